@@ -37,7 +37,8 @@ static int fail(const struct scan *scan, int r, const char *what, const char *s,
 	char shown[48];
 
 	(void)str_copy_printable(shown, sizeof(shown), s, n);
-	(void)str_fail_at(scan->reterr, 0, "%s \"%s\"%s", what, shown, hint);
+	(void)str_fail_at(scan->reterr, 0, "%s \"%s\"%s", str_said(scan->reterr, what), shown,
+			  str_said(scan->reterr, hint));
 	return r;
 }
 
@@ -97,7 +98,7 @@ static const struct unit *scan_unit(struct scan *s, struct str *ret_text)
 }
 
 /* What to write instead of a unit that Go does not have, when the whole text is one number and that unit. */
-static void unit_hint(struct str unit, uint64_t count, char ret[static 64])
+static void unit_hint(const struct scan *scan, struct str unit, uint64_t count, char ret[static 64])
 {
 	uint64_t hours = 0;
 
@@ -108,9 +109,10 @@ static void unit_hint(struct str unit, uint64_t count, char ret[static 64])
 	if (count == 0 || count > 100000)
 		count = 1;
 	if (hours == 0)
-		(void)snprintf(ret, 64, "; the units are ns, us, ms, s, m and h");
+		(void)snprintf(ret, 64, "%s",
+			       str_said(scan->reterr, "; the units are ns, us, ms, s, m and h"));
 	else
-		(void)snprintf(ret, 64, "; days are written in hours: use %lluh",
+		(void)snprintf(ret, 64, str_said(scan->reterr, "; days are written in hours: use %lluh"),
 			       (unsigned long long)(hours * count));
 }
 
@@ -140,7 +142,7 @@ static int scan_term(struct scan *s, uint64_t *sum)
 		return fail(s, -EINVAL, "missing unit in duration", all, n,
 			    "; write for example 90s, 30m or 24h");
 	if (!u) {
-		unit_hint(text, whole, hint);
+		unit_hint(s, text, whole, hint);
 		return fail(s, -EINVAL, "unknown unit in duration", all, n, hint);
 	}
 	if (whole > LIMIT / u->ns)

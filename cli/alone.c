@@ -231,7 +231,7 @@ static int supervise(struct run *r)
 /* What is wrong with the file is told as `config check` tells it, before anything is started. */
 static int check_config(const char *path)
 {
-	struct diags d = { 0 };
+	struct diags d = OUTPUT_DIAGS;
 	struct config c;
 
 	config_init(&c);

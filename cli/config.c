@@ -28,7 +28,7 @@ static char *read_stdin(size_t *ret_n, struct diags *d)
 	*ret_n = fread(text, 1, STDIN_MAX + 1, stdin);
 	if (!ferror(stdin) && *ret_n <= STDIN_MAX)
 		return text;
-	(void)diags_error(d, "-", 0, 0, "%s",
+	(void)diags_error(d, "-", 0, 0,
 			  ferror(stdin) ? "cannot be read"
 					: "is larger than 1024 KiB: is this the right file?");
 	free(text);
@@ -72,7 +72,7 @@ static void tell_json(const char *path, bool good, const struct config *c, const
 
 static int check(const struct options *o, const char *path)
 {
-	struct diags d = { 0 };
+	struct diags d = o->output == OUTPUT_JSON ? (struct diags){ 0 } : OUTPUT_DIAGS;
 	struct config c;
 	json_auto_t *cluster = o->namespaces ? config_namespaces_load(o->namespaces) : NULL;
 
@@ -117,7 +117,7 @@ static int print_json(const struct config *c)
 static int print_effective(const struct options *o, const char *path)
 {
 	struct config c;
-	struct diags d = { 0 };
+	struct diags d = OUTPUT_DIAGS;
 
 	config_init(&c);
 	int code = load(path, &c, &d) == 0 ? EXIT_CODE_OK : EXIT_CODE_CONFIG;

@@ -113,7 +113,7 @@ static json_t *served(const struct policy *p, enum duty d, const json_t *cluster
 
 json_t *config_namespaces_load(const char *path)
 {
-	struct diags d = { 0 };
+	struct diags d = OUTPUT_DIAGS;
 	size_t n = 0;
 	_cleanup_free_ char *text = input_read(path, &n);
 	json_t *root = text ? yaml_json_load(path, text, n, &d) : NULL;

@@ -24,7 +24,8 @@ static int load_zone(const char *name, struct zone **ret)
 		r = zone_parse(bytes, n, ret);
 	free(bytes);
 	if (r < 0)
-		output_complain("cron", TEXT(CRON_ZONE), name, zone_error(r));
+		output_complain("cron", TEXT(CRON_ZONE), name,
+				str_translate(OUTPUT_TRANSLATE, zone_error(r)));
 	return r;
 }
 
@@ -32,7 +33,7 @@ static int print_next(const struct options *o, const char *spec)
 {
 	struct cron cron;
 	struct zone *zone = NULL;
-	struct str_error err;
+	struct str_error err = { .translate = OUTPUT_TRANSLATE };
 
 	if (cron_parse(spec, &cron, &err) < 0) {
 		(void)fprintf(stderr, "%s\n%*s^ %s\n", spec, (int)err.pos, "", err.text);

@@ -120,7 +120,7 @@ static int explain_by(const struct options *o, const struct policy *policy, stru
 	struct file_run f = {
 		.o = o, .now_ms = o->now_ms ? o->now_ms : clock_wall_ms(), .policy = policy, .into = into
 	};
-	struct diags d = { 0 };
+	struct diags d = OUTPUT_DIAGS;
 	size_t n = 0;
 	_cleanup_free_ char *text = input_read(o->file, &n);
 	json_t *root = text ? yaml_json_load(o->file, text, n, &d) : NULL;
@@ -136,7 +136,7 @@ int explain_file(const struct options *o, struct explain_report *into)
 {
 	_cleanup_free_ char *found = o->config ? NULL : paths_find_config();
 	struct config c;
-	struct diags d = { 0 };
+	struct diags d = OUTPUT_DIAGS;
 	int code = EXIT_CODE_CONFIG;
 
 	config_init(&c);

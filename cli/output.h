@@ -23,6 +23,9 @@ json_t *output_json_replicas(int64_t n);
 
 /* The text of row ID of model/phrases.def, in the language of the reader's locale. */
 #define TEXT(ID) phrase(ID, language_of_environment())
+/* The same language, for what finds mistakes and knows no language; JSON is in English. */
+#define OUTPUT_TRANSLATE phrase_translator(language_of_environment())
+#define OUTPUT_DIAGS     ((struct diags){ .translate = OUTPUT_TRANSLATE })
 /* Print "ops-pod-cleaner COMMAND: " (command NULL: without one), the text and a line end on stderr. */
 void output_complain(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -219,7 +219,7 @@ static int print_kubeconfig_for(const struct options *o)
 static int print_yaml(const struct options *o, const char *path)
 {
 	_cleanup_free_ char *kinds = o->kinds ? xstrdup(o->kinds) : NULL;
-	struct diags d = { 0 };
+	struct diags d = OUTPUT_DIAGS;
 	struct config c;
 
 	config_init(&c);

@@ -24,7 +24,7 @@ static void set_defaults(const struct setting *table, void *base)
 
 	for (const struct setting *row = table; row->path; row++)
 		if (row->kind != SET_SECTION && !setting_item_table(row->kind) && row->def[0] != '\0' &&
-		    setting_assign(row, base, row->def, strlen(row->def), text) < 0)
+		    setting_assign(row, base, row->def, strlen(row->def), NULL, text) < 0)
 			abort(); /* a unit test reads every default */
 }
 
@@ -65,6 +65,7 @@ struct walk {
 
 #define ERROR(w, node, ...) diags_error((w)->d, (w)->path, (node)->line, (node)->column, __VA_ARGS__)
 #define WARN(w, node, ...)  diags_warn((w)->d, (w)->path, (node)->line, (node)->column, __VA_ARGS__)
+#define SAID(w, en)         diags_said((w)->d, en)
 
 /* The part of a row's path below `prefix`, or NULL when the row stands elsewhere. */
 static const char *below(const char *path, const char *prefix)
@@ -137,9 +138,10 @@ static void read_list(struct walk *w, const struct setting *row, void *base, con
 	for (const struct tree_node *item = node->first; item; item = item->next) {
 		if (item->kind != TREE_SCALAR || tree_is_null(item))
 			ERROR(w, item, "%s: an item is %s, a text was expected", row->path,
-			      tree_kind_name(item));
+			      SAID(w, tree_kind_name(item)));
 		else
-			report(w, row, item, setting_add_item(row, base, item->text, item->n, text), text);
+			report(w, row, item,
+			       setting_add_item(row, base, item->text, item->n, w->d->translate, text), text);
 	}
 	if (row->min > 0 && node->first == NULL)
 		ERROR(w, node, "%s: the list is empty", row->path);
@@ -159,10 +161,11 @@ static void read_value(struct walk *w, const struct setting *row, void *base, co
 	else if (node->kind == TREE_LIST && takes_items(row))
 		read_list(w, row, base, node);
 	else if (node->kind != TREE_SCALAR)
-		ERROR(w, node, "%s is %s, %s was expected", row->path, tree_kind_name(node),
-		      takes_items(row) ? "a list or a text" : "a text or number");
+		ERROR(w, node, "%s is %s, %s was expected", row->path, SAID(w, tree_kind_name(node)),
+		      SAID(w, takes_items(row) ? "a list or a text" : "a text or number"));
 	else
-		report(w, row, node, setting_assign(row, base, node->text, node->n, text), text);
+		report(w, row, node, setting_assign(row, base, node->text, node->n, w->d->translate, text),
+		       text);
 }
 
 static void read_cluster(struct walk *w, const struct tree_node *node)
@@ -258,13 +261,13 @@ static void read_items(struct walk *w, const struct setting *row, const struct t
 
 	if (node->kind != TREE_LIST || !node->first) {
 		ERROR(w, node, "%s is %s, a list of mappings was expected: \"- name: ...\"", row->path,
-		      node->kind == TREE_LIST ? "empty" : tree_kind_name(node));
+		      SAID(w, node->kind == TREE_LIST ? "empty" : tree_kind_name(node)));
 		return;
 	}
 	for (const struct tree_node *item = node->first; item; item = item->next) {
 		if (item->kind != TREE_MAP)
 			ERROR(w, item, "an item of %s is %s, a mapping%s was expected", row->path,
-			      tree_kind_name(item), k->of);
+			      SAID(w, tree_kind_name(item)), SAID(w, k->of));
 		else if (*n == k->max)
 			ERROR(w, item, "more than %zu %s", *n, row->path);
 		else
@@ -313,7 +316,7 @@ static void read_section(struct walk *w, const struct setting *row, void *base, 
 
 	if (node->kind != TREE_MAP) {
 		ERROR(w, node->key, "%s is %s, a mapping of keys was expected", row->path,
-		      tree_kind_name(node));
+		      SAID(w, tree_kind_name(node)));
 		return;
 	}
 	(void)snprintf(prefix, sizeof(prefix), "%s.", row->path);
@@ -345,7 +348,7 @@ static int walk_tree(const char *path, const struct tree_node *root, struct conf
 
 	if (root && root->kind != TREE_MAP)
 		ERROR(&w, root, "the file is %s, keys were expected: \"deleteEvictedPod:\"",
-		      tree_kind_name(root));
+		      SAID(&w, tree_kind_name(root)));
 	else if (root && !is_object(&w, root))
 		read_map(&w, ret, root, "");
 	if (w.overrides)
@@ -388,6 +391,8 @@ void config_tell(const char *path, bool loaded, const struct diags *d, FILE *out
 	for (size_t i = 0; i < d->n; i++)
 		if (loaded || d->v[i].error)
 			(void)fprintf(out, "%s\n", d->v[i].text);
-	if (d->dropped > 0)
-		(void)fprintf(out, "%s: and %zu more\n", path, d->dropped);
+	if (d->dropped > 0) {
+		(void)fprintf(out, diags_said(d, "%s: and %zu more"), path, d->dropped);
+		(void)fputc('\n', out);
+	}
 }

@@ -254,7 +254,7 @@ static void check_schedule(const struct check *k)
 	if (r == 0 && bytes)
 		r = zone_parse(bytes, n, &z);
 	if (r < 0)
-		ERROR(k, at, "time zone \"%s\": %s", name, zone_error(r));
+		ERROR(k, at, "time zone \"%s\": %s", name, diags_said(k->d, zone_error(r)));
 	else if (policy_enables(&s->policy, DUTY_RESTARTS) && is_frequent(&c, z))
 		WARN(k, position_of(k, "tooManyRestart.duration"),
 		     "the report is sent more than once a minute: the bot refuses more than 100 a minute");
@@ -279,7 +279,7 @@ static void check_windows(const struct check *k, enum duty d)
 
 		if (r < 0)
 			ERROR(k, position_of_key(k, d, "windows"), "time zone \"%s\": %s", name,
-			      zone_error(r));
+			      diags_said(k->d, zone_error(r)));
 	}
 }
 

@@ -45,6 +45,9 @@ struct parse {
 
 #define FAIL(p, at, ...) str_fail_at((p)->err, (size_t)((at) - (p)->spec), __VA_ARGS__)
 
+/* A word of ours in such a message. */
+#define SAID(p, en) str_said((p)->err, en)
+
 #define BLANKS " \t\n\v\f\r"
 
 /* The first word of *rest, which is then what stands behind it. */
@@ -85,14 +88,14 @@ static bool is_name(struct str s, const char *name)
 static int fail_value(struct parse *p, const struct field *f, struct str s)
 {
 	if (s.n == 0)
-		return FAIL(p, s.p, "a value of the %s is missing", f->name);
+		return FAIL(p, s.p, "a value of the %s is missing", SAID(p, f->name));
 	if (memchr(s.p, '#', s.n) || is_name(s, "l") || is_name(s, "w") || (s.p[s.n - 1] | 32) == 'l' ||
 	    (s.p[s.n - 1] | 32) == 'w')
-		return FAIL(p, s.p, "L, W and # are not supported in the %s", f->name);
+		return FAIL(p, s.p, "L, W and # are not supported in the %s", SAID(p, f->name));
 	if (f->names)
-		return FAIL(p, s.p, "not a %s: write %u to %u, or %s to %s", f->name, f->min, f->max,
+		return FAIL(p, s.p, "not a %s: write %u to %u, or %s to %s", SAID(p, f->name), f->min, f->max,
 			    f->names[0], f->names[f->n_names - 1]);
-	return FAIL(p, s.p, "not a %s: write %u to %u, or *", f->name, f->min, f->max);
+	return FAIL(p, s.p, "not a %s: write %u to %u, or *", SAID(p, f->name), f->min, f->max);
 }
 
 static int parse_value(struct parse *p, const struct field *f, struct str s, unsigned *ret)
@@ -110,10 +113,10 @@ static int parse_value(struct parse *p, const struct field *f, struct str s, uns
 		return fail_value(p, f, s);
 	if (r < 0 || v > f->max)
 		return FAIL(p, s.p, "%.*s is above %u, the largest %s%s", (int)(s.n > 20 ? 20 : s.n), s.p,
-			    f->max, f->name, f->max == 6 ? " (Sunday is 0)" : "");
+			    f->max, SAID(p, f->name), f->max == 6 ? SAID(p, " (Sunday is 0)") : "");
 	if (v < f->min)
 		return FAIL(p, s.p, "%llu is below %u, the smallest %s", (unsigned long long)v, f->min,
-			    f->name);
+			    SAID(p, f->name));
 	*ret = (unsigned)v;
 	return 0;
 }
@@ -123,9 +126,9 @@ static int parse_step(struct parse *p, const struct field *f, struct str s, unsi
 	uint64_t v;
 
 	if (s.n > 0 && memchr(s.p, '/', s.n))
-		return FAIL(p, s.p, "more than one / in the %s", f->name);
+		return FAIL(p, s.p, "more than one / in the %s", SAID(p, f->name));
 	if (str_to_u64(s.p, s.n, &v) < 0 || v == 0)
-		return FAIL(p, s.p, "the step of the %s must be a number from 1 on", f->name);
+		return FAIL(p, s.p, "the step of the %s must be a number from 1 on", SAID(p, f->name));
 	*ret = v > f->max ? f->max + 1 : (unsigned)v;
 	return 0;
 }
@@ -155,7 +158,7 @@ static int parse_range(struct parse *p, const struct field *f, struct str s, uin
 	}
 	if (low > high)
 		return FAIL(p, low_text.p, "the range %.*s of the %s runs backwards", (int)range.n, range.p,
-			    f->name);
+			    SAID(p, f->name));
 	for (unsigned v = low; v <= high; v += step)
 		*bits |= UINT64_C(1) << v;
 	return 0;
@@ -190,7 +193,7 @@ static int parse_fields(struct parse *p, struct str s, struct cron *c)
 		return FAIL(
 			p, n > 6 ? word[6].p : s.p,
 			"%s%zu fields; write 6 (second minute hour day month weekday), or 5 as in a crontab",
-			n > 6 ? "more than 6, at least " : "", n);
+			n > 6 ? SAID(p, "more than 6, at least ") : "", n);
 	c->five_fields = n == 5;
 	c->second = 1;
 	for (size_t i = 0, f = 6 - n; i < n; i++, f++) {
@@ -214,7 +217,7 @@ static const struct descriptor {
 
 static int parse_descriptor(struct parse *p, struct str s, struct cron *c)
 {
-	struct str_error why;
+	struct str_error why = { .translate = p->err ? p->err->translate : NULL };
 	struct str rest = s;
 	int64_t ns;
 

@@ -20,12 +20,12 @@ int diags_add(struct diags *d, const char *warning, const char *file, size_t lin
 	va_list ap;
 
 	va_start(ap, fmt);
-	_cleanup_free_ char *message = xvasprintf(fmt, ap);
+	_cleanup_free_ char *message = xvasprintf(diags_said(d, fmt), ap);
 	va_end(ap);
 	_cleanup_free_ char *where = !file      ? xstrdup("")
 				     : line > 0 ? xasprintf("%s:%zu:%zu: ", file, line, column)
 						: xasprintf("%s: ", file);
-	_cleanup_free_ char *all = xasprintf("%s%s%s", where, warning, message);
+	_cleanup_free_ char *all = xasprintf("%s%s%s", where, diags_said(d, warning), message);
 	char shown[LINE_MAX_BYTES];
 
 	d->errors += error;
@@ -39,9 +39,15 @@ int diags_add(struct diags *d, const char *warning, const char *file, size_t lin
 	return -EINVAL;
 }
 
-void diags_append(struct diag *one, const char *more)
+const char *diags_said(const struct diags *d, const char *en)
 {
-	char *longer = xasprintf("%s; %s", one->text, more);
+	return str_translate(d->translate, en);
+}
+
+void diags_append(struct diags *d, size_t i, const char *more)
+{
+	struct diag *one = &d->v[i];
+	char *longer = xconcat(one->text, diags_said(d, "; "), more, NULL);
 
 	if (strlen(longer) < LINE_MAX_BYTES) {
 		free(one->text);

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/str.h"
+
 #define DIAGS_MAX 100 /* later ones are only counted */
 
 struct diag {
@@ -15,8 +17,9 @@ struct diag {
 	size_t line, column;
 };
 
-/* Init with zeroes. */
+/* Init with zeroes, and with the language of the reader. */
 struct diags {
+	str_translate_fn *translate; /* NULL = English */
 	struct diag *v;
 	size_t n;
 	size_t errors; /* also those not kept */
@@ -24,14 +27,16 @@ struct diags {
 };
 
 /* "FILE:LINE:COLUMN: message"; line 0 leaves line and column out, file NULL also the file. Returns -EINVAL.
- */
+ * The English of the message stands at the call, its Chinese in model/phrases_config.def. */
 #define diags_error(d, ...) diags_add(d, "", __VA_ARGS__)
 /* "FILE:LINE:COLUMN: warning: message" */
 #define diags_warn(d, ...) ((void)diags_add(d, "warning: ", __VA_ARGS__))
 int diags_add(struct diags *d, const char *warning, const char *file, size_t line, size_t column,
 	      const char *fmt, ...) __attribute__((format(printf, 6, 7)));
-/* "; more" behind the text of that one, if there is room. */
-void diags_append(struct diag *one, const char *more);
+/* A text of ours among the arguments, or a format, in the language of d. */
+const char *diags_said(const struct diags *d, const char *en) __attribute__((format_arg(2)));
+/* "; more" behind the text of the i-th, if there is room. */
+void diags_append(struct diags *d, size_t i, const char *more);
 /* Order by line and column what was added from index `from` on. */
 void diags_sort(struct diags *d, size_t from);
 void diags_done(struct diags *d);

@@ -22,23 +22,30 @@ static const char *type_name(mode_t mode)
 				: "a device";
 }
 
-static int check(const struct stat *st, size_t cap, char *reterr)
+/* Why it is refused, in the language of its reader. */
+struct refusal {
+	str_translate_fn *translate;
+	char *text;
+};
+
+#define FAIL(e, r, fmt, ...)                                                                                 \
+	str_fail((e)->text, FILE_ERROR_MAX, r, str_translate((e)->translate, fmt), ##__VA_ARGS__)
+
+static int check(const struct stat *st, size_t cap, const struct refusal *e)
 {
 	if (!S_ISREG(st->st_mode))
-		return str_fail(reterr, FILE_ERROR_MAX, -EINVAL, "is %s, not a regular file",
-				type_name(st->st_mode));
+		return FAIL(e, -EINVAL, "is %s, not a regular file",
+			    str_translate(e->translate, type_name(st->st_mode)));
 	if ((uint64_t)st->st_size > cap)
-		return str_fail(reterr, FILE_ERROR_MAX, -EFBIG,
-				"is larger than %zu KiB: is this the right file?", cap / 1024);
+		return FAIL(e, -EFBIG, "is larger than %zu KiB: is this the right file?", cap / 1024);
 	/* What stands in it decides what is done, and with which credential. */
 	if (st->st_uid != 0 && st->st_uid != geteuid())
-		return str_fail(reterr, FILE_ERROR_MAX, -EPERM,
-				"belongs to user %u, neither root nor user %u, who runs this: chown it first",
-				(unsigned)st->st_uid, (unsigned)geteuid());
+		return FAIL(e, -EPERM,
+			    "belongs to user %u, neither root nor user %u, who runs this: chown it first",
+			    (unsigned)st->st_uid, (unsigned)geteuid());
 	if (st->st_mode & (S_IWGRP | S_IWOTH))
-		return str_fail(reterr, FILE_ERROR_MAX, -EPERM,
-				"can be changed by others (mode %04o): chmod go-w it first",
-				(unsigned)(st->st_mode & 07777));
+		return FAIL(e, -EPERM, "can be changed by others (mode %04o): chmod go-w it first",
+			    (unsigned)(st->st_mode & 07777));
 	return 0;
 }
 
@@ -70,8 +77,10 @@ static int read_all(int fd, char *p, size_t n, size_t *ret)
 	return 0;
 }
 
-int file_read(const char *path, size_t cap, char **ret, size_t *ret_n, char reterr[static FILE_ERROR_MAX])
+int file_read(const char *path, size_t cap, char **ret, size_t *ret_n, str_translate_fn *translate,
+	      char reterr[static FILE_ERROR_MAX])
 {
+	const struct refusal e = { translate, reterr };
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	_cleanup_free_ char *p = NULL;
 	struct stat before, after;
@@ -79,17 +88,17 @@ int file_read(const char *path, size_t cap, char **ret, size_t *ret_n, char rete
 	int r;
 
 	if (fd < 0 || fstat(fd, &before) < 0)
-		return str_fail(reterr, FILE_ERROR_MAX, -errno, "cannot be read: %s", strerror(errno));
-	r = check(&before, cap, reterr);
+		return FAIL(&e, -errno, "cannot be read: %s", strerror(errno));
+	r = check(&before, cap, &e);
 	if (r < 0)
 		return r;
 	p = xmalloc((size_t)before.st_size + 1);
 	r = read_all(fd, p, (size_t)before.st_size + 1, &n);
 	if (r < 0)
-		return str_fail(reterr, FILE_ERROR_MAX, r, "cannot be read: %s", strerror(-r));
+		return FAIL(&e, r, "cannot be read: %s", strerror(-r));
 	if (fstat(fd, &after) < 0 || n != (size_t)before.st_size || after.st_size != before.st_size ||
 	    after.st_mtim.tv_sec != before.st_mtim.tv_sec || after.st_mtim.tv_nsec != before.st_mtim.tv_nsec)
-		return str_fail(reterr, FILE_ERROR_MAX, -EAGAIN, "changed while it was read: try again");
+		return FAIL(&e, -EAGAIN, "changed while it was read: try again");
 	p[n] = '\0';
 	*ret = TAKE_PTR(p);
 	*ret_n = n;

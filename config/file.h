@@ -6,13 +6,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/str.h"
+
 #define FILE_ERROR_MAX 256
 
 /* A regular file (symbolic links are followed: a mounted ConfigMap is made of them) of at most cap bytes.
  * *ret is NUL-terminated and malloc()ed. 0 or negative errno with what and remedy in reterr (without the
  * path): -EFBIG, -EINVAL (directory, FIFO, device), -EAGAIN (changed while it was read), -EPERM (it belongs
- * to neither root nor us, or group or others may write to it). Never blocks. */
-int file_read(const char *path, size_t cap, char **ret, size_t *ret_n, char reterr[static FILE_ERROR_MAX]);
+ * to neither root nor us, or group or others may write to it). Never blocks. translate: the language of
+ * reterr, NULL = English. */
+int file_read(const char *path, size_t cap, char **ret, size_t *ret_n, str_translate_fn *translate,
+	      char reterr[static FILE_ERROR_MAX]);
 /* May others than we and root read it? Our groups are ours. */
 bool file_is_exposed(const char *path);
 /* A path that is written in a file: a relative one starts beside it. malloc()ed. */

@@ -9,10 +9,12 @@
 #include "base/xalloc.h"
 
 static const struct hint {
-	const char *said, *written, *remedy;
+	const char *said, *written, *remedy, *ascii;
 } hints[] = {
-#define HINT(said, written, remedy) { said, written, remedy },
+#define HINT(said, written, remedy) { said, written, remedy, NULL },
+#define FULL_WIDTH(written, ascii)  { "", written, NULL, ascii },
 #include "config/hints.def"
+#undef FULL_WIDTH
 #undef HINT
 };
 
@@ -45,21 +47,34 @@ static size_t column_of(struct str line, const char *written)
 	return column;
 }
 
-static void add_one(const char *text, size_t n, struct diag *d, const struct hint *h)
+/* Owned by the caller. */
+static char *remedy_of(const struct diags *d, const struct hint *h)
 {
-	if (!strstr(d->text, h->said) || strstr(d->text, "full-width"))
+	if (h->remedy)
+		return xstrdup(diags_said(d, h->remedy));
+	return xasprintf(diags_said(d, "'%s' is full-width: write %s"), h->written, diags_said(d, h->ascii));
+}
+
+static void add_one(const char *text, size_t n, struct diags *d, size_t i, const struct hint *h)
+{
+	const struct diag *one = &d->v[i];
+
+	if (!strstr(one->text, h->said) || strstr(one->text, diags_said(d, "full-width")))
 		return;
+	_cleanup_free_ char *remedy = remedy_of(d, h);
+
 	if (!*h->written) {
-		diags_append(d, h->remedy);
+		diags_append(d, i, remedy);
 		return;
 	}
-	for (size_t up = 0; up < 2 && up < d->line; up++) {
-		const size_t line = d->line - up, column = column_of(line_of(text, n, line), h->written);
-		_cleanup_free_ char *remedy =
-			column ? xasprintf("line %zu, column %zu: %s", line, column, h->remedy) : NULL;
+	for (size_t up = 0; up < 2 && up < one->line; up++) {
+		const size_t line = one->line - up, column = column_of(line_of(text, n, line), h->written);
 
-		if (remedy) {
-			diags_append(d, remedy);
+		if (column) {
+			_cleanup_free_ char *placed =
+				xasprintf(diags_said(d, "line %zu, column %zu: %s"), line, column, remedy);
+
+			diags_append(d, i, placed);
 			return;
 		}
 	}
@@ -69,5 +84,5 @@ void hints_add(const char *text, size_t n, struct diags *d, size_t from)
 {
 	for (size_t i = from; i < d->n; i++)
 		for (size_t h = 0; d->v[i].error && h < sizeof(hints) / sizeof(hints[0]); h++)
-			add_one(text, n, &d->v[i], &hints[h]);
+			add_one(text, n, d, i, &hints[h]);
 }

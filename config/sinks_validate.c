@@ -30,6 +30,12 @@ struct check {
 #define WARN(k, m, ...)  diags_warn((k)->d, (k)->path, (m)->line, (m)->column, __VA_ARGS__)
 #define KEY(k, member)   key_position(k, offsetof(struct sink_settings, member))
 
+/* "a Feishu bot" */
+static const char *label(const struct check *k, const struct sink_type_desc *t)
+{
+	return diags_said(k->d, t->label);
+}
+
 static bool is_written(const struct check *k, size_t off)
 {
 	const struct setting *row = setting_find_member(settings_sink_table, off);
@@ -78,8 +84,8 @@ static bool is_of_another(const struct check *k, const struct position *at, cons
 	if (of_host == SINK_TYPE__MAX || of_host == type)
 		return false;
 	ERROR(k, at, "%s: %s is the host of %s, not of %s: write %stype: %s", key, u->host,
-	      sink_type_desc(of_host)->label, sink_type_desc(type)->label,
-	      k->s ? "" : "it in an item of sinks, with ", sink_type_desc(of_host)->name);
+	      label(k, sink_type_desc(of_host)), label(k, sink_type_desc(type)),
+	      k->s ? "" : diags_said(k->d, "it in an item of sinks, with "), sink_type_desc(of_host)->name);
 	return true;
 }
 
@@ -93,7 +99,7 @@ static void check_address(const struct check *k)
 	if (!k->s->url || url_parse_as(k->s->url, URL_SINKS, &u, &why) < 0)
 		return;
 	if (!has_scheme(t, k->s->url)) {
-		ERROR(k, at, "sinks[].url: the address of %s begins with %.*s://", t->label,
+		ERROR(k, at, "sinks[].url: the address of %s begins with %.*s://", label(k, t),
 		      (int)strcspn(t->schemes, ","), t->schemes);
 		return;
 	}
@@ -103,10 +109,10 @@ static void check_address(const struct check *k)
 		WARN(k, at,
 		     "sinks[].url: %s is not where %s is (%s): right if it is a server of your own that "
 		     "stands in between",
-		     u.host, t->label, t->hosts);
+		     u.host, label(k, t), t->hosts);
 	else if (*t->path && strncmp(u.path, t->path, strlen(t->path)) != 0)
 		WARN(k, at, "sinks[].url: the path of the address of %s begins with %s: copy all of it",
-		     t->label, t->path);
+		     label(k, t), t->path);
 }
 
 /* -- what a type needs -- */
@@ -118,13 +124,13 @@ static void check_secret(const struct check *k)
 
 	if (given && t->secret == SINK_SECRET_NONE)
 		WARN(k, k->s->secret ? KEY(k, secret) : KEY(k, secret_file),
-		     "sinks[].secret is not used by %s: remove it", t->label);
+		     "sinks[].secret is not used by %s: remove it", label(k, t));
 	else if (!given && t->secret == SINK_SECRET_SHOULD)
 		WARN(k, KEY(k, type),
 		     "sink \"%s\" is unsigned: switch the signature of %s on, and write its secret or "
 		     "secretFile; without one it takes only what holds its keyword or comes from its "
 		     "addresses",
-		     k->s->name, t->label);
+		     k->s->name, label(k, t));
 }
 
 static void check_mail(const struct check *k)
@@ -139,12 +145,12 @@ static void check_mail(const struct check *k)
 		return;
 	if (!k->s->from || k->s->to.n == 0)
 		ERROR(k, KEY(k, type), "sink \"%s\": email needs %s: write %s", k->s->name,
-		      k->s->from   ? "a reader"
-		      : k->s->to.n ? "a sender"
-				   : "a sender and a reader",
+		      diags_said(k->d, k->s->from   ? "a reader"
+				       : k->s->to.n ? "a sender"
+						    : "a sender and a reader"),
 		      k->s->from   ? "to: [sre@example.com]"
 		      : k->s->to.n ? "from: cleaner@example.com"
-				   : "from: cleaner@example.com and to: [sre@example.com]");
+				   : diags_said(k->d, "from: cleaner@example.com and to: [sre@example.com]"));
 	if (k->s->url && url_scheme_is(k->s->url, "smtp", 4) &&
 	    url_parse_as(k->s->url, URL_SINKS, &u, &why) == 0)
 		WARN(k, KEY(k, url),
@@ -247,7 +253,8 @@ static void check_clusters(const struct check *k)
 				      namespaces_glob(STR_C(l->v[i]), STR_C(c->clusters[j].name)));
 		if (!any)
 			WARN(k, KEY(k, clusters), "sinks[].clusters: there is no cluster \"%s\"%s", l->v[i],
-			     c->n_clusters ? "" : "; without `clusters` it is called default");
+			     c->n_clusters ? ""
+					   : diags_said(k->d, "; without `clusters` it is called default"));
 	}
 }
 

@@ -174,7 +174,8 @@ static void check_decorations(struct build *b, const yaml_event_t *e, const yaml
 	if (anchor)
 		(void)FAIL(b, &e->start_mark, "anchors (&) are not supported: write the value out");
 	if (tag)
-		(void)FAIL(b, &e->start_mark, "tags (!) are not supported: leave the tag out" NEEDS_QUOTES);
+		(void)FAIL(b, &e->start_mark, "tags (!) are not supported: leave the tag out%s",
+			   diags_said(b->d, NEEDS_QUOTES));
 }
 
 static int on_scalar(struct build *b, const yaml_event_t *e)
@@ -234,11 +235,12 @@ static int report_syntax(struct build *b, const yaml_parser_t *p)
 	const yaml_mark_t *at = &p->problem_mark;
 	const bool tag = p->context && strstr(p->context, "scanning a tag");
 
-	return FAIL(b, at, "not valid YAML: %s%s%s%s", p->problem ? p->problem : "the parser gave up",
-		    p->context ? ", " : "", p->context ? p->context : "",
-		    tag             ? NEEDS_QUOTES
-		    : is_tab(b, at) ? "; a tab cannot indent, use spaces"
-				    : "");
+	return FAIL(b, at, "not valid YAML: %s%s%s%s",
+		    p->problem ? p->problem : diags_said(b->d, "the parser gave up"), p->context ? ", " : "",
+		    p->context ? p->context : "",
+		    diags_said(b->d, tag             ? NEEDS_QUOTES
+				     : is_tab(b, at) ? "; a tab cannot indent, use spaces"
+						     : ""));
 }
 
 static int build(struct build *b)
@@ -283,7 +285,8 @@ static int check_bytes(const char *path, const char *text, size_t n, struct diag
 
 		if (what)
 			return diags_error(d, path, line, column,
-					   "%s (0x%02x): the file must be plain UTF-8 text", what, c);
+					   "%s (0x%02x): the file must be plain UTF-8 text",
+					   diags_said(d, what), c);
 		column = c == '\n' ? 1 : column + 1;
 		line += c == '\n';
 		i += len;
@@ -316,7 +319,7 @@ int tree_parse(const char *path, const char *text, size_t n, enum tree_use use, 
 int tree_read_text(const char *path, enum tree_use use, char **ret, size_t *ret_n, struct diags *d)
 {
 	char why[FILE_ERROR_MAX];
-	const int r = file_read(path, limits_of[use].bytes, ret, ret_n, why);
+	const int r = file_read(path, limits_of[use].bytes, ret, ret_n, d->translate, why);
 
 	if (r < 0)
 		diags_error(d, path, 0, 0, "%s", why);

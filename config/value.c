@@ -25,9 +25,11 @@ struct value {
 	struct str text;
 	char shown[64]; /* printable */
 	char *out;      /* the notes, or the error */
+	str_translate_fn *translate;
 };
 
-#define FAIL(v, ...) str_fail((v)->out, SETTING_ERROR_MAX, -EINVAL, __VA_ARGS__)
+#define SAID(v, en)       str_translate((v)->translate, en)
+#define FAIL(v, fmt, ...) str_fail((v)->out, SETTING_ERROR_MAX, -EINVAL, SAID(v, fmt), ##__VA_ARGS__)
 
 /* Notes about one value stand behind one another, each once. */
 static void note(struct value *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -38,10 +40,10 @@ static void note(struct value *v, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	text = xvasprintf(fmt, ap);
+	text = xvasprintf(SAID(v, fmt), ap);
 	va_end(ap);
 	if (!strstr(v->out, text))
-		(void)snprintf(v->out + n, SETTING_ERROR_MAX - n, "%s%s", n ? "; " : "", text);
+		(void)snprintf(v->out + n, SETTING_ERROR_MAX - n, "%s%s", n ? SAID(v, "; ") : "", text);
 }
 
 static void lower(char *dst, size_t size, const char *s)
@@ -86,8 +88,8 @@ static int find_option(struct value *v, struct str text, bool ignore_case)
 		options[n++] = one;
 	}
 	const char *near = setting_nearest(v->shown, options, (size_t)n);
-	(void)FAIL(v, "\"%s\" is none of %s%s%s%s", v->shown, v->row->unit, near ? "; did you mean " : "",
-		   near ? near : "", near ? "?" : "");
+	(void)FAIL(v, "\"%s\" is none of %s%s%s%s", v->shown, v->row->unit,
+		   near ? SAID(v, "; did you mean ") : "", near ? near : "", near ? SAID(v, "?") : "");
 	return -1;
 }
 
@@ -116,14 +118,14 @@ static int assign_count(struct value *v)
 		return FAIL(v, "\"%s\" is not a whole number in decimal digits", v->shown);
 	if (r < 0 || n > (uint64_t)v->row->max || n < (uint64_t)v->row->min)
 		return FAIL(v, "%s is out of range: write %lld to %lld (%s)", v->shown,
-			    (long long)v->row->min, (long long)v->row->max, v->row->unit);
+			    (long long)v->row->min, (long long)v->row->max, SAID(v, v->row->unit));
 	setting_set_number(v->row, v->base, (int64_t)n);
 	return 0;
 }
 
 static int assign_duration(struct value *v)
 {
-	struct str_error why;
+	struct str_error why = { .translate = v->translate };
 	int64_t ns, ms;
 
 	if (duration_parse(v->text.p, v->text.n, &ns, &why) < 0)
@@ -144,7 +146,7 @@ static int assign_duration(struct value *v)
 
 static int check_cron(struct value *v, const char *text)
 {
-	struct str_error why;
+	struct str_error why = { .translate = v->translate };
 	struct cron c;
 
 	if (cron_parse(text, &c, &why) < 0)
@@ -165,7 +167,8 @@ static int check_url(struct value *v, const char *text)
 	const char *why;
 
 	if (url_parse_as(text, v->row->unit, &u, &why) < 0)
-		return FAIL(v, "%s; write for example https://open.feishu.cn/open-apis/bot/v2/hook/...", why);
+		return FAIL(v, "%s; write for example https://open.feishu.cn/open-apis/bot/v2/hook/...",
+			    SAID(v, why));
 	if (url_scheme_is(text, "http", 4) && !url_is_loopback(&u))
 		note(v, "http sends the address and the report unencrypted; write https");
 	return 0;
@@ -177,7 +180,7 @@ static int check_proxy(struct value *v, const char *text)
 	const char *why;
 
 	if (url_parse_as(text, URL_PROXIES, &u, &why) < 0)
-		return FAIL(v, "%s; write for example socks5h://10.0.0.1:1080", why);
+		return FAIL(v, "%s; write for example socks5h://10.0.0.1:1080", SAID(v, why));
 	return strcmp(u.path, *u.path == '/' ? "/" : "") == 0
 		       ? 0
 		       : FAIL(v, "a proxy is SCHEME://HOST:PORT, with nothing behind it");
@@ -204,7 +207,7 @@ static int check_listen(struct value *v, const char *text)
 
 static int check_zone(struct value *v, const char *text)
 {
-	return zone_is_name(text) ? 0 : FAIL(v, "\"%s\" is %s", v->shown, zone_error(-EINVAL));
+	return zone_is_name(text) ? 0 : FAIL(v, "\"%s\" is %s", v->shown, SAID(v, zone_error(-EINVAL)));
 }
 
 static int check_name(struct value *v, const char *text)
@@ -390,7 +393,7 @@ static int check_label(struct value *v, struct str *item)
 static int check_window(struct value *v, struct str *s)
 {
 	_cleanup_free_ char *spec = xstrndup(s->p, s->n);
-	struct str_error why;
+	struct str_error why = { .translate = v->translate };
 	struct window w;
 
 	return window_parse(spec, &w, &why) < 0 ? FAIL(v, "\"%s\": %s", v->shown, why.text) : 0;
@@ -524,9 +527,12 @@ static int assign_options(struct value *v)
 	return r;
 }
 
-static struct value value_of(const struct setting *row, void *base, const char *text, size_t n, char *out)
+static struct value value_of(const struct setting *row, void *base, const char *text, size_t n,
+			     str_translate_fn *translate, char *out)
 {
-	struct value v = { .row = row, .base = base, .text = { text, n }, .out = out };
+	struct value v = {
+		.row = row, .base = base, .text = { text, n }, .out = out, .translate = translate
+	};
 
 	out[0] = '\0';
 	(void)str_copy_printable(v.shown, sizeof(v.shown), text, n);
@@ -534,13 +540,13 @@ static struct value value_of(const struct setting *row, void *base, const char *
 }
 
 int setting_assign(const struct setting *row, void *base, const char *text, size_t n,
-		   char ret_text[static SETTING_ERROR_MAX])
+		   str_translate_fn *translate, char ret_text[static SETTING_ERROR_MAX])
 {
 	static int (*const assign[])(struct value *) = {
 		[SET_BOOL] = assign_bool,   [SET_COUNT] = assign_count,     [SET_DURATION] = assign_duration,
 		[SET_ENUM] = assign_option, [SET_OPTIONS] = assign_options,
 	};
-	struct value v = value_of(row, base, text, n, ret_text);
+	struct value v = value_of(row, base, text, n, translate, ret_text);
 
 	if (setting_is_text(row->kind))
 		return assign_text(&v);
@@ -548,9 +554,9 @@ int setting_assign(const struct setting *row, void *base, const char *text, size
 }
 
 int setting_add_item(const struct setting *row, void *base, const char *text, size_t n,
-		     char ret_text[static SETTING_ERROR_MAX])
+		     str_translate_fn *translate, char ret_text[static SETTING_ERROR_MAX])
 {
-	struct value v = value_of(row, base, text, n, ret_text);
+	struct value v = value_of(row, base, text, n, translate, ret_text);
 
 	return row->kind == SET_OPTIONS ? add_option(&v) : add_item(&v, setting_member(row, base));
 }

@@ -12,11 +12,11 @@ const char *setting_nearest(const char *word, const char *const *options, size_t
 #define SETTING_ERROR_MAX 320
 /* Assign a value written as text: syntax and range of the row's kind; lists are separated by commas. The old
  * value is released. 0 with a warning or "" in ret_text, or -EINVAL with a message and remedy in it (base
- * untouched). */
+ * untouched); translate: the language of the reader, NULL = English. */
 int setting_assign(const struct setting *row, void *base, const char *text, size_t n,
-		   char ret_text[static SETTING_ERROR_MAX]);
+		   str_translate_fn *translate, char ret_text[static SETTING_ERROR_MAX]);
 /* Add one item to a list row, checked. As setting_assign. */
 int setting_add_item(const struct setting *row, void *base, const char *text, size_t n,
-		     char ret_text[static SETTING_ERROR_MAX]);
+		     str_translate_fn *translate, char ret_text[static SETTING_ERROR_MAX]);
 
 #endif

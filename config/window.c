@@ -30,7 +30,7 @@ static const char *find_for(const char *spec)
 int window_parse(const char *spec, struct window *ret, struct str_error *reterr)
 {
 	const char *mid = find_for(spec), *length;
-	struct str_error why;
+	struct str_error why = { .translate = reterr ? reterr->translate : NULL };
 	_cleanup_free_ char *cron = NULL;
 	int64_t ns;
 

@@ -38,7 +38,7 @@ static bool read_pem(struct loader *l, const char *path, const char *what, char 
 		return true;
 	free(*ret);
 	*ret = NULL;
-	const int r = file_read(path, PEM_MAX_BYTES, ret, &n, why);
+	const int r = file_read(path, PEM_MAX_BYTES, ret, &n, NULL, why);
 
 	if (r < 0)
 		return loader_error(l, r, path, "%s: %s", what, why);
@@ -53,7 +53,7 @@ static bool read_token(struct loader *l, struct kube_target *t)
 	char why[FILE_ERROR_MAX];
 	_cleanup_free_ char *text = NULL;
 	size_t n = 0;
-	const int r = file_read(t->token_file, TOKEN_MAX_BYTES, &text, &n, why);
+	const int r = file_read(t->token_file, TOKEN_MAX_BYTES, &text, &n, NULL, why);
 
 	loader_refresh_within(l, TOKEN_FILE_MS);
 	if (r < 0 && t->c.token) {

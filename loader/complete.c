@@ -148,7 +148,7 @@ static void find_ourselves(struct loader *l)
 	char why[FILE_ERROR_MAX];
 	size_t n;
 
-	if (!ns && inside && file_read(path, 256, &text, &n, why) == 0) {
+	if (!ns && inside && file_read(path, 256, &text, &n, NULL, why) == 0) {
 		text[strcspn(text, " \t\r\n")] = '\0';
 		ns = text;
 	}
@@ -187,9 +187,9 @@ static bool set_one(struct loader *l, const char *text)
 	if (!key || !row->path)
 		return loader_error(l, -EINVAL, NULL, "--set %s: KEY=VALUE, a key of the configuration",
 				    text);
-	r = setting_assign(row, &l->config, value, strlen(value), err);
+	r = setting_assign(row, &l->config, value, strlen(value), NULL, err);
 	for (size_t i = 0; r == 0 && setting_is_of_duty(row) && i < p->n_overrides; i++)
-		r = setting_assign(row, &p->overrides[i], value, strlen(value), err);
+		r = setting_assign(row, &p->overrides[i], value, strlen(value), NULL, err);
 	return r == 0 || loader_error(l, r, NULL, "--set %s: %s", text, err);
 }
 

@@ -81,7 +81,7 @@ static int take_value(struct sink_settings *s, const struct setting *row, struct
 	if (value.n == 0)
 		return str_fail(reterr, SETTING_ERROR_MAX, -EINVAL, "the file is empty");
 	if (!(row->flags & SETTING_DERIVED)) {
-		const int r = setting_assign(row, s, value.p, value.n, reterr);
+		const int r = setting_assign(row, s, value.p, value.n, NULL, reterr);
 
 		return r < 0 || row->kind != SET_URL ? r : check_host(s, reterr);
 	}
@@ -109,7 +109,7 @@ static void read_file(struct loader *l, struct sink_settings *s, const struct fi
 	if (row->flags & SETTING_SECRET)
 		loader_check_secret(l, path);
 	int r = file_read(path, row->flags & SETTING_SECRET ? SECRET_MAX_BYTES : (size_t)row->max, &text, &n,
-			  why);
+			  NULL, why);
 
 	if (r == 0)
 		r = take_value(s, row, str_trim((struct str){ text, n }, " \t\r\n"), err);

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 static const struct texts {
 #define PHRASE(ID, en, zh)                                                                                   \
 	char ID##_en[sizeof(en)];                                                                            \
@@ -40,6 +42,26 @@ enum phrase phrase_find(const char *en, size_t n)
 	       (strncmp(text_at(p, LANGUAGE_EN), en, n) != 0 || text_at(p, LANGUAGE_EN)[n] != '\0'))
 		p++;
 	return p;
+}
+
+/* "%s: %s" of another subject is another sentence. */
+static const enum phrase found_by_english[] = {
+#define PHRASE(ID, en, zh) PHRASE_##ID,
+#include "model/phrases_config.def"
+#undef PHRASE
+};
+
+static const char *to_chinese(const char *en)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(found_by_english); i++)
+		if (strcmp(text_at(found_by_english[i], LANGUAGE_EN), en) == 0)
+			return text_at(found_by_english[i], LANGUAGE_ZH);
+	return en;
+}
+
+str_translate_fn *phrase_translator(enum language l)
+{
+	return l == LANGUAGE_ZH ? to_chinese : NULL;
 }
 
 const char *phrase_text(enum phrase p, enum language l)

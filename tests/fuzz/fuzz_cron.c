@@ -23,7 +23,7 @@ static void require(int ok)
 static void try_cron(const char *text)
 {
 	const int64_t from = INT64_C(1767225600123);
-	struct str_error why;
+	struct str_error why = { 0 };
 	struct cron c;
 
 	if (cron_parse(text, &c, &why) < 0) {

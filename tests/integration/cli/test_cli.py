@@ -140,6 +140,23 @@ def speaks_the_language_of_the_locale():
         assert re.sub(r"20\d\d-[^\"]*", "", call(*same, env=chinese)) == re.sub(r"20\d\d-[^\"]*", "", call(*same)), same
 
 
+def diagnostics_speak_the_language_of_the_locale():
+    """What is wrong with a file, whichever command finds it, and with a schedule; JSON and a locale that is not spoken are English."""
+    bad, warned = write("bad.yml", "errImagePull:\n  hours: 1d\n  enabel: true\n"), write("warned.yml", ORIGINAL)
+    pod, chinese = write("pod.yml", POD), {"LC_MESSAGES": "zh_CN.UTF-8"}
+    for words in (("config", "check", bad), ("config", "print", bad), ("rbac", "--config", bad), ("explain", "--config", bad, "-f", pod),
+                  ("plan", "--config", bad, "--kubeconfig", "/nowhere")):
+        text = call(*words, code=78, env=chinese)
+        assert "bad.yml:2:10: errImagePull.hours: 时长的单位未知 \"1d\"；天数请换算成小时：应写 24h\n" in text, text
+        assert "bad.yml:3:3: 未知的配置项 \"errImagePull.enabel\"：是否想写 enable？" in text, text
+        for env in ({"LC_ALL": "C", **chinese}, {"LC_MESSAGES": "de_DE.UTF-8"}):
+            assert call(*words, code=78, env=env) == call(*words, code=78), words
+    assert "warned.yml:18:1: 警告：deleteEvictedPod 会保留 Job 的 Pod" in call("config", "check", warned, env=chinese)
+    assert "unknown unit in duration" in call("config", "check", bad, "-o", "json", code=78, env=chinese)
+    assert call("cron", "next", "0 61 * * * *", code=65, env=chinese).splitlines()[1] == "  ^ 61 大于上限 59（字段：分）"
+    assert "没有这个时区" in call("cron", "next", "@daily", "--timezone", "Mars/Olympus", code=65, env=chinese)
+
+
 def manual_page_has_every_command():
     page = pathlib.Path(__file__).resolve().parents[3] / "docs" / "man" / "ops-pod-cleaner.8"
     for name in re.findall(r"^  ([a-z-]+) ", call("--help"), re.M):
@@ -438,7 +455,7 @@ CASES = [every_verb_refuses_what_it_does_not_know, a_full_disk_is_an_error, json
          every_command_has_help, version, misuse_is_64_and_helps,
          manual_page_has_every_command, original_configuration_is_ok, errors_have_a_place_and_a_remedy,
          files_that_are_no_configuration, effective_configuration_reads_back_and_hides_secrets, every_key_is_explained, cron_next,
-         check_says_where_each_duty_works, check_says_when_schedules_fire, every_verb_says_that_nobody_answers_and_what_it_prints_as, explain_offline, explain_begins_with_a_sentence, speaks_the_language_of_the_locale, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,
+         check_says_where_each_duty_works, check_says_when_schedules_fire, every_verb_says_that_nobody_answers_and_what_it_prints_as, explain_offline, explain_begins_with_a_sentence, speaks_the_language_of_the_locale, diagnostics_speak_the_language_of_the_locale, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,
          run_names_what_it_takes_and_what_is_wrong, root_takes_no_file_of_the_working_directory, a_file_of_another_user_is_refused, one_dash_as_in_the_original]
 
 

@@ -1,5 +1,5 @@
 /* test_config.c - whole files: every golden/config/NAME.yml gives exactly the lines of NAME.out
- * (OPC_GOLDEN_WRITE=1 writes them anew), and the table behind it is sound. */
+ * and NAME.zh.out (OPC_GOLDEN_WRITE=1 writes them anew), and the table behind it is sound. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 #include <dirent.h>
@@ -18,6 +18,7 @@
 #include "config/diag.h"
 #include "config/file.h"
 #include "tests/suite.h"
+#include "tests/unit/config/chinese.h"
 
 static struct config config;
 static struct diags diags;
@@ -63,14 +64,14 @@ static char *printed(void (*print)(const struct config *, FILE *), const struct 
 	return text;
 }
 
-/* What `config check` prints, and its code. */
-static char *check(const char *path, int *ret_code)
+/* What `config check` prints in that language, and its code. */
+static char *check(const char *path, enum language l, int *ret_code)
 {
 	char *text = NULL;
 	size_t n = 0;
 	FILE *f = open_memstream(&text, &n);
 
-	struct diags d = { 0 };
+	struct diags d = { .translate = phrase_translator(l) };
 	struct config c;
 
 	config_init(&c);
@@ -105,6 +106,18 @@ static void write_text(const char *path, const char *text)
 	(void)fclose(f);
 }
 
+static void check_golden(const char *path, const char *out, enum language l)
+{
+	int code;
+	_cleanup_free_ char *got = check(path, l, &code);
+
+	if (getenv("OPC_GOLDEN_WRITE"))
+		write_text(out, got);
+	_cleanup_free_ char *want = read_text(out);
+	ck_assert_str_eq(got, want);
+	ck_assert_int_eq(code, strstr(got, ": ok\n") ? EXIT_CODE_OK : EXIT_CODE_CONFIG);
+}
+
 TEST(golden_files)
 {
 	struct dirent **names;
@@ -116,16 +129,12 @@ TEST(golden_files)
 		char *dot = strrchr(names[i]->d_name, '.');
 
 		if (dot && strcmp(dot, ".yml") == 0) {
-			_cleanup_free_ char *out =
-				xasprintf("%.*s.out", (int)(dot - names[i]->d_name), names[i]->d_name);
-			int code;
-			_cleanup_free_ char *got = check(names[i]->d_name, &code);
+			const int stem = (int)(dot - names[i]->d_name);
+			_cleanup_free_ char *en = xasprintf("%.*s.out", stem, names[i]->d_name),
+					    *zh = xasprintf("%.*s.zh.out", stem, names[i]->d_name);
 
-			if (getenv("OPC_GOLDEN_WRITE"))
-				write_text(out, got);
-			_cleanup_free_ char *want = read_text(out);
-			ck_assert_str_eq(got, want);
-			ck_assert_int_eq(code, strstr(got, ": ok\n") ? EXIT_CODE_OK : EXIT_CODE_CONFIG);
+			check_golden(names[i]->d_name, en, LANGUAGE_EN);
+			check_golden(names[i]->d_name, zh, LANGUAGE_ZH);
 			files++;
 		}
 		free(names[i]);
@@ -328,6 +337,48 @@ TEST_LOOP(one_error_each, 0, ARRAY_SIZE(errors))
 	ck_assert_uint_eq(diags.errors, 1);
 }
 
+/* In Chinese the same is wrong at the same place. */
+TEST_LOOP(one_error_each_in_chinese, 0, ARRAY_SIZE(errors))
+{
+	struct diags zh = { .translate = phrase_translator(LANGUAGE_ZH) };
+	struct config c;
+
+	(void)load(errors[_i].text);
+	config_init(&c);
+	ck_assert_int_lt(config_load_text("f", errors[_i].text, strlen(errors[_i].text), &c, &zh), 0);
+	ck_assert_uint_eq(zh.n, diags.n);
+	for (size_t i = 0; i < zh.n; i++) {
+		ck_assert_int_eq(zh.v[i].error, diags.v[i].error);
+		ck_assert_uint_eq(zh.v[i].line, diags.v[i].line);
+		ck_assert_uint_eq(zh.v[i].column, diags.v[i].column);
+		assert_chinese(zh.v[i].text);
+	}
+	config_done(&c);
+	diags_done(&zh);
+}
+
+/* A hint is found by what is the same in every language, and is given once. */
+TEST(hints_are_found_in_chinese)
+{
+	static const struct {
+		const char *text, *hint;
+	} cases[] = {
+		{ "mode: dryrun", "；如需 dry run，请写 mode: observe" },
+		{ "tooManyRestart:\n  duration: */3 * * * *\n",
+		  "；第 2 行第 13 列：以 '*' 开头的内容需要加引号" },
+		{ "errImagePull: {hours: 24h，（}", "；第 1 行第 26 列：'，' 是全角字符：请写 ','" },
+	};
+
+	diags.translate = phrase_translator(LANGUAGE_ZH);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		ck_assert_int_lt(load(cases[i].text), 0);
+		const char *told = diags.v[diags.n - 1].text;
+
+		ck_assert_msg(strstr(told, cases[i].hint) != NULL, "%s", told);
+		ck_assert_msg(!strstr(told, "'（' 是全角字符"), "%s", told);
+	}
+}
+
 TEST(an_error_shows_no_secret)
 {
 	ck_assert_int_lt(load("tooManyRestart: {apiurl: 'ftp://TOPSECRET', secret: \"TOP\\tSECRET\"}"), 0);
@@ -342,6 +393,8 @@ TEST(the_table_is_sound)
 
 	for (const struct setting *a = settings_table; a->path; a++, n++) {
 		ck_assert_uint_gt(strlen(a->doc), 3);
+		if (a->kind == SET_COUNT && !(a->flags & SETTING_DERIVED) && strcmp(a->unit, "MiB") != 0)
+			assert_chinese(phrase_translator(LANGUAGE_ZH)(a->unit));
 		ck_assert(a->size > 0);
 		for (const struct setting *b = settings_table; b < a; b++)
 			ck_assert_str_ne(a->path, b->path);
@@ -393,7 +446,7 @@ TEST(every_key_is_documented)
 	char why[FILE_ERROR_MAX];
 	size_t n;
 
-	ck_assert_msg(file_read(DOCS_PAGE, 1 << 20, &m, &n, why) == 0, "%s", why);
+	ck_assert_msg(file_read(DOCS_PAGE, 1 << 20, &m, &n, NULL, why) == 0, "%s", why);
 
 	for (const struct setting *row = settings_table; row->path; row++) {
 		const char *dot = strrchr(row->path, '.');

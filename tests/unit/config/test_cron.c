@@ -12,6 +12,7 @@
 #include "config/cron.h"
 #include "config/zone_file.h"
 #include "tests/suite.h"
+#include "tests/unit/config/chinese.h"
 
 static struct cron parse(const char *spec)
 {
@@ -171,6 +172,16 @@ TEST_LOOP(tells_place_and_remedy, 0, ARRAY_SIZE(errors))
 	ck_assert_msg(why.pos == errors[_i].pos, "\"%s\": at %zu, %zu was expected", errors[_i].spec, why.pos,
 		      errors[_i].pos);
 	ck_assert_uint_eq(c.every_s, 42);
+}
+
+TEST_LOOP(tells_it_in_chinese, 0, ARRAY_SIZE(errors))
+{
+	struct str_error why = { .translate = phrase_translator(LANGUAGE_ZH) };
+	struct cron c;
+
+	ck_assert_int_eq(cron_parse(errors[_i].spec, &c, &why), -EINVAL);
+	ck_assert_uint_eq(why.pos, errors[_i].pos);
+	assert_chinese(why.text);
 }
 
 TEST(knows_its_form)

@@ -18,6 +18,7 @@
 #include "model/news.h"
 #include "model/sink_types.h"
 #include "tests/suite.h"
+#include "tests/unit/config/chinese.h"
 
 static struct config config;
 static struct diags diags;
@@ -124,6 +125,17 @@ TEST_LOOP(one_error_each, 0, ARRAY_SIZE(errors))
 		ck_assert_ptr_null(strstr(diags.v[i].text, "HIDE"));
 		if (diags.v[i].error)
 			ck_assert_msg(strstr(diags.v[i].text, errors[_i].line), "%s", diags.v[i].text);
+	}
+}
+
+TEST_LOOP(one_error_each_in_chinese, 0, ARRAY_SIZE(errors))
+{
+	diags.translate = phrase_translator(LANGUAGE_ZH);
+	ck_assert_int_lt(load(errors[_i].text), 0);
+	ck_assert_uint_eq(diags.errors, 1);
+	for (size_t i = 0; i < diags.n; i++) {
+		ck_assert_ptr_null(strstr(diags.v[i].text, "HIDE"));
+		assert_chinese(diags.v[i].text);
 	}
 }
 

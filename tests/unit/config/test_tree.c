@@ -14,6 +14,7 @@
 #include "config/file.h"
 #include "config/tree.h"
 #include "tests/suite.h"
+#include "tests/unit/config/chinese.h"
 
 #define T(s) s, sizeof(s) - 1
 
@@ -83,6 +84,15 @@ TEST_LOOP(one_line_each, 0, ARRAY_SIZE(texts))
 	} else {
 		ck_assert_msg(diags.n == 0, "%s", diags.n ? diags.v[0].text : "");
 	}
+}
+
+TEST_LOOP(one_line_each_in_chinese, 0, ARRAY_SIZE(texts))
+{
+	diags.translate = phrase_translator(LANGUAGE_ZH);
+	(void)parse(texts[_i].text, texts[_i].n, TREE_CONFIGURATION);
+	ck_assert_uint_eq(diags.n, texts[_i].line != NULL);
+	for (size_t i = 0; i < diags.n; i++)
+		assert_chinese(diags.v[i].text);
 }
 
 static char *repeat(const char *s, size_t times, size_t *ret_n)
@@ -187,6 +197,10 @@ static void expect_file(const char *path, const char *text)
 	if (text)
 		ck_assert_msg(diags.n == 1 && strstr(diags.v[0].text, text) && strstr(diags.v[0].text, path),
 			      "%s", diags.n ? diags.v[0].text : "");
+	forget();
+	diags.translate = phrase_translator(LANGUAGE_ZH);
+	if (text && tree_read(path, TREE_CONFIGURATION, &root, &diags) < 0)
+		assert_chinese(diags.v[0].text);
 	forget();
 }
 

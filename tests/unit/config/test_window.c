@@ -10,6 +10,7 @@
 #include "config/window.h"
 #include "config/zone_file.h"
 #include "tests/suite.h"
+#include "tests/unit/config/chinese.h"
 
 static int64_t at(const char *text)
 {
@@ -129,6 +130,16 @@ TEST_LOOP(tells_place_and_remedy, 0, ARRAY_SIZE(errors))
 	ck_assert_int_eq(window_parse(errors[_i].spec, &w, &why), -EINVAL);
 	ck_assert_msg(why.pos == errors[_i].pos, "\"%s\": %zu %s", errors[_i].spec, why.pos, why.text);
 	ck_assert_msg(strstr(why.text, errors[_i].says) != NULL, "\"%s\": %s", errors[_i].spec, why.text);
+}
+
+TEST_LOOP(tells_it_in_chinese, 0, ARRAY_SIZE(errors))
+{
+	struct str_error why = { .translate = phrase_translator(LANGUAGE_ZH) };
+	struct window w;
+
+	ck_assert_int_eq(window_parse(errors[_i].spec, &w, &why), -EINVAL);
+	ck_assert_uint_eq(why.pos, errors[_i].pos);
+	assert_chinese(why.text);
 }
 
 TEST_MAIN("config/window")

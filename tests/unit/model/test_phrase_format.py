@@ -8,10 +8,11 @@ TOP = pathlib.Path(__file__).resolve().parents[3]
 SOURCE = """#include <stdio.h>
 #include "model/phrases.h"
 void say(enum language l);
-void say(enum language l) { printf(phrase(%s), %s); }
+void say(enum language l) { (void)l; printf(%s, %s); }
 """
-CASES = (("REMEDY_IS, l", '"text"', True), ("REMEDY_IS, l", "42", False), ("NEWS_SCALED, l", "(int64_t)42", True), ("NEWS_SCALED, l", '"text"', False),
-         ("NOT_A_PHRASE, l", '"text"', False))
+CASES = (("phrase(REMEDY_IS, l)", '"text"', True), ("phrase(REMEDY_IS, l)", "42", False), ("phrase(NEWS_SCALED, l)", "(int64_t)42", True),
+         ("phrase(NEWS_SCALED, l)", '"text"', False), ("phrase(NOT_A_PHRASE, l)", '"text"', False),
+         ('str_translate(phrase_translator(l), "a list of %s")', '"text"', True), ('str_translate(phrase_translator(l), "a list of %s")', "42", False))
 
 
 def compiles(compiler, row, argument):

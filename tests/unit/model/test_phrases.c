@@ -24,7 +24,7 @@ static const char *conversions(const char *format, char ret[static 256])
 			continue;
 		const size_t flags = strspn(p, "-+ #0123456789.*hljzt");
 
-		if (!p[flags] || !strchr("sduxcfg", p[flags]) || n + flags + 3 > 256)
+		if (!p[flags] || !strchr("sduxocfg", p[flags]) || n + flags + 3 > 256)
 			return "bad";
 		memcpy(ret + n, p, flags + 1);
 		n += flags + 1;
@@ -91,6 +91,32 @@ TEST(found_by_its_english)
 	ck_assert_int_eq(phrase_find("is it enabled", 12), PHRASE__MAX);
 	ck_assert_int_eq(phrase_find("is it enabled: yes", 18), PHRASE__MAX);
 	ck_assert_int_eq(phrase_find("", 0), PHRASE__MAX);
+}
+
+TEST(translators_know_what_is_wrong_with_a_configuration)
+{
+	str_translate_fn *zh = phrase_translator(LANGUAGE_ZH);
+
+	ck_assert_ptr_null(phrase_translator(LANGUAGE_EN));
+	ck_assert_ptr_null(phrase_translator(LANGUAGE__MAX));
+	ck_assert_str_eq(zh("the list is empty"), "列表是空的");
+	ck_assert_str_eq(zh("the list is"), "the list is");
+	ck_assert_str_eq(zh("%s: %s"), "%s: %s"); /* a row of the news, not of these */
+	ck_assert_str_eq(zh(""), "");
+}
+
+/* What is looked up by its English has one row. */
+TEST(a_diagnostic_stands_once)
+{
+	static const char *const all[] = {
+#define PHRASE(ID, en, zh) en,
+#include "model/phrases_config.def"
+#undef PHRASE
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		for (size_t j = 0; j < i; j++)
+			ck_assert_str_ne(all[i], all[j]);
 }
 
 TEST(outside_the_table_is_a_question_mark)
