@@ -10,6 +10,7 @@
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
+#include "model/phrases.h"
 
 #define SCALED_MAX     4096 /* that a watcher is told of */
 #define UNKNOWN_ACTION "no action has this number: see `ops-pod-cleaner history`"
@@ -240,30 +241,28 @@ void query_failed(uint64_t conn, struct msg *ret)
 
 /* -- what can be taken back -- */
 
-/* Why the action cannot be taken back, or NULL. */
-static const char *objection(const struct msg_ctl_history_row *a, const struct msg_ctl_restore_row *r,
+/* Why the action cannot be taken back, a sentence that takes its number; PHRASE__MAX when it can. */
+static enum phrase objection(const struct msg_ctl_history_row *a, const struct msg_ctl_restore_row *r,
 			     int cluster)
 {
 	const bool written = a->outcome >= 0 && (OUTCOMES_WRITTEN >> a->outcome) & 1;
 	const struct {
 		bool holds;
-		const char *text;
+		enum phrase why;
 	} table[] = {
-		{ a->action == ACTION_RESTORE, "is itself a restore" },
-		{ a->outcome < 0, "has not ended yet" },
-		{ a->observe, "was a dry run: nothing was written" },
-		{ !written, "wrote nothing, so there is nothing to take back" },
-		{ action_desc((enum action_kind)a->action)->target == TARGET_POD,
-		  "deleted a pod, and a deleted pod cannot come back: its owner makes a new one" },
-		{ !r->want_target[0] || !r->want_uid[0] || r->want_replicas < 1,
-		  "did not scale anything down; a Job that was suspended is resumed with kubectl" },
-		{ cluster < 0, "belongs to a cluster that is not configured any more" },
+		{ a->action == ACTION_RESTORE, PHRASE_ANSWER_IS_RESTORE },
+		{ a->outcome < 0, PHRASE_ANSWER_NOT_ENDED },
+		{ a->observe, PHRASE_ANSWER_WAS_DRY_RUN },
+		{ !written, PHRASE_ANSWER_WROTE_NOTHING },
+		{ action_desc((enum action_kind)a->action)->target == TARGET_POD, PHRASE_ANSWER_DELETED_POD },
+		{ !r->want_target[0] || !r->want_uid[0] || r->want_replicas < 1, PHRASE_ANSWER_NOT_SCALED },
+		{ cluster < 0, PHRASE_ANSWER_CLUSTER_GONE },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (table[i].holds)
-			return table[i].text;
-	return NULL;
+			return table[i].why;
+	return PHRASE__MAX;
 }
 
 static void explain(const struct msg_ctl_history_row *a, bool by_operator, struct msg *row)
@@ -302,14 +301,15 @@ void query_restorable(struct db *db, const struct history *h, const struct msg_c
 	}
 	const struct msg_ctl_history_row *a = &past.u.ctl_history_row;
 	const int cluster = history_cluster_index(h, a->cluster_name);
-	const char *why = objection(a, &ret->u.ctl_restore_row, cluster);
+	const enum phrase why = objection(a, &ret->u.ctl_restore_row, cluster);
 
-	if (!why) {
+	if (why == PHRASE__MAX) {
 		ret->u.ctl_restore_row.cluster = (uint64_t)cluster;
 		explain(a, q->by_operator, ret);
 		return;
 	}
-	_cleanup_free_ char *text = xasprintf("action %" PRIu64 " %s", q->id, why);
+	_cleanup_free_ char *number = xasprintf("%" PRIu64, q->id);
+	_cleanup_free_ char *text = xasprintf(phrase_checked("%s", why, LANGUAGE_EN), number);
 
 	make_end(q->conn, EXIT_CODE_FAILURE, text, ret);
 }
