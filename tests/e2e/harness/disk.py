@@ -1,6 +1,7 @@
 """A disk that can be full."""
 import os
 import subprocess
+import time
 
 
 class Disk:
@@ -9,6 +10,8 @@ class Disk:
     def __init__(self, folder, size):
         self.folder, self.size = folder, size
         self.ballast = folder / "ballast"
+        self.full_times = []    # [(begin, end)]
+        self.full_since = 0.0
 
     @staticmethod
     def possible():
@@ -25,6 +28,7 @@ class Disk:
 
     def fill(self):
         """Not one byte is left."""
+        self.full_since = time.time()
         with open(self.ballast, "wb", buffering=0) as file:
             block = b"\0" * (1 << 20)
             while block:
@@ -35,3 +39,4 @@ class Disk:
 
     def empty(self):
         self.ballast.unlink()
+        self.full_times.append((self.full_since, time.time()))

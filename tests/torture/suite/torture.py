@@ -260,7 +260,8 @@ class Torture:
     def check_telling(self):
         figures, wrong = {}, []
         for instance, listeners in zip(self.instances, self.listeners):
-            found, bad = telling.judge(listeners, instance.state)
+            full_times = self.disks[instance.number].full_times if self.disks else ()
+            found, bad = telling.judge(listeners, instance.state, full_times)
             wrong += [f"instance {instance.number}: {text}" for text in bad]
             figures = {key: figures.get(key, 0) + n for key, n in found.items()}
         self.check(not wrong, f"{figures['told']:,} actions told in {figures['messages']:,} messages, "
