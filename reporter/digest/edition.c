@@ -91,13 +91,6 @@ static int count_window(struct edition *e, struct db *db)
 	return r;
 }
 
-static char *column(sqlite3_stmt *st, int i)
-{
-	const char *s = (const char *)sqlite3_column_text(st, i);
-
-	return xstrdup(s ? s : "");
-}
-
 static int load_past(struct edition *e, struct db *db)
 {
 	sqlite3_stmt *st = db_stmt(db, DB_REPORTED_ALL);
@@ -106,10 +99,10 @@ static int load_past(struct edition *e, struct db *db)
 
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
 		e->past = xgrow(e->past, &room, (uint32_t)e->in.n_past, sizeof(*e->past));
-		e->past[e->in.n_past++] = (struct reported){ column(st, 0),
-							     column(st, 1),
-							     column(st, 2),
-							     column(st, 3),
+		e->past[e->in.n_past++] = (struct reported){ db_text_dup(st, 0),
+							     db_text_dup(st, 1),
+							     db_text_dup(st, 2),
+							     db_text_dup(st, 3),
 							     (uint64_t)sqlite3_column_int64(st, 4),
 							     sqlite3_column_int64(st, 5) };
 	}

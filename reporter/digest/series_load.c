@@ -11,17 +11,10 @@
 #define HOUR_MS INT64_C(3600000)
 #define DAY_MS  (24 * HOUR_MS)
 
-static const char *text_at(sqlite3_stmt *st, int column)
-{
-	const char *s = (const char *)sqlite3_column_text(st, column);
-
-	return s ? s : "";
-}
-
 /* "a/b"; the caller frees it. */
 static char *joined(sqlite3_stmt *st, int a, int b)
 {
-	return xconcat(text_at(st, a), "/", text_at(st, b), NULL);
+	return xconcat(db_text(st, a), "/", db_text(st, b), NULL);
 }
 
 /* `row` for each row of st. 0 or negative errno. */
@@ -42,7 +35,7 @@ static void add_hour(struct series *s, sqlite3_stmt *st)
 	_cleanup_free_ char *name = joined(st, 1, 2);
 
 	if (sqlite3_column_int64(st, 5))
-		(void)series_add_line(s, text_at(st, 0), name);
+		(void)series_add_line(s, db_text(st, 0), name);
 	if (s->n_worst > 0 && hour >= 0 && hour < (int64_t)SERIES_HOURS)
 		s->worst[s->n_worst - 1].by_hour[hour] += (uint32_t)sqlite3_column_int64(st, 4);
 }
@@ -63,7 +56,7 @@ static void add_held(struct series *s, sqlite3_stmt *st)
 		s->more_held++;
 		return;
 	}
-	struct series_held *h = series_add_held(s, text_at(st, 0), object, text_at(st, 4), text_at(st, 5));
+	struct series_held *h = series_add_held(s, db_text(st, 0), object, db_text(st, 4), db_text(st, 5));
 
 	h->duty = sqlite3_column_int64(st, 1);
 	h->since_ms = sqlite3_column_int64(st, 6);
@@ -75,7 +68,7 @@ static void add_tile(struct series *s, sqlite3_stmt *st)
 		s->more_tiles++;
 		return;
 	}
-	struct series_tile *t = series_add_tile(s, text_at(st, 0), text_at(st, 1));
+	struct series_tile *t = series_add_tile(s, db_text(st, 0), db_text(st, 1));
 
 	t->restarts = (uint64_t)sqlite3_column_int64(st, 2);
 	t->actions = (uint64_t)sqlite3_column_int64(st, 3);

@@ -101,13 +101,6 @@ void attention_done(struct attention *a)
 	*a = (struct attention){ 0 };
 }
 
-static char *column(sqlite3_stmt *st, int i)
-{
-	const char *s = (const char *)sqlite3_column_text(st, i);
-
-	return xstrdup(s ? s : "");
-}
-
 int attention_begin(struct db *db, struct attention *ret)
 {
 	const int r = db_run(db_stmt(db, DB_ATTENTION_BEGIN), NULL);
@@ -120,12 +113,12 @@ int attention_begin(struct db *db, struct attention *ret)
 
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
 		ret->v = xreallocarray(ret->v, ret->n + 1, sizeof(*ret->v));
-		ret->v[ret->n++] = (struct attention_group){ .cluster = column(st, 0),
+		ret->v[ret->n++] = (struct attention_group){ .cluster = db_text_dup(st, 0),
 							     .duty = sqlite3_column_int64(st, 1),
-							     .reason = column(st, 2),
+							     .reason = db_text_dup(st, 2),
 							     .first_at = sqlite3_column_int64(st, 3),
-							     .detail = column(st, 4),
-							     .names = column(st, 5) };
+							     .detail = db_text_dup(st, 4),
+							     .names = db_text_dup(st, 5) };
 	}
 	(void)sqlite3_reset(st);
 	if (rc != SQLITE_DONE)

@@ -392,6 +392,18 @@ void db_read_msg(sqlite3_stmt *st, struct msg *m)
 				read_field(st, c, m, &d->fields[i]);
 }
 
+const char *db_text(sqlite3_stmt *st, int column)
+{
+	const char *s = (const char *)sqlite3_column_text(st, column);
+
+	return s ? s : "";
+}
+
+char *db_text_dup(sqlite3_stmt *st, int column)
+{
+	return xstrdup(db_text(st, column));
+}
+
 int db_read_row(sqlite3_stmt *st, enum msg_type type, struct msg *ret)
 {
 	const int rc = sqlite3_step(st);

@@ -61,6 +61,10 @@ void db_read_msg(sqlite3_stmt *st, struct msg *m);
 /* Run a statement that returns at most one row, make that a message of `type`, and reset it. 1, 0 (there is
  * no row) or negative errno. */
 int db_read_row(sqlite3_stmt *st, enum msg_type type, struct msg *ret);
+/* The text of a column of the present row, "" for NULL: borrowed until the next step; a copy that the caller
+ * frees. */
+const char *db_text(sqlite3_stmt *st, int column);
+char *db_text_dup(sqlite3_stmt *st, int column);
 /* Run a statement that returns no rows and reset it. 0 or negative errno. *ret_changes may be NULL. */
 int db_run(sqlite3_stmt *st, int *ret_changes);
 /* Run a statement that returns one number and reset it. 0, -ENOENT (no row) or negative errno. */

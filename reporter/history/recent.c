@@ -59,13 +59,6 @@ int recent_pauses(struct db *db, size_t max, struct msg_pause *ret, size_t *ret_
 	return read_rows(db, DB_PAUSE_IDS, DB_PAUSE_ROW, MSG_PAUSE, max, (char *)ret, sizeof(*ret), ret_n);
 }
 
-static char *text_of(sqlite3_stmt *st, int column)
-{
-	const char *s = (const char *)sqlite3_column_text(st, column);
-
-	return xstrdup(s ? s : "");
-}
-
 int recent_attention(struct db *db, size_t max, struct recent_attention *ret, size_t *ret_n)
 {
 	sqlite3_stmt *st = db_stmt(db, DB_RECENT_ATTENTION, db_i("limit", max));
@@ -73,8 +66,9 @@ int recent_attention(struct db *db, size_t max, struct recent_attention *ret, si
 
 	*ret_n = 0;
 	while (*ret_n < max && (rc = sqlite3_step(st)) == SQLITE_ROW)
-		ret[(*ret_n)++] = (struct recent_attention){ text_of(st, 0), text_of(st, 1), text_of(st, 2),
-							     text_of(st, 3), sqlite3_column_int64(st, 4) };
+		ret[(*ret_n)++] =
+			(struct recent_attention){ db_text_dup(st, 0), db_text_dup(st, 1), db_text_dup(st, 2),
+						   db_text_dup(st, 3), sqlite3_column_int64(st, 4) };
 	(void)sqlite3_reset(st);
 	return db_errno(rc);
 }

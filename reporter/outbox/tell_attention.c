@@ -169,27 +169,21 @@ static void add_sinks(const struct sender *sender, struct alarms *ret)
 	}
 }
 
-static const char *column(sqlite3_stmt *st, int i)
-{
-	const char *s = (const char *)sqlite3_column_text(st, i);
-
-	return s ? s : "";
-}
-
 static int add_reasons(struct db *db, struct alarms *ret)
 {
 	sqlite3_stmt *st = db_stmt(db, DB_ALARMS_OF_ATTENTION);
 	int rc;
 
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		struct alarm *a = add_alarm(ret, OF_REASON, column(st, 2), column(st, 0),
-					    sqlite3_column_int64(st, 1), column(st, 3), "");
+		struct alarm *a = add_alarm(ret, OF_REASON, db_text(st, 2), db_text(st, 0),
+					    sqlite3_column_int64(st, 1), db_text(st, 3), "");
 		const int64_t more = sqlite3_column_int64(st, 7) - 3;
 
 		a->begin_at = sqlite3_column_int64(st, 4);
-		a->detail = xstrdup(column(st, 5));
+		a->detail = xstrdup(db_text(st, 5));
 		free(a->name);
-		a->name = more > 0 ? xasprintf("%s, +%" PRId64, column(st, 6), more) : xstrdup(column(st, 6));
+		a->name =
+			more > 0 ? xasprintf("%s, +%" PRId64, db_text(st, 6), more) : xstrdup(db_text(st, 6));
 	}
 	(void)sqlite3_reset(st);
 	return db_errno(rc);
@@ -201,11 +195,11 @@ static int add_pauses(struct db *db, struct alarms *ret)
 	int rc;
 
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		struct alarm *a = add_alarm(ret, OF_PAUSE, "Paused", column(st, 0),
-					    sqlite3_column_int64(st, 1), "", column(st, 3));
+		struct alarm *a = add_alarm(ret, OF_PAUSE, "Paused", db_text(st, 0),
+					    sqlite3_column_int64(st, 1), "", db_text(st, 3));
 
 		a->begin_at = sqlite3_column_int64(st, 2);
-		a->detail = xstrdup(column(st, 4));
+		a->detail = xstrdup(db_text(st, 4));
 	}
 	(void)sqlite3_reset(st);
 	return db_errno(rc);
@@ -231,14 +225,14 @@ static int read_alarms(struct db *db, struct alarms *ret)
 		struct alarm *a = new_alarm(ret);
 
 		*a = (struct alarm){ .id = sqlite3_column_int64(st, 0),
-				     .key = xstrdup(column(st, 1)),
-				     .cluster = xstrdup(column(st, 2)),
-				     .kind = xstrdup(column(st, 3)),
-				     .code = xstrdup(column(st, 4)),
+				     .key = xstrdup(db_text(st, 1)),
+				     .cluster = xstrdup(db_text(st, 2)),
+				     .kind = xstrdup(db_text(st, 3)),
+				     .code = xstrdup(db_text(st, 4)),
 				     .duty = sqlite3_column_int64(st, 5),
-				     .ns = xstrdup(column(st, 6)),
-				     .name = xstrdup(column(st, 7)),
-				     .detail = xstrdup(column(st, 8)),
+				     .ns = xstrdup(db_text(st, 6)),
+				     .name = xstrdup(db_text(st, 7)),
+				     .detail = xstrdup(db_text(st, 8)),
 				     .begin_at = sqlite3_column_int64(st, 9),
 				     .lasting_ms = sqlite3_column_int64(st, 10),
 				     .gone_at = sqlite3_column_int64(st, 11) };

@@ -107,16 +107,9 @@ enum {
 	COL_PROOF
 };
 
-static const char *text_of(sqlite3_stmt *st, int column)
-{
-	const char *s = (const char *)sqlite3_column_text(st, column);
-
-	return s ? s : "";
-}
-
 static struct str str_of(sqlite3_stmt *st, int column)
 {
-	const char *s = text_of(st, column);
+	const char *s = db_text(st, column);
 
 	return (struct str){ s, (size_t)sqlite3_column_bytes(st, column) };
 }
@@ -140,7 +133,7 @@ static void add_row(struct told_rows *r, sqlite3_stmt *st, const struct told_kin
 	if (failed)
 		key.kind.action = 0;
 	else
-		key.node = node_of(text_of(st, COL_PROOF));
+		key.node = node_of(db_text(st, COL_PROOF));
 	r->has_done = r->has_done || !failed;
 	r->v = xgrow(r->v, &r->room, (uint32_t)r->n, sizeof(*r->v));
 	r->v[r->n++] = (struct told_row){ sqlite3_column_int64(st, COL_ID), find_kind(r, &key) };
@@ -193,25 +186,20 @@ void told_rows_done(struct told_rows *r)
 
 /* -- one action -- */
 
-static char *column(sqlite3_stmt *st, int i)
-{
-	return xstrdup(text_of(st, i));
-}
-
 static void read_rest(sqlite3_stmt *st, struct told *t)
 {
 	t->action = action_of(st, 0);
 	const bool is_restore = t->action == ACTION_RESTORE;
 
-	t->name = column(st, 1);
+	t->name = db_text_dup(st, 1);
 	t->since = sqlite3_column_int64(st, 2);
-	t->why = column(st, 3);
-	t->evidence = column(st, 4);
-	t->target = column(st, is_restore ? 5 : 9);
+	t->why = db_text_dup(st, 3);
+	t->evidence = db_text_dup(st, 4);
+	t->target = db_text_dup(st, is_restore ? 5 : 9);
 	t->replicas = sqlite3_column_int64(st, is_restore ? 6 : 10);
-	t->reason = column(st, 7);
-	t->detail = column(st, 8);
-	t->proof = column(st, 11);
+	t->reason = db_text_dup(st, 7);
+	t->detail = db_text_dup(st, 8);
+	t->proof = db_text_dup(st, 11);
 	t->at = sqlite3_column_int64(st, 12);
 	t->retry_ms = sqlite3_column_int64(st, 13);
 }
