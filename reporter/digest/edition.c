@@ -72,11 +72,7 @@ static int put_samples(const struct edition *e, struct db *db, int64_t now_ms)
 
 	for (size_t i = 0; r == 0 && i < e->digest.n_pods; i++)
 		r = samples_put(db, &e->digest.pods[i].row, cluster_of(e, &e->digest.pods[i].row), now_ms);
-	if (r == 0)
-		r = db_commit(db);
-	if (r < 0)
-		db_rollback(db);
-	return r;
+	return db_end(db, r);
 }
 
 static int count_window(struct edition *e, struct db *db)

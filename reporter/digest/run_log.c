@@ -107,9 +107,5 @@ int run_log_finish(struct db *db, const struct scheduled_run *run, const struct 
 		r = attention_reported(db);
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = outbox_put(db, m[i].sink, &m[i].document);
-	if (r == 0)
-		r = db_commit(db);
-	if (r < 0)
-		db_rollback(db);
-	return r;
+	return db_end(db, r);
 }

@@ -93,16 +93,14 @@ static struct sampled_cluster *asked(struct sampler *s, uint64_t cluster, uint64
 
 static int write_batch(struct sampler *s)
 {
-	int r = s->n_batch > 0 ? db_begin(s->db) : 0;
+	if (s->n_batch == 0)
+		return 0;
+	int r = db_begin(s->db);
 
 	for (size_t i = 0; r == 0 && i < s->n_batch; i++)
 		r = samples_put(s->db, &s->batch[i], s->clusters.v[s->batch[i].cluster], clock_wall_ms());
-	if (r == 0 && s->n_batch > 0)
-		r = db_commit(s->db);
-	if (r < 0)
-		db_rollback(s->db);
 	drop_batch(s);
-	return r;
+	return db_end(s->db, r);
 }
 
 /* It is asked again, later. */

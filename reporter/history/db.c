@@ -440,13 +440,12 @@ int db_begin(struct db *d)
 	return db_run(db_stmt(d, DB_BEGIN), NULL);
 }
 
-int db_commit(struct db *d)
+/* A commit that failed may leave the transaction open, and a failure may have ended it already. */
+int db_end(struct db *d, int r)
 {
-	return db_run(db_stmt(d, DB_COMMIT), NULL);
-}
+	const int err = r < 0 ? r : db_run(db_stmt(d, DB_COMMIT), NULL);
 
-void db_rollback(struct db *d)
-{
-	if (!sqlite3_get_autocommit(d->sql))
+	if (err < 0 && !sqlite3_get_autocommit(d->sql))
 		(void)db_run(db_stmt(d, DB_ROLLBACK), NULL);
+	return err;
 }

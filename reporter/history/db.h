@@ -74,9 +74,10 @@ int db_errno(int rc);
 /* What SQLite says about the last failure; borrowed until the next call. */
 const char *db_error(struct db *d);
 
-/* Transactions do not nest. Rollback after a failed commit is harmless and needed. */
+/* A transaction; they do not nest. What stands between the two hands its result on: db_end commits when r is
+ * not negative and otherwise undoes all of it, as it does when the commit fails. It also takes the failure of
+ * db_begin. Returns 0, or the errno that made it undo. */
 int db_begin(struct db *d);
-int db_commit(struct db *d);
-void db_rollback(struct db *d);
+int db_end(struct db *d, int r);
 
 #endif

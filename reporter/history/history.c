@@ -288,12 +288,9 @@ int history_flush(struct history *h)
 
 	if (r == 0)
 		r = apply_all(h);
-	if (r == 0)
-		r = db_commit(h->db);
+	r = db_end(h->db, r);
 	h->broken = r < 0;
-	if (r < 0)
-		db_rollback(h->db);
-	else
+	if (r == 0)
 		report_all(h);
 	return r;
 }

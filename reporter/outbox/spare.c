@@ -47,11 +47,7 @@ static int take(struct db *history, struct db *spare)
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(taken); i++)
 		r = copy_rows(history, spare, &taken[i]);
-	if (r == 0)
-		r = db_commit(spare);
-	if (r < 0)
-		db_rollback(spare);
-	return r;
+	return db_end(spare, r);
 }
 
 int spare_open(struct db *history, struct db **ret)
@@ -86,9 +82,5 @@ int spare_return(struct db *spare, struct db *history)
 		r = db_run(db_stmt(history, DB_ALARMS_TOLD_CLEAR), NULL);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(returned); i++)
 		r = copy_rows(spare, history, &returned[i]);
-	if (r == 0)
-		r = db_commit(history);
-	if (r < 0)
-		db_rollback(history);
-	return r;
+	return db_end(history, r);
 }

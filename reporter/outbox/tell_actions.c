@@ -516,9 +516,5 @@ int tell_actions(struct db *db, const struct settings *s, const struct zone *zon
 	*ret_put = *ret_more = false;
 	if (r == 0)
 		r = tell(db, s, zone, ret_put, ret_more);
-	if (r == 0)
-		r = db_commit(db);
-	if (r < 0)
-		db_rollback(db);
-	return r;
+	return db_end(db, r);
 }

@@ -561,9 +561,5 @@ int tell_attention(struct tell_attention *t, struct db *db, const struct setting
 	*ret_put = false;
 	if (r == 0)
 		r = tell(t, db, s, zone, sender, ret_put);
-	if (r >= 0)
-		r = db_commit(db);
-	if (r < 0)
-		db_rollback(db);
-	return r;
+	return db_end(db, r);
 }

@@ -166,10 +166,9 @@ TEST(the_file_has_a_limit)
 				       db_s("key", name), db_s("text", long_text)),
 			   NULL);
 		if (r == 0 && n % 100 == 99)
-			r = db_commit(db);
+			r = db_end(db, 0);
 	}
-	db_rollback(db);
-	ck_assert_int_eq(r, -ENOSPC);
+	ck_assert_int_eq(db_end(db, r), -ENOSPC);
 	ck_assert_uint_ge(db_fill(db), 90);
 	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
 	db_close(&db);
@@ -260,6 +259,39 @@ static int number(sqlite3 *sql, const char *pragma)
 
 	(void)sqlite3_finalize(st);
 	return n;
+}
+
+static int put_saved(const char *key)
+{
+	const struct msg m = { .type = MSG_SAVED };
+
+	return db_run(db_stmt_msg(db, DB_SAVED_PUT, &m, db_s("cluster_name", "prod"), db_s("kind", "x"),
+				  db_s("key", key), db_s("text", "")),
+		      NULL);
+}
+
+static int saved_keys(void)
+{
+	return number(sqlite3_db_handle(db_stmt(db, DB_BEGIN)), "SELECT count(*) FROM saved_state");
+}
+
+/* After each of them the next one begins. */
+TEST(transaction_is_written_whole_or_not_at_all)
+{
+	ck_assert_int_eq(db_begin(db), 0);
+	ck_assert_int_eq(db_end(db, put_saved("a")), 0);
+	ck_assert_int_eq(saved_keys(), 1);
+	ck_assert_int_eq(db_begin(db), 0);
+	ck_assert_int_eq(put_saved("b"), 0);
+	ck_assert_int_eq(db_end(db, -EIO), -EIO);
+	ck_assert_int_eq(saved_keys(), 1);
+	ck_assert_int_eq(db_begin(db), 0);
+	ck_assert_int_lt(db_begin(db), 0);
+	ck_assert_int_eq(put_saved("c"), 0);
+	ck_assert_int_eq(db_end(db, 1), 0);
+	ck_assert_int_eq(saved_keys(), 2);
+	ck_assert_int_lt(db_end(db, 0), 0);
+	ck_assert_int_eq(db_end(db, -EIO), -EIO);
 }
 
 /* The program of before can take up what an upgrade without room left behind. */

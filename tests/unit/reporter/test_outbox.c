@@ -174,7 +174,7 @@ static void put(const char *sink, enum news news, const char *title)
 	document_set_title(&d, title);
 	ck_assert_int_eq(db_begin(db), 0);
 	ck_assert_int_eq(outbox_put(db, sink, &d), 0);
-	ck_assert_int_eq(db_commit(db), 0);
+	ck_assert_int_eq(db_end(db, 0), 0);
 	document_done(&d);
 	sender_wake(sender);
 }

@@ -121,7 +121,7 @@ static void restart(const char *cluster, const char *ns, const char *workload)
 		ck_assert_int_eq(db_begin(w.db), 0);
 		ck_assert_int_eq(samples_put(w.db, &r, cluster, now - (2 - i) * 3600000), 0);
 		ck_assert_int_eq(samples_answered(w.db, cluster, true, now - (2 - i) * 3600000), 0);
-		ck_assert_int_eq(db_commit(w.db), 0);
+		ck_assert_int_eq(db_end(w.db, 0), 0);
 	}
 }
 

@@ -43,7 +43,7 @@ static void put(int64_t at, const char *pod, uint64_t restarts, int64_t created)
 
 	ck_assert_int_eq(db_begin(db), 0);
 	ck_assert_int_eq(samples_put(db, &r, "prod", at), 0);
-	ck_assert_int_eq(db_commit(db), 0);
+	ck_assert_int_eq(db_end(db, 0), 0);
 }
 
 static int64_t delta(const char *pod, uint64_t restarts, int64_t created, int64_t from)
