@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fnv.h"
 #include "base/xalloc.h"
 #include "config/settings.def"
 #include "config/settings.h"
@@ -327,15 +328,13 @@ void settings_done(struct settings *s)
 	settings_init(s);
 }
 
-/* FNV-1a. The operator chooses the values: nobody makes two of them collide. */
+/* The operator chooses the values: nobody makes two of them collide. */
 static uint64_t hash_value(const struct setting *row, const struct settings *s)
 {
-	uint64_t h = setting_is_number(row->kind) ? (uint64_t)setting_get_number(row, s) : 0;
+	const int64_t number = setting_is_number(row->kind) ? setting_get_number(row, s) : 0;
 	const char *text = setting_is_text(row->kind) ? *(char *const *)setting_member_const(row, s) : NULL;
 
-	for (h ^= UINT64_C(14695981039346656037); text && *text; text++)
-		h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
-	return h;
+	return fnv_text(FNV_START ^ (uint64_t)number, text ? text : "");
 }
 
 const char *settings_fixed_key(const struct settings *s, size_t i, uint64_t *ret_hash)

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fnv.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "kube/path.h"
@@ -63,17 +64,10 @@ void events_free(struct events **e)
 
 /* -- what is reported -- */
 
-/* FNV-1a (draft-eastlake-fnv), 64 bits. Uids are made by the server: nobody chooses them to collide. */
+/* Uids are made by the server: nobody chooses them to collide. */
 static uint64_t hash_of(const struct object_event *event)
 {
-	uint64_t h = UINT64_C(14695981039346656037);
-
-	for (const char *s = event->uid; *s; s++)
-		h = (h ^ (unsigned char)*s) * UINT64_C(1099511628211);
-	h = (h ^ '/') * UINT64_C(1099511628211);
-	for (const char *s = event->reason; *s; s++)
-		h = (h ^ (unsigned char)*s) * UINT64_C(1099511628211);
-	return h;
+	return fnv_text(fnv_text(fnv_text(FNV_START, event->uid), "/"), event->reason);
 }
 
 void events_name(const struct object_event *event, char ret[static EVENT_NAME_MAX])

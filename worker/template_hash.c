@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/fnv.h"
 #include "worker/read.h"
 
 static const char *const of_metadata[] = { "labels", "annotations", NULL };
@@ -38,15 +39,6 @@ static json_t *pick_each(const json_t *list)
 	return all;
 }
 
-static uint64_t fnv1a(const char *text)
-{
-	uint64_t h = UINT64_C(14695981039346656037);
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
-	return h;
-}
-
 void template_hash(const json_t *workload, char ret[static TEMPLATE_HASH_MAX])
 {
 	const json_t *template = READ_AT(workload, "spec", "template");
@@ -61,5 +53,5 @@ void template_hash(const json_t *workload, char ret[static TEMPLATE_HASH_MAX])
 		"initContainers", pick_each(json_object_get(spec, "initContainers")));
 	_cleanup_free_ char *text = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
 
-	(void)snprintf(ret, TEMPLATE_HASH_MAX, "%016" PRIx64, fnv1a(text ? text : ""));
+	(void)snprintf(ret, TEMPLATE_HASH_MAX, "%016" PRIx64, fnv_text(FNV_START, text ? text : ""));
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fnv.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 
@@ -41,14 +42,6 @@ static struct str node_of(const char *proof)
 	return (struct str){ at, strcspn(at, ";") };
 }
 
-/* FNV-1a */
-static uint32_t hash(uint32_t h, struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		h = (h ^ (unsigned char)s.p[i]) * UINT32_C(16777619);
-	return h;
-}
-
 static bool is_of(const struct told_kind *k, const struct key *key)
 {
 	return k->part == key->kind.part && k->action == key->kind.action && k->duty == key->kind.duty &&
@@ -65,7 +58,7 @@ static char *copy(struct str s)
 /* The one of this key; it is made when there is none. */
 static struct told_kind *find_kind(struct told_rows *r, const struct key *key)
 {
-	const uint32_t h = hash(hash(UINT32_C(2166136261), key->ns), key->node);
+	const uint64_t h = fnv_bytes(fnv_bytes(FNV_START, key->ns.p, key->ns.n), key->node.p, key->node.n);
 	struct told_kind **bucket = &r->buckets[h % TOLD_BUCKETS], *k = *bucket;
 
 	while (k && !is_of(k, key))

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fnv.h"
 #include "base/xalloc.h"
 #include "ipc/msg.h"
 
@@ -61,11 +62,7 @@ static size_t make_cluster(struct known *k, const char *name)
 
 static size_t bucket_of(size_t cluster, uint64_t duty, const char *owner)
 {
-	uint64_t h = 14695981039346656037u ^ (cluster << 8 | duty);
-
-	for (; *owner; owner++)
-		h = (h ^ (unsigned char)*owner) * 1099511628211u;
-	return (size_t)(h >> 20) % BUCKETS;
+	return (size_t)(fnv_text(FNV_START ^ (cluster << 8 | duty), owner) >> 20) % BUCKETS;
 }
 
 static bool is_of(const struct known_entry *e, size_t cluster, const struct known_key *key)

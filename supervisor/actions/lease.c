@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fnv.h"
 #include "base/xalloc.h"
 
 #define BUCKETS 4096u
@@ -25,11 +26,7 @@ struct lease_table {
 
 static struct lease **key_bucket(struct lease_table *t, uint64_t cluster, const char *key)
 {
-	uint64_t h = 14695981039346656037u ^ cluster;
-
-	for (; *key; key++)
-		h = (h ^ (unsigned char)*key) * 1099511628211u;
-	return &t->by_key[(size_t)(h >> 20) % BUCKETS];
+	return &t->by_key[(size_t)(fnv_text(FNV_START ^ cluster, key) >> 20) % BUCKETS];
 }
 
 struct lease_table *lease_table_new(bool (*is_paused)(void *ctx, const struct lease *l), void *ctx)

@@ -8,6 +8,7 @@
 #include "kube/decode_protobuf.h"
 #include "kube/frame.h"
 #include "kube/decode_objects.h"
+#include "tests/fuzz/pieces.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 
@@ -21,9 +22,7 @@ static int on_object(void *ctx, const uint8_t *p, size_t n)
 	struct seen *s = ctx;
 	struct watch_event e;
 
-	for (size_t i = 0; i < n; i++)
-		s->hash = (s->hash ^ p[i]) * UINT64_C(1099511628211);
-	s->hash = (s->hash ^ n) * UINT64_C(1099511628211);
+	s->hash = pieces_hash(s->hash, p, n);
 	s->objects++;
 	if (decode_watch_event(p, n, &e) == 0)
 		(void)decode_pod_protobuf(e.object.raw.p, cursor_left(&e.object.raw), &f);

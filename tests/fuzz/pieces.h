@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fnv.h"
+
 enum { PIECES = 8 }; /* lengths, used round and round; 0 is a piece of nothing, but never all of them */
 
 struct pieces {
@@ -44,12 +46,10 @@ static inline int pieces_next(struct pieces *s, const uint8_t **ret, size_t *ret
 	return 1;
 }
 
-/* FNV-1a, to compare what two ways have seen. */
+/* To compare what two ways have seen: the lengths count, too. */
 static inline uint64_t pieces_hash(uint64_t hash, const void *p, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ ((const uint8_t *)p)[i]) * UINT64_C(1099511628211);
-	return (hash ^ n) * UINT64_C(1099511628211);
+	return fnv_bytes(fnv_bytes(hash, p, n), &n, sizeof(n));
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/fnv.h"
 #include "model/pod.h"
 #include "base/xalloc.h"
 #include "kube/decode_json.h"
@@ -21,8 +22,7 @@ static uint64_t asked;
 
 static void note(const void *p, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		asked = (asked ^ ((const unsigned char *)p)[i]) * UINT64_C(1099511628211);
+	asked = fnv_bytes(asked, p, n);
 }
 
 json_t *json_object_get(const json_t *o, const char *key)
@@ -43,7 +43,7 @@ static uint64_t asked_of_pod(const json_t *pod)
 {
 	static struct pod_facts facts;
 
-	asked = 0;
+	asked = FNV_START;
 	ck_assert_int_eq(decode_pod_json(pod, &facts), 0);
 	return asked;
 }
