@@ -88,13 +88,16 @@ static void trouble(struct leadership *l, const char *detail)
 	l->ops.trouble(l->ctx, text);
 }
 
-/* Nothing is wrong by this answer: 404 and 409 are part of the protocol. */
-static bool is_usable(const struct leadership *l, const struct http_result *r)
+/* Nothing is wrong by this answer: 409 is part of the protocol. */
+static bool is_usable(const struct http_result *r)
 {
-	if (r->failure != HTTP_OK)
-		return false;
-	return r->status / 100 == 2 || r->status == 409 ||
-	       (r->status == 404 && l->leader.kind == LEADER_ELECTION);
+	return r->failure == HTTP_OK && (r->status / 100 == 2 || r->status == 409);
+}
+
+/* There is no Lease: whether it can be used is said by the answer to its creation. */
+static bool is_absent(const struct leadership *l, const struct http_result *r)
+{
+	return r->failure == HTTP_OK && r->status == 404 && l->leader.next != LEADER_CREATE;
 }
 
 /* It comes and goes, and a presence is nobody's right to act. */
@@ -111,11 +114,11 @@ static void report_trouble(struct leadership *l, const struct http_result *r)
 
 	if (r->failure == HTTP_OK && r->status == 401)
 		l->ops.refused(l->ctx);
-	if (is_usable(l, r)) {
+	if (is_usable(r)) {
 		trouble(l, "");
 		return;
 	}
-	if (is_passing(l, r))
+	if (is_absent(l, r) || is_passing(l, r))
 		return;
 	if (r->failure != HTTP_OK)
 		(void)snprintf(text, sizeof(text), "%s", r->error);

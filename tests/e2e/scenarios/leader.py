@@ -175,6 +175,35 @@ def denied_presence(t):
     t.complete = False
 
 
+@scenario("leader/an-election-without-namespace")
+def election_without_namespace(t):
+    """The Lease of an election has no namespace: nobody acts, which is the trouble `lease` with what is missing and what to do, and lasts;
+    once the namespace is there, it leads by itself and the trouble is over."""
+    ns, proxy = t.ns(), t.proxy()
+    missing = None
+    if t.server.name == "apisim":           # it takes every namespace
+        missing = proxy.before("POST", r"/leases", lambda r: Answer(404, reason="NotFound"), times=1000)
+    where = f"{t.prefix}-later"
+    program = instance(t, ns, t.kubeconfig(proxy=proxy), namespace=where, election=True)
+    pod = t.objects.evict(t.objects.pod(ns))
+
+    def told():
+        return [row for row in program.status()["troubles"] if row["trouble"] == "lease"]
+    rows = t.until("the trouble", told, 15)
+    assert "not found" in rows[0]["detail"] or "404" in rows[0]["detail"], rows
+    assert "leaderElection.namespace" in rows[0]["remedy"], rows
+    t.never("it ends while the namespace is missing", lambda: not told(), 8)
+    assert not t.writes() and not leading(program)
+    if missing:
+        missing.times = 0
+    else:
+        t.ns(where)
+    t.until("it leads", lambda: leading(program), 15)
+    t.until("its end", lambda: not told(), 5)
+    t.wait_write(pod)
+    t.expect(deleted=[pod])
+
+
 def denying(t):
     proxy = t.proxy()
     proxy.before("GET", r"/leases/", lambda r: Answer(403, reason="Forbidden"), times=1000)

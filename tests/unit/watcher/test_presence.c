@@ -3,8 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <event2/event.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "kube/leader.h" /* before harness.h, whose names it shadows */
 #include "fake_kube.h"
 #include "harness.h"
 #include "tests/suite.h"
@@ -70,6 +72,32 @@ static void answer(long status)
 
 	fake_request.open = false;
 	fake_request.on_done(fake_request.ctx, &r);
+}
+
+struct timers {
+	const struct event *v[16];
+	size_t n;
+};
+
+static int note_timer(const struct event_base *b, const struct event *e, void *ctx)
+{
+	struct timers *all = ctx;
+
+	(void)b;
+	ck_assert_uint_lt(all->n, ARRAY_SIZE(all->v));
+	all->v[all->n++] = e;
+	return 0;
+}
+
+/* The time of every timer has come, without waiting for it. */
+static void pass_timers(int64_t ms)
+{
+	struct timers all = { .n = 0 };
+
+	clock_fake_advance(ms);
+	(void)event_base_foreach_event(base, note_timer, &all);
+	for (size_t i = 0; i < all.n; i++)
+		event_get_callback(all.v[i])(-1, EV_TIMEOUT, event_get_callback_arg(all.v[i]));
 }
 
 static const struct msg_watch_stats *stats_now(void)
@@ -139,10 +167,33 @@ TEST(a_presence_without_rights_is_no_trouble)
 		ck_assert_uint_eq(count(MSG_TROUBLE), 0);
 		ck_assert_uint_eq(count(MSG_CREDENTIAL), rows[i].first == 401);
 	}
-	/* An election cannot do without. */
+}
+
+/* An election cannot do without. The 404 to its GET is the beginning of its creation, and no end of a
+ * trouble. */
+TEST(an_election_without_lease_is_a_trouble)
+{
+	static const long to_create[] = { 404, 403, 500, 0 };
+
 	start_with(true, true, MODE_ENFORCE);
 	answer(403);
 	ck_assert_uint_eq(last(MSG_TROUBLE)->u.trouble.trouble, TROUBLE_LEASE);
+	for (size_t i = 0; i < ARRAY_SIZE(to_create); i++) {
+		start_with(true, true, MODE_ENFORCE);
+		answer(404);
+		ck_assert_uint_eq(count(MSG_TROUBLE), 0);
+		answer(to_create[i]);
+		ck_assert_uint_eq(count(MSG_TROUBLE), 1);
+		ck_assert_uint_eq(last(MSG_TROUBLE)->u.trouble.trouble, TROUBLE_LEASE);
+		ck_assert(last(MSG_TROUBLE)->u.trouble.text[0]);
+		pass_timers(LEADER_RETRY_MS * 3);
+		answer(404);
+		ck_assert_str_eq(fake_request.method, "POST");
+		ck_assert_msg(count(MSG_TROUBLE) == 1, "row %zu: it ends before the Lease is there", i);
+		answer(409);
+		ck_assert_uint_eq(count(MSG_TROUBLE), 2);
+		ck_assert_str_eq(last(MSG_TROUBLE)->u.trouble.text, "");
+	}
 }
 
 TEST_MAIN("watcher/presence")
