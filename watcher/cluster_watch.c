@@ -46,6 +46,7 @@ struct cluster_watch {
 	struct namespace_watch *namespace_watch; /* NULL: no labels of namespaces are asked for */
 	struct leadership *leadership;           /* NULL: this replica is the only one */
 	struct leadership *presence;             /* NULL: nobody else is looked for */
+	struct leadership *withdrawn;            /* a presence that gives its Lease back */
 	char unseen[256];                        /* why nobody else can be seen, or empty */
 	bool was_leading;
 	struct controller *controller;
@@ -389,20 +390,27 @@ static void on_unseen(void *ctx, const char *text)
 	touch_stats(w);
 }
 
-/* Who only observes is nobody's rival. A Lease that is left so runs out unseen: nobody renews it. */
+static void on_withdrawn(void *ctx)
+{
+	leadership_free(&((struct cluster_watch *)ctx)->withdrawn);
+}
+
+/* Who only observes is nobody's rival, and gives the Lease back: another one need not wait for its end. */
 static void set_presence(struct cluster_watch *w)
 {
 	static const struct leadership_ops ops = { NULL, send_credential, on_unseen, on_other };
 	const struct settings *s = &w->settings;
-	const bool wanted = !w->stopped && !s->election && s->presence && s->policy.mode == MODE_ENFORCE;
+	const bool wanted = !s->election && s->presence && s->policy.mode == MODE_ENFORCE;
 
-	if (wanted == (w->presence != NULL))
+	if (w->stopped || wanted == (w->presence != NULL))
 		return;
 	w->unseen[0] = '\0';
 	touch_stats(w);
+	leadership_free(&w->withdrawn);
 	if (!wanted) {
-		leadership_free(&w->presence);
+		w->withdrawn = TAKE_PTR(w->presence);
 		(void)on_other(w, "");
+		leadership_release(w->withdrawn, on_withdrawn, w);
 		return;
 	}
 	w->presence = leadership_new(w->base, w->client, LEADER_PRESENCE, lease_namespace(s), s->lease_name,
@@ -591,6 +599,8 @@ void cluster_watch_drain(struct cluster_watch *w, void (*drained)(void *ctx), vo
 	meter_flush(w->meter);
 	struct leadership *held = w->leadership ? w->leadership : w->presence;
 
+	if (!held)
+		held = w->withdrawn;
 	if (held)
 		leadership_release(held, drained, ctx);
 	else
@@ -606,6 +616,7 @@ void cluster_watch_free(struct cluster_watch **w)
 	stop(old);
 	leadership_free(&old->leadership);
 	leadership_free(&old->presence);
+	leadership_free(&old->withdrawn);
 	questions_free(&old->questions);
 	controller_free(&old->controller);
 	http_client_free(&old->client);

@@ -38,6 +38,12 @@ struct leadership {
 
 static void go_on(struct leadership *l);
 
+/* Nobody looks for others any more. */
+static bool is_withdrawn(const struct leadership *l)
+{
+	return l->leader.kind == LEADER_PRESENCE && l->released;
+}
+
 static void report_other(struct leadership *l)
 {
 	const char *other = leader_other(&l->leader, clock_boot_ms());
@@ -63,6 +69,8 @@ static void report_leading(struct leadership *l)
 
 static void report(struct leadership *l)
 {
+	if (is_withdrawn(l))
+		return;
 	(l->leader.kind == LEADER_PRESENCE ? report_other : report_leading)(l);
 }
 
@@ -118,7 +126,7 @@ static void report_trouble(struct leadership *l, const struct http_result *r)
 		trouble(l, "");
 		return;
 	}
-	if (is_absent(l, r) || is_passing(l, r))
+	if (is_withdrawn(l) || is_absent(l, r) || is_passing(l, r))
 		return;
 	if (r->failure != HTTP_OK)
 		(void)snprintf(text, sizeof(text), "%s", r->error);
@@ -241,8 +249,12 @@ void leadership_start(struct leadership *l)
 
 void leadership_release(struct leadership *l, void (*released)(void *ctx), void *ctx)
 {
+	const bool under_way = l->released;
+
 	l->released = released;
 	l->released_ctx = ctx;
+	if (under_way)
+		return;
 	http_request_cancel(&l->request);
 	if (!leader_release(&l->leader, clock_boot_ms())) {
 		end_release(l);

@@ -34,7 +34,8 @@ struct leadership *leadership_new(struct event_base *base, struct http_client *c
 				  void *ctx);
 void leadership_start(struct leadership *l);
 /* Gives the Lease back, so that another replica need not wait for it to run out; released(ctx) is called when
- * that is done or cannot be: at once when nothing is held, and after a second at the latest. */
+ * that is done or cannot be: at once when nothing is held, and after a second at the latest. A presence
+ * reports nothing from then on. It may be called again meanwhile: the last one is told. */
 void leadership_release(struct leadership *l, void (*released)(void *ctx), void *ctx);
 /* Accepts NULL. */
 void leadership_free(struct leadership **l);

@@ -77,9 +77,12 @@ def cut_off(t):
 
 # --- presence: instances without election ---
 
-def instance(t, ns, kubeconfig="", namespace="default", election=False, **more):
-    lease = {"enable": election, "namespace": namespace, "name": f"{t.prefix}-lease"}
-    return t.program(t.config(evicted=ns, leaderElection=lease, **more), kubeconfig or t.kubeconfig())
+def configured(t, ns, namespace="default", election=False, **more):
+    return t.config(evicted=ns, leaderElection={"enable": election, "namespace": namespace, "name": f"{t.prefix}-lease"}, **more)
+
+
+def instance(t, ns, kubeconfig="", **more):
+    return t.program(configured(t, ns, **more), kubeconfig or t.kubeconfig())
 
 
 def names_another(program):
@@ -126,6 +129,21 @@ def two_without_election(t):
     t.until("its end at the webhook", lambda: news(True), 30)
     assert lease_of(t)["holderIdentity"].endswith(f"_{second.process.pid}"), lease_of(t)
     t.expect(deleted=pods)
+
+
+@scenario("leader/an-observer-leaves")
+def observer_leaves(t):
+    """A reload changes the mode to observe: the Lease is given back at once, and taken again with mode enforce."""
+    ns = t.ns()
+    program = instance(t, ns)
+    mine = t.until("its presence", lambda: (lease_of(t) or {}).get("holderIdentity"), 10)
+    program.write_config({**configured(t, ns), "mode": "observe"})
+    program.reload()
+    t.until("the Lease to be nobody's", lambda: not lease_of(t).get("holderIdentity"), 5)
+    t.until("the word of it", lambda: [c["presence"] for c in program.status()["clusters"]] == [None], 5)
+    program.write_config({**configured(t, ns), "mode": "enforce"})
+    program.reload()
+    t.until("it to be taken again", lambda: lease_of(t).get("holderIdentity") == mine, 5)
 
 
 @scenario("leader/election-beside-a-presence", timeout=180)

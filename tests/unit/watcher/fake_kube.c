@@ -91,6 +91,7 @@ struct http_request *http_client_start(struct http_client *c, const struct http_
 	fake_request.started++;
 	(void)snprintf(fake_request.method, sizeof(fake_request.method), "%s", call->method);
 	(void)snprintf(fake_request.path, sizeof(fake_request.path), "%s", call->path);
+	(void)snprintf(fake_request.body, sizeof(fake_request.body), "%s", call->body ? call->body : "");
 	fake_request.on_done = call->on_done;
 	fake_request.ctx = call->ctx;
 	return &one;

@@ -23,7 +23,7 @@ extern struct fake_kube {
 extern struct fake_request {
 	bool expected, open;
 	int started;
-	char method[8], path[160];
+	char method[8], path[160], body[512];
 	void (*on_done)(void *ctx, const struct http_result *r);
 	void *ctx;
 } fake_request;

@@ -10,6 +10,7 @@
 #include "fake_kube.h"
 #include "harness.h"
 #include "tests/suite.h"
+#include "tests/unit/kube/wire.h"
 #include "watcher/cluster_watch.h"
 
 static struct event_base *base;
@@ -72,6 +73,30 @@ static void answer(long status)
 
 	fake_request.open = false;
 	fake_request.on_done(fake_request.ctx, &r);
+}
+
+/* The server has taken the write, and answers with what it holds now. */
+static void answer_lease(void)
+{
+	static const char key[] = "\"holderIdentity\":\"";
+	const char *at = strstr(fake_request.body, key);
+	struct wire answer = { 0 }, lease = { 0 }, meta = { 0 }, spec = { 0 };
+	char holder[LEASE_TEXT];
+
+	ck_assert_ptr_nonnull(at);
+	at += strlen(key);
+	(void)snprintf(holder, sizeof(holder), "%.*s", (int)strcspn(at, "\""), at);
+	wire_field_str(&meta, 6, "42");
+	wire_field_str(&spec, 1, holder);
+	wire_field_varint(&spec, 2, LEADER_PRESENCE_MS / 1000);
+	wire_field_message(&lease, 1, &meta);
+	wire_field_message(&lease, 2, &spec);
+	wire_envelope(&answer, "coordination.k8s.io/v1", "Lease", &lease);
+	const struct http_result r = { .status = 200, .body = (const char *)answer.p, .body_len = answer.n };
+
+	fake_request.open = false;
+	fake_request.on_done(fake_request.ctx, &r);
+	wire_done(&answer);
 }
 
 struct timers {
@@ -142,6 +167,88 @@ TEST(a_presence_follows_the_mode)
 	ck_assert_msg(last(MSG_TROUBLE)->u.trouble.trouble == TROUBLE_ANOTHER_INSTANCE &&
 			      !last(MSG_TROUBLE)->u.trouble.text[0],
 		      "who looks for nobody knows of nobody");
+}
+
+static void start_with_lease(void)
+{
+	start_with(true, false, MODE_ENFORCE);
+	answer(404);
+	ck_assert_str_eq(fake_request.method, "POST");
+	answer_lease();
+	ck_assert(!fake_request.open);
+}
+
+static void set_mode(enum policy_mode mode)
+{
+	struct settings s = with_lease(true, false, mode);
+
+	cluster_watch_set_settings(w, &s);
+}
+
+static void ck_assert_gives_back(void)
+{
+	ck_assert_msg(fake_request.open, "the Lease is kept until it runs out");
+	ck_assert_str_eq(fake_request.method, "PATCH");
+	ck_assert_ptr_nonnull(strstr(fake_request.body, "\"holderIdentity\":\"\""));
+}
+
+static void set_true(void *ctx)
+{
+	*(bool *)ctx = true;
+}
+
+/* So that another one sees it gone, and an elected standby need not wait for its end. */
+TEST(a_presence_that_is_not_wanted_any_more_gives_the_lease_back)
+{
+	start_with_lease();
+	set_mode(MODE_OBSERVE);
+	ck_assert_gives_back();
+	ck_assert(!stats_now()->presence);
+	answer_lease();
+	ck_assert(!fake_request.open);
+	pass_timers(LEADER_PRESENCE_MS);
+	ck_assert(!fake_request.open);
+}
+
+TEST(a_lease_that_cannot_be_given_back_is_left)
+{
+	start_with_lease();
+	set_mode(MODE_OBSERVE);
+	ck_assert_gives_back();
+	answer(403);
+	ck_assert_str_eq(stats_now()->unseen, "");
+	pass_timers(LEADER_PRESENCE_MS);
+	ck_assert(!fake_request.open);
+}
+
+TEST(a_presence_that_is_wanted_again_takes_the_lease_anew)
+{
+	start_with_lease();
+	set_mode(MODE_OBSERVE);
+	ck_assert_gives_back();
+	set_mode(MODE_ENFORCE);
+	ck_assert(fake_request.open);
+	ck_assert_str_eq(fake_request.method, "GET");
+	ck_assert(stats_now()->presence);
+}
+
+/* A watcher that ends waits for it, whatever settings come meanwhile. */
+TEST(the_end_waits_for_the_lease_to_be_given_back)
+{
+	for (int drain_first = 0; drain_first < 2; drain_first++) {
+		bool drained = false;
+
+		start_with_lease();
+		if (!drain_first)
+			set_mode(MODE_OBSERVE);
+		cluster_watch_drain(w, set_true, &drained);
+		if (drain_first)
+			set_mode(MODE_OBSERVE);
+		ck_assert_gives_back();
+		ck_assert(!drained);
+		answer_lease();
+		ck_assert(drained);
+	}
 }
 
 /* What only an operator can change is said by `status`, and is no trouble; what passes is not even said. */
