@@ -1,11 +1,11 @@
 """Ways to reach a cluster, and what a credential allows."""
 import pathlib
 import re
-import socket
 import textwrap
 import time
 import urllib.request
 
+from harness.port import free_port
 from harness.proxy import Answer
 from harness.scenario import scenario
 from harness.servers import Apisim
@@ -103,9 +103,7 @@ def one_bad_cluster(t):
     late = t.dir / "kubeconfig-late"
     bad = {"absent": t.dir / "no-such-file", "nameless": t.write("kubeconfig-nameless", other.kubeconfig("cleaner", url="https://no-such.invalid")),
            "hangs": t.write("kubeconfig-hangs", plugin(t, "exec sleep 8")), "late": late}
-    config = t.config(evicted=ns)
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        config["metricsListen"] = f"127.0.0.1:{s.getsockname()[1]}"
+    config = {**t.config(evicted=ns), "metricsListen": f"127.0.0.1:{free_port()}"}
     config["clusters"] = [{"name": name, "kubeconfig": str(path)} for name, path in {"good": good, **bad}.items()]
     program = t.program(config, kubeconfig=None, start=False)
     program.start(wait=False)
@@ -281,10 +279,7 @@ def in_cluster_apart(t):
 @scenario("credentials/shared-is-told")
 def shared(t):
     """One credential for both: the log, status and a metric say so, until a reload gives the workers their own."""
-    ns = t.ns()
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
+    ns, port = t.ns(), free_port()
     config = {**t.config(evicted=ns), "metricsListen": f"127.0.0.1:{port}"}
     one, both = str(t.kubeconfig("cleaner")), t.server.kubeconfig_pair()
     program = t.program({**config, "kubeconfig": one}, kubeconfig=None)

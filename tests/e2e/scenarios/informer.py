@@ -4,13 +4,13 @@ import base64
 import json
 import pathlib
 import re
-import socket
 import subprocess
 import threading
 import urllib.request
 
 from harness.client import ApiError
 from harness.objects import pod_path
+from harness.port import free_port
 from harness.proxy import DROP, Answer
 from harness.scenario import scenario
 from scenarios.surface import fetch
@@ -189,11 +189,9 @@ class Account:
 @scenario("informer/rbac-taken-and-given-back", servers=("cluster",), timeout=120)
 def rbac_taken(t):
     """RBAC is taken away: status and metrics say so, nothing is done; given back: it goes on by itself, nothing is missed or done twice."""
-    ns, proxy = t.ns(), t.proxy()
+    ns, proxy, port = t.ns(), t.proxy(), free_port()
     account = Account(t, ns, wide=True)
     account.grant()
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        port = s.getsockname()[1]
     config = t.config(evicted=ns, metricsListen=f"127.0.0.1:{port}")
     program = t.program(config, t.write("kubeconfig-account", t.server.kubeconfig(url=proxy.url, ca=proxy.ca, token=account.token)))
     gone = [t.canary(ns)]

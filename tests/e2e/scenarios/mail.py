@@ -4,14 +4,13 @@ import shutil
 import time
 import urllib.request
 
-
 from harness.daemon import Daemon
 from harness.mail import MailServer
+from harness.port import free_port
 from harness.proxy import Answer
 from harness.scenario import Skip, scenario
 from harness.tls import Authority
 
-from .person import free_port
 
 LOGIN = ("cleaner@example.org", "pass:word")
 

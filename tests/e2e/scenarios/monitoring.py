@@ -8,10 +8,10 @@ import urllib.parse
 import urllib.request
 
 from harness.daemon import Daemon
+from harness.port import free_port
 from harness.scenario import scenario
 from monitoring import queries
 
-from .person import free_port
 from .sandbox import need_sandbox
 from .terminating import stuck
 

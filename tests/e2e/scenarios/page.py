@@ -1,9 +1,9 @@
 """The pages: the status page as a browser asks for it."""
 import http.client
 import re
-import socket
 import xml.etree.ElementTree as tree
 
+from harness.port import free_port
 from harness.scenario import scenario
 
 
@@ -27,9 +27,7 @@ def words(page):
 @scenario("page/status")
 def status(t):
     """The page at /: the action, the pause and its author, the cluster; in the language of the browser; strict headers, nothing secret."""
-    ns = t.ns()
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        port = s.getsockname()[1]
+    ns, port = t.ns(), free_port()
     sink = t.sink()
     restarts = {"namespaces": ns, "duration": "@every 1h", "apiurl": sink.url}
     program = t.program(t.config(evicted=ns, restarts=restarts, metricsListen=f"127.0.0.1:{port}"))

@@ -1,21 +1,16 @@
 """What a person at the terminal sees beforehand, holds, learns and takes back."""
-import socket
 import subprocess
 import time
 import urllib.request
 
 from harness.client import MERGE
 from harness.objects import path_of
+from harness.port import free_port
 from harness.scenario import scenario
 
 
 # Scenarios run beside one another on one node: what is at fault in all of them together is none of their business.
 NO_BREAKER = {"workloads": 0, "percent": 0, "sameHost": 0, "sameNode": 0}
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 def due(t, ns):

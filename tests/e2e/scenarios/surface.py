@@ -7,6 +7,7 @@ import re
 import socket
 import unicodedata
 
+from harness.port import free_port
 from harness.proxy import Answer
 from harness.scenario import Skip, scenario
 
@@ -24,9 +25,7 @@ def fetch(port, path):
 @scenario("surface/metrics-and-health")
 def metrics(t):
     """/healthz and /readyz answer 200, /metrics counts the action; the token and the bot's address are in none of it."""
-    ns = t.ns()
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        port = s.getsockname()[1]
+    ns, port = t.ns(), free_port()
     sink = t.sink()
     restarts = {"namespaces": ns, "duration": "@every 1h", "apiurl": sink.url}
     program = t.program(t.config(evicted=ns, restarts=restarts, metricsListen=f"127.0.0.1:{port}"))
@@ -88,10 +87,8 @@ def metrics_port_taken(t):
 def what_hurts(t):
     """An action that is forbidden, settings that are refused, an address that is not there yet: `status` says each with a remedy and exits
     with 1, the log and the metrics say it, too; what is well again is not said any more."""
-    ns, proxy = t.ns(), t.proxy()
+    ns, proxy, port = t.ns(), t.proxy(), free_port()
     hook = proxy.before("DELETE", "/pods/", lambda _: Answer(403, reason="Forbidden"), times=10**6)
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        port = s.getsockname()[1]
     address = t.dir / "bot"
     config = t.config(evicted=ns, restarts={"namespaces": ns, "duration": "@every 1h", "apiurlFile": str(address)}, metricsListen=f"127.0.0.1:{port}")
     program = t.program(config, t.kubeconfig("cleaner", proxy))
