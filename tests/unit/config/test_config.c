@@ -19,25 +19,7 @@
 #include "config/file.h"
 #include "tests/suite.h"
 #include "tests/unit/config/chinese.h"
-
-static struct config config;
-static struct diags diags;
-
-static void setup(void)
-{
-	config_init(&config);
-}
-
-static void teardown(void)
-{
-	config_done(&config);
-	diags_done(&diags);
-}
-
-static int load(const char *text)
-{
-	return config_load_text("f", text, strlen(text), &config, &diags);
-}
+#include "tests/unit/config/loaded.h"
 
 static void loads(const char *text)
 {
@@ -51,17 +33,6 @@ static void complains(const char *text, const char *about)
 		if (diags.v[i].error && strstr(diags.v[i].text, about))
 			return;
 	ck_abort_msg("%s: no error about \"%s\" but: %s", text, about, diags.n ? diags.v[0].text : "nothing");
-}
-
-static char *printed(void (*print)(const struct config *, FILE *), const struct config *c)
-{
-	char *text = NULL;
-	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
-
-	print(c, f);
-	(void)fclose(f);
-	return text;
 }
 
 /* What `config check` prints in that language, and its code. */
@@ -412,8 +383,8 @@ static void reads_back_equal(const char *text)
 {
 	loads(text);
 	_cleanup_free_ char *first = printed(config_print_effective, &config);
-	teardown();
-	setup();
+	loaded_teardown();
+	loaded_setup();
 	ck_assert_msg(load(first) == 0, "%s\n%s", diags.n ? diags.v[0].text : "", first);
 	_cleanup_free_ char *second = printed(config_print_effective, &config);
 	ck_assert_str_eq(first, second);
@@ -653,5 +624,5 @@ TEST(overrides_in_force_read_back_equal)
 TEST_MAIN("config/config")
 {
 	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, loaded_setup, loaded_teardown);
 }

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/rfc3339.h"
 #include "config/cron.h"
 #include "config/zone_file.h"
 #include "tests/suite.h"
+#include "tests/unit/config/at.h"
 #include "tests/unit/config/chinese.h"
 
 static struct cron parse(const char *spec)
@@ -75,14 +75,6 @@ static const struct {
 	{ "0 0 2 * * ?", "2012-11-04T00:00:00-04:00", "2012-11-04T02:00:00-05:00" },
 	{ "0 0 2 * * ?", "2012-11-04T02:00:00-05:00", "2012-11-05T02:00:00-05:00" },
 };
-
-static int64_t at(const char *text)
-{
-	int64_t ms;
-
-	ck_assert_int_eq(rfc3339_parse(text, strlen(text), &ms), 0);
-	return ms;
-}
 
 TEST_LOOP(clock_changes, 0, ARRAY_SIZE(changes))
 {

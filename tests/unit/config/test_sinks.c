@@ -19,36 +19,7 @@
 #include "model/sink_types.h"
 #include "tests/suite.h"
 #include "tests/unit/config/chinese.h"
-
-static struct config config;
-static struct diags diags;
-
-static void setup(void)
-{
-	config_init(&config);
-}
-
-static void teardown(void)
-{
-	config_done(&config);
-	diags_done(&diags);
-}
-
-static int load(const char *text)
-{
-	return config_load_text("f", text, strlen(text), &config, &diags);
-}
-
-static char *printed(void)
-{
-	char *text = NULL;
-	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
-
-	config_print_effective(&config, f);
-	(void)fclose(f);
-	return text;
-}
+#include "tests/unit/config/loaded.h"
 
 #define FEISHU   "https://open.feishu.cn/open-apis/bot/v2/hook/HIDE"
 #define DINGTALK "https://oapi.dingtalk.com/robot/send?access_token=HIDE"
@@ -178,7 +149,7 @@ TEST(every_key_is_read)
 TEST(what_is_in_force_shows_no_address)
 {
 	ck_assert_int_eq(load(all), 0);
-	_cleanup_free_ char *text = printed();
+	_cleanup_free_ char *text = printed(config_print_effective, &config);
 	ck_assert_ptr_null(strstr(text, "HIDE"));
 	ck_assert_ptr_nonnull(strstr(text, "    url: \"(hidden)\"\n"));
 	ck_assert_ptr_nonnull(strstr(text, "    secret: \"(hidden)\"\n"));
@@ -192,11 +163,11 @@ TEST(what_is_in_force_reads_back_equal)
 		     "- {name: a, type: email, urlFile: u, from: a@b, to: c@d, proxy: 'http://p:1'}\n"
 		     "- {name: b, type: teams, urlFile: u, tell: attention, namespaces: ['!x']}\n"),
 		0);
-	_cleanup_free_ char *first = printed();
-	teardown();
-	setup();
+	_cleanup_free_ char *first = printed(config_print_effective, &config);
+	loaded_teardown();
+	loaded_setup();
 	ck_assert_msg(load(first) == 0, "%s\n%s", diags.n ? diags.v[0].text : "", first);
-	_cleanup_free_ char *second = printed();
+	_cleanup_free_ char *second = printed(config_print_effective, &config);
 	ck_assert_str_eq(first, second);
 }
 
@@ -272,5 +243,5 @@ TEST(schemes_of_a_sink_have_a_port)
 
 TEST_MAIN("config/sinks")
 {
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, loaded_setup, loaded_teardown);
 }

@@ -6,19 +6,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/rfc3339.h"
 #include "config/window.h"
 #include "config/zone_file.h"
 #include "tests/suite.h"
+#include "tests/unit/config/at.h"
 #include "tests/unit/config/chinese.h"
-
-static int64_t at(const char *text)
-{
-	int64_t ms;
-
-	ck_assert_int_eq(rfc3339_parse(text, strlen(text), &ms), 0);
-	return ms;
-}
 
 static bool is_open(struct windows *w, const char *text, const char *now, int64_t *ret_until)
 {

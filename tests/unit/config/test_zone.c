@@ -7,17 +7,14 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "config/zone_file.h"
 #include "tests/suite.h"
+#include "tests/unit/config/at.h"
 
-static int64_t at(const char *text)
+static int64_t seconds_at(const char *text)
 {
-	int64_t ms;
-
-	ck_assert_int_eq(rfc3339_parse(text, strlen(text), &ms), 0);
-	return ms / 1000;
+	return at(text) / 1000;
 }
 
 static const struct {
@@ -65,9 +62,9 @@ TEST_LOOP(applies_the_rule, 0, ARRAY_SIZE(rules))
 	int64_t until;
 
 	ck_assert_int_eq(parse_rule(rules[_i].rule, &z), 0);
-	ck_assert_int_eq(zone_offset(z, at(rules[_i].when), &until), rules[_i].offset);
+	ck_assert_int_eq(zone_offset(z, seconds_at(rules[_i].when), &until), rules[_i].offset);
 	if (rules[_i].until)
-		ck_assert_int_eq(until, at(rules[_i].until));
+		ck_assert_int_eq(until, seconds_at(rules[_i].until));
 	zone_free(&z);
 }
 
@@ -143,7 +140,7 @@ TEST(reads_table_and_rule_of_a_file)
 	ck_assert_int_eq(zone_load("America/New_York", &p, &n), 0);
 	ck_assert_int_eq(zone_parse(p, n, &z), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-		ck_assert_int_eq(zone_offset(z, at(cases[i].when), &until), cases[i].offset);
+		ck_assert_int_eq(zone_offset(z, seconds_at(cases[i].when), &until), cases[i].offset);
 	ck_assert_int_eq(zone_offset(NULL, 0, &until), 0);
 	ck_assert_int_eq(until, INT64_MAX);
 	zone_free(&z);
