@@ -20,6 +20,14 @@
 #include "supervisor/overview.h"
 
 #define CONNECTIONS_MAX 8
+/* Children whose answers one connection waits for at once. */
+#define ASKED_MAX 8
+
+/* What a child has been asked and not answered to the end. */
+struct asked {
+	const struct child *child;
+	unsigned open; /* questions; 0 = free */
+};
 
 struct connection {
 	struct control *control;
@@ -28,6 +36,7 @@ struct connection {
 	uid_t uid;           /* who asks */
 	uint64_t restore_id; /* of the CTL_RESTORE that is not answered yet; 0 = none */
 	bool restore_dry;
+	struct asked asked[ASKED_MAX];
 #if defined(OPC_PROBES)
 	const struct child *probed; /* that has not answered a CTL_PROBE yet */
 #endif
@@ -75,15 +84,46 @@ void control_end(void *ctx, uint64_t conn, uint64_t code, const char *text)
 
 /* -- requests -- */
 
-static void send_on(struct connection *c, struct child *to, const struct msg *m, enum role role)
+/* Where that child's open questions are counted, or NULL. */
+static struct asked *asked_of(struct connection *c, const struct child *child)
+{
+	for (size_t i = 0; i < ASKED_MAX; i++)
+		if (c->asked[i].open > 0 && c->asked[i].child == child)
+			return &c->asked[i];
+	return NULL;
+}
+
+static struct asked *room_to_ask(struct connection *c, const struct child *child)
+{
+	struct asked *a = asked_of(c, child);
+
+	for (size_t i = 0; !a && i < ASKED_MAX; i++)
+		if (c->asked[i].open == 0)
+			a = &c->asked[i];
+	return a;
+}
+
+/* False when it is not running. */
+static bool send_on(struct connection *c, struct child *to, const struct msg *m, enum role role)
 {
 	char text[128];
 
 	if (to && child_send(to, m, -1) == 0)
-		return;
+		return true;
 	(void)snprintf(text, sizeof(text),
 		       "the %s is not running at the moment: see `ops-pod-cleaner status`", role_name(role));
 	control_end(c->control, c->id, EXIT_CODE_UNAVAILABLE, text);
+	return false;
+}
+
+static void ask(struct connection *c, struct child *to, const struct msg *m, enum role role)
+{
+	struct asked *a = room_to_ask(c, to);
+
+	if (!a)
+		control_end(c->control, c->id, EXIT_CODE_TEMPORARY, "too many questions at once; ask again");
+	else if (send_on(c, to, m, role))
+		*a = (struct asked){ to, a->open + 1 };
 }
 
 /* A request that is not for the supervisor itself; a watcher is named by its cluster, "" = the first. */
@@ -102,7 +142,7 @@ static void forward(struct connection *c, struct msg *m)
 		return;
 	}
 	msg_set_u64(m, "cluster", cluster);
-	send_on(c, children_find(lifecycle_children(s->root), to, cluster), m, to);
+	ask(c, children_find(lifecycle_children(s->root), to, cluster), m, to);
 }
 
 /* One at a time: what the reporter answers is held against it. */
@@ -157,7 +197,7 @@ static void on_ctl_probe(struct connection *c, const struct msg *m)
 		if (strcmp(role_name(at->role), p->role) == 0 && at->number == p->number &&
 		    child_is_ready(child)) {
 			c->probed = child;
-			send_on(c, child, m, at->role);
+			(void)send_on(c, child, m, at->role);
 			return;
 		}
 	}
@@ -241,20 +281,38 @@ static void on_close(void *ctx, struct channel *ch, int err, const char *text)
 
 /* -- answers of children -- */
 
+void control_on_answer(struct control *control, struct child *child, const struct msg *m)
+{
+	const uint64_t conn = msg_get_u64(m, "conn", 0);
+	struct connection *c = find(control, conn);
+	struct asked *a = c ? asked_of(c, child) : NULL;
+
+	if (!c)
+		return; /* who asked has left */
+	if (!a) {
+		child_protocol_error(child, "an answer that no operator asked it for");
+		return;
+	}
+	a->open -= m->type == MSG_CTL_END || m->type == MSG_CTL_ACCESS_ROW;
+	control_answer(control, conn, m);
+}
+
 void control_on_ctl_restore_row(struct control *control, struct child *reporter, const struct msg *m)
 {
 	const struct msg_ctl_restore_row *r = &m->u.ctl_restore_row;
 	struct supervisor *s = control->supervisor;
 	struct connection *c = find(control, r->conn);
+	struct asked *a = c ? asked_of(c, reporter) : NULL;
 	struct msg ask = { .type = MSG_CTL_DRY_RUN };
 
 	if (!c)
 		return; /* nothing is written for somebody who has left */
-	if (c->restore_id != r->origin || c->restore_dry != r->dry) {
+	if (!a || c->restore_id != r->origin || c->restore_dry != r->dry) {
 		child_protocol_error(reporter, "CTL_RESTORE_ROW that nobody asked for");
 		return;
 	}
 	c->restore_id = 0;
+	a->open--;
 	if (r->cluster >= lifecycle_generation(s->root)->clusters || r->action != ACTION_RESTORE) {
 		control_end(control, r->conn, EXIT_CODE_FAILURE, "its cluster is not configured any more");
 	} else if (r->dry) {
@@ -277,6 +335,10 @@ void control_on_child_dead(struct control *control, const struct child *child, i
 
 		if (!c->channel)
 			continue;
+		struct asked *a = asked_of(c, child);
+
+		if (a)
+			a->open = 0;
 #if defined(OPC_PROBES)
 		if (c->probed == child) /* by its exit code, or 1000 and the signal */
 			end_probe(c, code >= 0 ? -code : code - 1000);

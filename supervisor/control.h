@@ -15,6 +15,9 @@ void control_free(struct control **c);
 void control_answer(void *ctx, uint64_t conn, const struct msg *m);
 void control_end(void *ctx, uint64_t conn, uint64_t code, const char *text);
 
+/* An answer of a child: for the connection that asked this child and has not got the end of it, and for no
+ * other. */
+void control_on_answer(struct control *c, struct child *child, const struct msg *m);
 /* What an answered CTL_RESTORE takes. */
 void control_on_ctl_restore_row(struct control *c, struct child *reporter, const struct msg *m);
 #if defined(OPC_PROBES)

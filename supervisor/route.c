@@ -188,7 +188,7 @@ void route_from_child(struct supervisor *s, struct child *c, const struct msg *m
 		 restores_has(m->u.ctl_end.conn))
 		restores_on_ctl_end(s->restores, m);
 	else if (to == ROLE_CLI)
-		control_answer(s->control, msg_get_u64(m, "conn", 0), m);
+		control_on_answer(s->control, c, m);
 	else if (!take(s, c, m))
 		child_protocol_error(c, "a message that nobody takes");
 }

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -516,6 +517,98 @@ TEST(a_worker_looks_into_its_own_cluster_alone)
 	forget();
 	say(ROLE_WORKER, &looked);
 	ck_assert_uint_eq(count(MSG_LOOKED), 0);
+}
+
+/* -- what an operator is told -- */
+
+static void ask(int fd, const struct msg *m)
+{
+	uint8_t bytes[IPC_FRAME_MAX];
+	const size_t n = msg_encode(m, bytes);
+
+	ck_assert_int_eq(send(fd, bytes, n, 0), (ssize_t)n);
+	stage_run(w.s);
+}
+
+/* How many messages of that type the operator has got since he last listened. */
+static unsigned told(int fd, enum msg_type type)
+{
+	uint8_t bytes[IPC_FRAME_MAX];
+	const char *field;
+	unsigned n = 0;
+	ssize_t len;
+
+	while ((len = recv(fd, bytes, sizeof(bytes), 0)) > 0)
+		for (ssize_t at = 0, used; at < len; at += used) {
+			struct msg m;
+
+			used = msg_decode(ROLE_SUPERVISOR, ROLE_CLI, PH_RUN, bytes + at, (size_t)(len - at),
+					  &m, &field);
+			ck_assert_int_gt(used, 0);
+			n += m.type == type;
+		}
+	return n;
+}
+
+/* Numbers of connections are small and grow by one: whoever wants to guess one can. */
+TEST(who_was_not_asked_answers_no_operator)
+{
+	const struct msg show = { .type = MSG_CTL_SHOW, .u.ctl_show.id = 7 };
+	struct msg end = { .type = MSG_CTL_END }, row = { .type = MSG_CTL_SHOW_ROW };
+	struct msg access = { .type = MSG_CTL_ACCESS_ROW, .u.ctl_access_row = { .known = true } };
+	_cleanup_close_ int fd = stage_connect(w.s);
+
+	open_history();
+	ask(fd, &show);
+	end.u.ctl_end.conn = heard(MSG_CTL_SHOW, 0)->u.ctl_show.conn;
+	access.u.ctl_access_row.conn = row.u.ctl_show_row.conn = end.u.ctl_end.conn;
+	strcpy(row.u.ctl_show_row.name, "evidence");
+	say(ROLE_WATCHER, &end);
+	ck_assert_uint_eq(told(fd, MSG_CTL_END), 0);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_WATCHER, 0), 2);
+	say(ROLE_WORKER, &access);
+	ck_assert_uint_eq(told(fd, MSG_CTL_ACCESS_ROW), 0);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_WORKER, 0), 2);
+	/* By the one that was asked, and to the end. */
+	say(ROLE_REPORTER, &row);
+	ck_assert_uint_eq(told(fd, MSG_CTL_SHOW_ROW), 1);
+	say(ROLE_REPORTER, &end);
+	ck_assert_uint_eq(told(fd, MSG_CTL_END), 1);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 1);
+	say(ROLE_REPORTER, &end);
+	ck_assert_uint_eq(told(fd, MSG_CTL_END), 0);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 2);
+}
+
+TEST(an_answer_to_an_operator_who_has_left_is_no_offence)
+{
+	const struct msg show = { .type = MSG_CTL_SHOW, .u.ctl_show.id = 7 };
+	struct msg end = { .type = MSG_CTL_END };
+	const int fd = stage_connect(w.s);
+
+	open_history();
+	ask(fd, &show);
+	end.u.ctl_end.conn = heard(MSG_CTL_SHOW, 0)->u.ctl_show.conn;
+	(void)close(fd);
+	stage_run(w.s);
+	say(ROLE_REPORTER, &end);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 1);
+}
+
+/* Whoever lives after it was not asked. */
+TEST(what_a_dead_child_was_asked_its_successor_does_not_answer)
+{
+	const struct msg show = { .type = MSG_CTL_SHOW, .u.ctl_show.id = 7 };
+	struct msg end = { .type = MSG_CTL_END };
+	_cleanup_close_ int fd = stage_connect(w.s);
+
+	open_history();
+	ask(fd, &show);
+	end.u.ctl_end.conn = heard(MSG_CTL_SHOW, 0)->u.ctl_show.conn;
+	stage_die(w.s, ROLE_REPORTER, 0);
+	stage_run(w.s);
+	say(ROLE_REPORTER, &end);
+	ck_assert_uint_eq(told(fd, MSG_CTL_END), 0);
 }
 
 TEST_MAIN("supervisor/hostile")
