@@ -29,7 +29,8 @@ unsigned rbac_needs_of(const struct config *c)
 	unsigned needs = lease ? NEED_ELECTION | NEED_ELECTION_NAMED : 0;
 
 	needs |= policy_needs_namespaces(p) ? NEED_NAMESPACES : 0;
-	needs |= policy_enables(p, DUTY_RESTARTS) ? NEED_OWNERS : 0; /* rows by the names of workloads */
+	/* Rows are by the names of workloads. */
+	needs |= policy_enables(p, DUTY_RESTARTS) ? NEED_OWNERS | NEED_REPORTS : 0;
 
 	for (int i = 0; i < DUTY__MAX; i++) {
 		const enum duty d = (enum duty)i;
@@ -50,7 +51,7 @@ bool rbac_needs_right(const struct rbac_request *q, const struct right_desc *r)
 
 bool rbac_is_optional(const struct rbac_request *q, const struct right_desc *r)
 {
-	return role_of(r->role)->bound == BOUND_GUARDED ||
+	return role_of(r->role)->bound == BOUND_GUARDED || r->needs == NEED_REPORTS ||
 	       (r->role == ROLE_OF_LEADER && !q->config->settings.election);
 }
 

@@ -20,7 +20,8 @@ enum rights_need {
 	NEED_ELECTION = 32,       /* replicas agree on a Lease, or notice each other by it, ... */
 	NEED_ELECTION_NAMED = 64, /* ... of this name; always both */
 	NEED_NAMESPACES = 128,    /* goes by labels of namespaces */
-	NEED_OWNERS = 256         /* asks whose pod it is: scales workloads, or reports by their names */
+	NEED_OWNERS = 256,        /* asks whose pod it is: scales workloads, or reports by their names */
+	NEED_REPORTS = 512        /* makes reports */
 };
 
 enum account { ACCOUNT_READER, ACCOUNT_WRITER, ACCOUNT_BOTH };

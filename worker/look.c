@@ -24,6 +24,7 @@ struct look {
 	char *keys;
 	unsigned owners; /* read so far, or being read; 0: the pod is */
 	char uid[64];    /* of the owner that is read */
+	char *next;      /* its path, while the revision of the pod is read before it; else NULL */
 };
 
 struct looks {
@@ -46,6 +47,7 @@ void looks_free(struct looks **l)
 	for (size_t i = 0; *l && i < LOOKS_MAX; i++) {
 		if ((*l)->v[i].request)
 			(*l)->env.cancel((*l)->env.ctx, (*l)->v[i].request);
+		free((*l)->v[i].next);
 		free((*l)->v[i].keys);
 	}
 	if (*l)
@@ -59,6 +61,7 @@ static void end(struct look *k)
 	const struct msg answer = k->answer;
 	struct looks *l = k->looks;
 
+	free(k->next);
 	free(k->keys);
 	*k = (struct look){ 0 };
 	l->env.answer(l->env.ctx, &answer);
@@ -150,10 +153,12 @@ static void read_pod(struct look *k, const json_t *pod)
 
 static void on_done(void *ctx, const struct http_result *r);
 
-static void ask(struct look *k, char *path)
+/* accept NULL: all of the object. */
+static void ask(struct look *k, char *path, const char *accept)
 {
 	const struct http_call call = { .method = "GET",
 					.path = path,
+					.accept = accept,
 					.max_body = BODY_MAX,
 					.total_timeout_ms = TIMEOUT_MS,
 					.on_done = on_done,
@@ -163,6 +168,23 @@ static void ask(struct look *k, char *path)
 	free(path);
 	if (!k->request)
 		end(k);
+}
+
+/* The ControllerRevision that a pod was made from, NULL when its controller keeps none. The pod's label is
+ * its name (StatefulSet), or what follows the controller's (DaemonSet). */
+static char *revision_path(const struct look *k, const json_t *pod, const struct owner_facts *owner,
+			   const struct kind_info *kind)
+{
+	const struct str label = READ_TEXT(pod, "metadata", "labels", "controller-revision-hash");
+	const bool is_set = str_is(owner->kind, "StatefulSet"), is_daemon = str_is(owner->kind, "DaemonSet");
+
+	if (str_empty(label) || strcmp(kind->group, "apps") != 0 || (!is_set && !is_daemon))
+		return NULL;
+	_cleanup_free_ char *name =
+		is_set ? xstrndup(label.p, label.n)
+		       : xasprintf("%.*s-%.*s", (int)owner->name.n, owner->name.p, (int)label.n, label.p);
+
+	return path_format("apps", kind->version, k->question.ns, "controllerrevisions", name, NULL, NULL);
 }
 
 /* The controller of what was read: name it, and read it where its kind is known. */
@@ -187,8 +209,22 @@ static void go_up(struct look *k, const json_t *o)
 	(void)memcpy(k->uid, owner.uid.p, owner.uid.n);
 	k->uid[owner.uid.n] = '\0';
 	k->owners++;
-	ask(k, path_format(kind.group, kind.version, kind.namespaced ? k->question.ns : NULL, kind.resource,
-			   name, NULL, NULL));
+	char *path = path_format(kind.group, kind.version, kind.namespaced ? k->question.ns : NULL,
+				 kind.resource, name, NULL, NULL);
+	char *revision = path && k->owners == 1 ? revision_path(k, o, &owner, &kind) : NULL;
+
+	k->next = revision ? path : NULL;
+	ask(k, revision ? revision : path, revision ? READ_METADATA : NULL);
+}
+
+/* One that may not be read, or is gone, is left out; its controller is read all the same. */
+static void take_revision(struct look *k, const json_t *o)
+{
+	struct owner_facts owner;
+
+	if (o && read_controller(o, &owner) && str_is(owner.uid, k->uid))
+		k->answer.u.looked.rolled_at = read_created(o);
+	ask(k, TAKE_PTR(k->next), NULL);
 }
 
 static void take(struct look *k, const json_t *o)
@@ -215,7 +251,9 @@ static void on_done(void *ctx, const struct http_result *r)
 	json_auto_t *o = ok ? json_loadb(r->body, r->body_len, 0, NULL) : NULL;
 
 	k->request = NULL;
-	if (o)
+	if (k->next)
+		take_revision(k, o);
+	else if (o)
 		take(k, o);
 	else
 		end(k);
@@ -238,5 +276,5 @@ void looks_ask(struct looks *l, const struct msg_look *question, const char *con
 			    .question = *question,
 			    .answer = answer,
 			    .keys = xstrdup(contact_keys ? contact_keys : "") };
-	ask(k, path_format("", "v1", question->ns, "pods", question->pod, NULL, NULL));
+	ask(k, path_format("", "v1", question->ns, "pods", question->pod, NULL, NULL), NULL);
 }

@@ -3,6 +3,13 @@
  * the pod, then its owners one after the other, and writes nothing. Layer: worker. What may not be read is
  * left out. No discovery: an owner of a kind that model/kinds.def does not have is named, not read.
  *
+ * A revision exists since its object was created: the ReplicaSet, or the ControllerRevision (apps/v1) that
+ * the label controller-revision-hash of the pod names: the whole name for a StatefulSet
+ * (pkg/controller/statefulset, setPodRevision), "<name>-<hash>" for a DaemonSet (pkg/controller/daemon,
+ * snapshot). So one object is read, and of that the metadata alone: where kubectl rollout history lists them
+ * all, with their templates, to say what each one was (polymorphichelpers/history.go). A roll-back takes the
+ * object of then, with its creation.
+ *
  * Whom it concerns stands in an annotation of the topmost owner that was read, else of those below it, else
  * of the pod: the first key of the setting tooManyRestart.ownerAnnotation that is there. */
 // SPDX-License-Identifier: Apache-2.0

@@ -132,7 +132,7 @@ void ask_delete(struct action *a, struct step_request *ret)
 	ret->content_type = "application/json";
 	/* A success is answered with the whole pod, 22 KB of JSON, of which nothing is read: its head will
 	 * do. */
-	ret->accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;q=0.9";
+	ret->accept = READ_METADATA;
 	ret->body = write_body_delete(r->target_uid, r->target_rv, is_forced(a) ? 0 : -1, a->grant.observe);
 }
 

@@ -21,6 +21,7 @@ PULL_MESSAGE = f'Back-off pulling image "{IMAGE}": ErrImagePull: rpc error: code
 KINDS = {
     "Deployment": ("apps/v1", "deployments", "pod-template-hash"),
     "StatefulSet": ("apps/v1", "statefulsets", "controller-revision-hash"),
+    "DaemonSet": ("apps/v1", "daemonsets", "controller-revision-hash"),
     "ReplicaSet": ("apps/v1", "replicasets", "pod-template-hash"),
     "ReplicationController": ("v1", "replicationcontrollers", None),
     "Rollout": ("argoproj.io/v1alpha1", "rollouts", "rollouts-pod-template-hash"),
@@ -32,7 +33,7 @@ KINDS = {
     "ScaledObject": ("keda.sh/v1alpha1", "scaledobjects", None),
 }
 REVISION = {"Deployment": "deployment.kubernetes.io/revision", "Rollout": "rollout.argoproj.io/revision"}
-NATIVE = {"Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"}
+NATIVE = {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController"}
 
 
 def stamp(t=None):
@@ -272,7 +273,7 @@ class Workload:
 
     def _template(self):
         template = self.objects.template(labels=self.labels, **self.spec)
-        if self.kind in ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"):
+        if self.kind in NATIVE:
             template["spec"]["restartPolicy"] = "Always"
         return template
 
@@ -283,6 +284,8 @@ class Workload:
             spec["selector"] = self.labels
         elif self.kind == "StatefulSet":
             spec.update(serviceName=self.name, podManagementPolicy="Parallel")
+        elif self.kind == "DaemonSet":
+            del spec["replicas"]
         elif self.kind in ("Fleet", "Widget"):
             spec = {"size": self.replicas}
         return {"apiVersion": api, "kind": self.kind, "metadata": {"name": self.name, "namespace": self.ns,
@@ -297,8 +300,20 @@ class Workload:
         if self._controllers_make_pods():
             until(f"{self.replicas} pods of {self.kind} {self.name}", lambda: len(self.pods()) >= self.replicas, 60)
             return
+        if self.kind in ("StatefulSet", "DaemonSet"):
+            self._make_revision()
         for i in range(self.replicas):
             self.add_pod(i)
+
+    def _make_revision(self):
+        """What the controller of a StatefulSet or DaemonSet would make; the one names it to its pods, the other its hash."""
+        name = f"{self.name}-{self.revision}"
+        self.objects.admin.post(f"/apis/apps/v1/namespaces/{self.ns}/controllerrevisions", {
+            "apiVersion": "apps/v1", "kind": "ControllerRevision", "revision": 1,
+            "metadata": {"name": name, "namespace": self.ns, "labels": {**self.labels, "controller.kubernetes.io/hash": self.revision},
+                         "ownerReferences": [owner_ref(self.top)]},
+            "data": {"spec": {"template": {**self._template(), "$patch": "replace"}}}})
+        self.revision = name if self.kind == "StatefulSet" else self.revision
 
     def _make_replica_set(self, revision, replicas, number=1):
         """What the Deployment controller, or Argo's, would make."""

@@ -227,6 +227,9 @@ def rbac_check(t):
     reader = Alone(t, config, t.kubeconfig("cleaner-reader"))
     said = reader.call("rbac", "--check", "-n", ns, code=1).stdout
     assert f"missing: delete pods in {ns}, role ops-pod-cleaner-writer" in said and "missing: list pods" not in said, said
+    report = {"enable": True, "namespaces": ns, "apiurl": "http://127.0.0.1:9/open-apis/bot/v2/hook/0123"}
+    said = Alone(t, {**config, "tooManyRestart": report}, t.kubeconfig("cleaner-reader")).call("rbac", "--check", "-n", ns, code=1).stdout
+    assert "missing (optional): get controllerrevisions.apps" in said and "missing: get statefulsets.apps" in said, said
     # The Lease is optional where it is only a presence.
     for election, word in ((False, "missing (optional): get leases"), (True, "missing: get leases")):
         said = Alone(t, {**config, "leaderElection": {"enable": election}}, t.kubeconfig("cleaner-ns")).call("rbac", "--check", "-n", ns, code=1).stdout

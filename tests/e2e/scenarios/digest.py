@@ -3,6 +3,7 @@ import re
 import time
 
 from harness.objects import terminated, waiting
+from harness.proxy import Answer
 from harness.scenario import scenario
 
 TITLE = "pod重启次数过多"
@@ -243,6 +244,30 @@ def rows(t):
     crashing(t, ns, 11)
     seen = t.until("what is new, worse or still, and recovered", lambda: all_sections(sink), 30)
     assert f"{ns}/{web.name} (Deployment): +7" in seen and "37 in all" in seen, seen
+    t.expect()
+
+
+@scenario("report/revisions", timeout=90)
+def revisions(t):
+    """Rows of StatefulSets and DaemonSets say since when their revision exists, and that they were rolled out in this time. Where that
+    may not be read they say all else, and nothing is wrong."""
+    ns, proxy, sink = t.ns(), t.proxy(), t.sink()
+    kinds = ("StatefulSet", "DaemonSet", "StatefulSet")
+    workloads = [t.objects.workload(kind, ns, 1) for kind in kinds]
+    for workload in workloads:
+        t.objects.crash(workload.pods()[0], 9)
+    p = t.program(config(t, sink, ns, schedule="0 0 4 1 1 *"), t.kubeconfig(proxy=proxy))
+    names = [f"{ns}/{w.name} ({kind})" for w, kind in zip(workloads, kinds)]
+
+    def report():
+        return p.ask("report", timeout=60, check=True, env={"LANG": "C.UTF-8"}).stdout
+    text = t.until("all rows", lambda: next((r for r in [report()] if all(name in r for name in names)), None), 30)
+    assert text.count(", rolled out ") == 3 and "3 of 3 were rolled out in this time" in text, text
+    assert not any(r.resource == "controllerrevisions" and r.verb != "get" for r in t.requests())
+    refused = proxy.before("GET", "/controllerrevisions/", lambda _: Answer(403, reason="Forbidden"), times=1000)
+    without = report()
+    assert refused.calls == 3 and "rolled out" not in without and all(name in without for name in names), without
+    assert "registry.example.com" in without and not p.status()["troubles"], p.status()["troubles"]
     t.expect()
 
 

@@ -82,8 +82,11 @@ def no_role_that_is_not_needed():
 
 def a_report_by_the_names_of_workloads_reads_their_owners():
     report = duty("tooManyRestart", apiurl="http://127.0.0.1:9/open-apis/bot/v2/hook/0123")
-    assert "deployments, statefulsets, replicasets" in printed(duty("deleteEvictedPod") + report)
+    text = printed(duty("deleteEvictedPod") + report)
+    assert "deployments, statefulsets, replicasets" in text
+    assert "{apiGroups: [apps], resources: [controllerrevisions], verbs: [get]}" in text, text
     assert "deployments" not in printed(duty("deleteEvictedPod"))
+    assert "controllerrevisions" not in printed(duty("deleteEvictedPod") + duty("errImagePull"))
 
 
 def two_accounts_and_each_its_own():

@@ -5,6 +5,7 @@
 
 #include "tests/suite.h"
 #include "worker/look.h"
+#include "worker/read.h"
 
 #define POD                                                                                                  \
 	"{\"metadata\":{\"uid\":\"u-1\",\"annotations\":{\"team\":\" payments \"},\"ownerReferences\":["     \
@@ -23,7 +24,7 @@
 static struct {
 	struct looks *looks;
 	struct http_call call[16];
-	char path[16][256];
+	char path[16][256], accept[16][128];
 	unsigned started, cancelled, answered;
 	struct msg_looked answer;
 } world;
@@ -33,6 +34,8 @@ static struct http_request *on_start(void *ctx, const struct http_call *call)
 	(void)ctx;
 	world.call[world.started] = *call;
 	(void)snprintf(world.path[world.started], sizeof(world.path[0]), "%s %s", call->method, call->path);
+	(void)snprintf(world.accept[world.started], sizeof(world.accept[0]), "%s",
+		       call->accept ? call->accept : "");
 	world.started++;
 	return (struct http_request *)&world;
 }
@@ -109,6 +112,114 @@ TEST(a_look_goes_up_to_the_deployment)
 	ck_assert_uint_eq(world.answer.signal, 9);
 	ck_assert_int_eq(world.answer.rolled_at, INT64_C(1795341600000));
 	ck_assert_str_eq(world.answer.contact, "ou_1");
+}
+
+/* Each as the real controllers write it: the label holds the name of the revision, or its hash. */
+static const struct revision_case {
+	const char *kind, *owner, *label, *path, *owner_path;
+} revisions[] = {
+	{ "StatefulSet", "db", "db-6d4cf56db6", "db-6d4cf56db6", "statefulsets/db" },
+	{ "DaemonSet", "agent", "5f7c9d8b64", "agent-5f7c9d8b64", "daemonsets/agent" },
+};
+
+#define APPS "GET /apis/apps/v1/namespaces/shop/"
+
+static void answer_pod_of(unsigned i, const struct revision_case *c)
+{
+	char body[1024];
+
+	(void)snprintf(body, sizeof(body),
+		       "{\"metadata\":{\"uid\":\"u-1\",\"labels\":{\"controller-revision-hash\":\"%s\"},"
+		       "\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"%s\",\"name\":\"%s\","
+		       "\"uid\":\"u-2\",\"controller\":true}]}}",
+		       c->label, c->kind, c->owner);
+	answer(i, 200, body);
+}
+
+/* As PartialObjectMetadata, of a server 1.32. */
+#define REVISION_OF(uid)                                                                                     \
+	"{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{\"name\":"      \
+	"\"db-6d4cf56db6\",\"namespace\":\"shop\",\"uid\":\"u-5\",\"resourceVersion\":\"711\","              \
+	"\"creationTimestamp\":\"2026-11-22T10:00:00Z\",\"labels\":{\"app\":\"db\","                         \
+	"\"controller.kubernetes.io/hash\":\"6d4cf56db6\"},\"ownerReferences\":[{\"apiVersion\":\"apps/"     \
+	"v1\","                                                                                              \
+	"\"kind\":\"StatefulSet\",\"name\":\"db\",\"uid\":\"" uid "\",\"controller\":true,"                  \
+	"\"blockOwnerDeletion\":true}]}}"
+
+TEST_LOOP(the_revision_of_a_pod_says_since_when, 0, 2)
+{
+	const struct revision_case *c = &revisions[_i];
+	char path[128];
+
+	ask(7);
+	answer_pod_of(0, c);
+	(void)snprintf(path, sizeof(path), APPS "controllerrevisions/%s", c->path);
+	ck_assert_str_eq(world.path[1], path);
+	ck_assert_str_eq(world.accept[1], READ_METADATA);
+	answer(1, 200, REVISION_OF("u-2"));
+	(void)snprintf(path, sizeof(path), APPS "%s", c->owner_path);
+	ck_assert_str_eq(world.path[2], path);
+	ck_assert_str_eq(world.accept[2], "");
+	answer(2, 200, "{\"metadata\":{\"uid\":\"u-2\",\"annotations\":{\"team\":\"data\"}}}");
+	ck_assert_uint_eq(world.answered, 1);
+	ck_assert_uint_eq(world.started, 3);
+	ck_assert_int_eq(world.answer.rolled_at, INT64_C(1795341600000));
+	ck_assert_str_eq(world.answer.kind, c->kind);
+	ck_assert_str_eq(world.answer.workload, c->owner);
+	ck_assert_str_eq(world.answer.contact, "data");
+}
+
+/* Without the right, gone, another's, or garbage: the row goes on without it. */
+TEST_LOOP(a_revision_that_is_not_known_is_left_out, 0, 4)
+{
+	static const struct {
+		long status;
+		const char *body;
+	} cases[] = {
+		{ 403, "{\"kind\":\"Status\",\"code\":403}" },
+		{ 404, "{}" },
+		{ 200, REVISION_OF("u-9") },
+		{ 200, "[" },
+	};
+
+	ask(1);
+	answer_pod_of(0, &revisions[0]);
+	answer(1, cases[_i].status, cases[_i].body);
+	ck_assert_str_eq(world.path[2], APPS "statefulsets/db");
+	answer(2, 200, "{\"metadata\":{\"uid\":\"u-2\",\"annotations\":{\"team\":\"data\"}}}");
+	ck_assert_uint_eq(world.answered, 1);
+	ck_assert(world.answer.found);
+	ck_assert_int_eq(world.answer.rolled_at, 0);
+	ck_assert_str_eq(world.answer.workload, "db");
+	ck_assert_str_eq(world.answer.contact, "data");
+}
+
+/* A kind of that name in another group, and one that keeps its revisions otherwise. */
+TEST_LOOP(nobody_elses_revision_is_asked_for, 0, 2)
+{
+	static const char *const owners[] = {
+		"\"apiVersion\":\"apps.kruise.io/v1beta1\",\"kind\":\"StatefulSet\"",
+		"\"apiVersion\":\"batch/v1\",\"kind\":\"Job\"",
+	};
+	char body[1024];
+
+	ask(1);
+	(void)snprintf(body, sizeof(body),
+		       "{\"metadata\":{\"uid\":\"u-1\",\"labels\":{\"controller-revision-hash\":\"x-1\"},"
+		       "\"ownerReferences\":[{%s,\"name\":\"x\",\"uid\":\"u-2\",\"controller\":true}]}}",
+		       owners[_i]);
+	answer(0, 200, body);
+	for (unsigned i = 1; i < world.started; i++)
+		ck_assert_ptr_null(strstr(world.path[i], "controllerrevisions"));
+}
+
+TEST(an_end_in_the_middle_of_a_revision)
+{
+	ask(1);
+	answer_pod_of(0, &revisions[1]);
+	looks_free(&world.looks);
+	ck_assert_uint_eq(world.cancelled, 1);
+	ck_assert_uint_eq(world.answered, 0);
 }
 
 TEST(what_may_not_be_read_is_left_out)
