@@ -34,6 +34,12 @@ enum http_failure {
 	HTTP_ABORTED,   /* on_data returned non-zero */
 };
 
+/* Where the way to the server ended, when it did. */
+struct http_way {
+	bool at_proxy; /* the proxy is not reached, or lets nothing through: the server knows of nothing */
+	long proxy_status; /* how it refused CONNECT; 0 = otherwise, or it did not answer */
+};
+
 struct http_result {
 	enum http_failure failure;
 	char error[256]; /* for people; empty on HTTP_OK */
@@ -44,6 +50,7 @@ struct http_result {
 	int64_t server_date_ms;   /* Date header, 0 when absent */
 	const char *body; /* collected body when no on_data was given; NUL-terminated; valid during on_done */
 	size_t body_len;
+	struct http_way way;
 };
 
 /* A request whose answer has begun, or that has ended without one: for who counts. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/str.h"
 #include "base/xalloc.h"
 #include "http/global.h"
 
@@ -284,6 +285,42 @@ bool endpoint_set_trust(const struct endpoint *e, CURL *easy)
 	if (ca.data && !e->insecure)
 		SET(CURLOPT_CAINFO_BLOB, &ca);
 	return ok;
+}
+
+static bool is_one_code(CURLcode code, const CURLcode *codes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (code == codes[i])
+			return true;
+	return false;
+}
+
+/* A SOCKS proxy that fails has codes of its own: with others nobody knows on which side it was. An HTTP proxy
+ * has answered CONNECT with 2xx, or nothing of the server was seen but for its TLS. */
+struct http_way endpoint_way(const struct endpoint *e, CURL *easy, CURLcode code)
+{
+	static const CURLcode of_socks[] = { CURLE_PROXY, CURLE_COULDNT_CONNECT,
+					     CURLE_COULDNT_RESOLVE_PROXY };
+	static const CURLcode of_tls[] = { CURLE_SSL_CONNECT_ERROR,  CURLE_PEER_FAILED_VERIFICATION,
+					   CURLE_SSL_CERTPROBLEM,    CURLE_SSL_CIPHER,
+					   CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR };
+	long status = 0;
+
+	if (!e->proxy || code == CURLE_OK)
+		return (struct http_way){ 0 };
+	if (strncmp(e->proxy, "socks", 5) == 0)
+		return (struct http_way){ .at_proxy = is_one_code(code, of_socks, ARRAY_SIZE(of_socks)) };
+	(void)curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &status);
+	if ((status >= 200 && status < 300) || is_one_code(code, of_tls, ARRAY_SIZE(of_tls)))
+		return (struct http_way){ 0 };
+	return (struct http_way){ .at_proxy = true, .proxy_status = status };
+}
+
+void endpoint_say(const struct http_way *way, const char *text, char *ret, size_t size)
+{
+	_cleanup_free_ char *whole = xconcat(way->at_proxy ? "the proxy: " : "", text, NULL);
+
+	(void)str_copy_printable(ret, size, whole, strlen(whole));
 }
 
 void endpoint_free_idle(struct endpoint *e, size_t keep)

@@ -41,6 +41,10 @@ void endpoint_unref(struct endpoint **e);
 /* Whom a connection to it believes: the certificate must be of its name and of its authority, else of the
  * system's, unless it is insecure. False: libcurl refused an option. */
 bool endpoint_set_trust(const struct endpoint *e, CURL *easy);
+/* Where the way ended of a handle that ended so before anything was sent to the server. */
+struct http_way endpoint_way(const struct endpoint *e, CURL *easy, CURLcode code);
+/* `text` as an error for people, which says so where it is the proxy's. */
+void endpoint_say(const struct http_way *way, const char *text, char *ret, size_t size);
 /* Release its idle handles but `keep` of them. */
 void endpoint_free_idle(struct endpoint *e, size_t keep);
 

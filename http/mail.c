@@ -78,18 +78,25 @@ static void mail_free(struct mail *m)
 	free(m);
 }
 
-static void finish(struct mail *m, enum http_failure failure, long status, const char *text)
+static void finish_on(struct mail *m, struct http_way way, enum http_failure failure, long status,
+		      const char *text)
 {
 	struct mail_result r = { .failure = failure,
 				 .status = status,
 				 .sent = m->sent,
-				 .refused = failure == HTTP_OK && status < 300 ? m->to.n - m->taken_to : 0 };
+				 .refused = failure == HTTP_OK && status < 300 ? m->to.n - m->taken_to : 0,
+				 .way = way };
 	void (*const on_done)(void *ctx, const struct mail_result *r) = m->on_done;
 	void *const ctx = m->ctx;
 
-	(void)str_copy_printable(r.error, sizeof(r.error), text, strlen(text));
+	endpoint_say(&way, text, r.error, sizeof(r.error));
 	mail_free(m);
 	on_done(ctx, &r);
+}
+
+static void finish(struct mail *m, enum http_failure failure, long status, const char *text)
+{
+	finish_on(m, (struct http_way){ 0 }, failure, status, text);
 }
 
 /* -- what is sent -- */
@@ -274,10 +281,13 @@ static void on_connected(struct mail *m)
 static void on_not_connected(struct mail *m, CURLcode code)
 {
 	const char *text = m->curl_error[0] ? m->curl_error : curl_easy_strerror(code);
+	const struct http_way way = endpoint_way(m->endpoint, m->easy, code);
 	long status = 0;
 
 	(void)curl_easy_getinfo(m->easy, CURLINFO_RESPONSE_CODE, &status);
-	if (code == CURLE_USE_SSL_FAILED)
+	if (way.at_proxy)
+		finish_on(m, way, HTTP_CONNECT, 0, text);
+	else if (code == CURLE_USE_SSL_FAILED)
 		finish(m, HTTP_OK, 530, "the server offers no TLS (STARTTLS), and nothing is sent without");
 	else if (code == CURLE_LOGIN_DENIED || status >= 400)
 		finish(m, HTTP_OK, status >= 400 ? status : 535, status >= 400 ? m->reply : text);
@@ -344,6 +354,7 @@ static bool set_server(CURL *easy, struct mail *m)
 	SET(CURLOPT_PROXY, e->proxy ? e->proxy : "");
 	SET(CURLOPT_NOPROXY, "");
 	SET(CURLOPT_HTTPPROXYTUNNEL, 1L);
+	SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	SET(CURLOPT_CONNECT_TO, e->connect_to);
 	if (e->username) {
 		SET(CURLOPT_LOGIN_OPTIONS, "AUTH=PLAIN;AUTH=LOGIN"); /* others would open files */

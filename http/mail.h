@@ -25,6 +25,7 @@ struct mail_result {
 	bool sent;       /* the end of the mail has left this host: in doubt when failure is set */
 	size_t refused;  /* recipients that were refused while others were not */
 	char error[256]; /* for people: what the server said, or why it said nothing; may be empty */
+	struct http_way way;
 };
 
 struct mail_call {

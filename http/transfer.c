@@ -490,7 +490,9 @@ void transfer_result(struct http_request *r, CURLcode code, struct http_result *
 	} else if (code != CURLE_OK) {
 		const char *text = r->error[0] ? r->error : curl_easy_strerror(code);
 
-		ret->failure = failure_of(code, r);
-		(void)str_copy_printable(ret->error, sizeof(ret->error), text, strlen(text));
+		if (r->sends == 0)
+			ret->way = endpoint_way(r->endpoint, r->easy, code);
+		ret->failure = ret->way.at_proxy ? HTTP_CONNECT : failure_of(code, r);
+		endpoint_say(&ret->way, text, ret->error, sizeof(ret->error));
 	}
 }

@@ -246,6 +246,7 @@ void email_answer(const struct mail_result *m, struct http_result *ret, char **r
 		.retry_after_ms = -1,
 		.body = *ret_body,
 		.body_len = strlen(*ret_body),
+		.way = m->way,
 	};
 	memcpy(ret->error, m->error, sizeof(ret->error));
 }

@@ -225,7 +225,7 @@ static const struct {
 	{ 403, SINK_REFUSED, SINK_FORBIDDEN },
 	{ 404, SINK_REFUSED, SINK_BAD_ADDRESS },
 	{ 405, SINK_REFUSED, SINK_BAD_ADDRESS },
-	{ 407, SINK_REFUSED, SINK_BAD_SECRET }, /* of the proxy */
+	{ 407, SINK_REFUSED, SINK_PROXY },
 	{ 408, SINK_AGAIN, SINK_BROKEN },
 	{ 410, SINK_REFUSED, SINK_BAD_ADDRESS },
 	{ 413, SINK_REFUSED, SINK_TOO_LARGE },
@@ -249,8 +249,24 @@ void sink_judge_status(long status, struct sink_answer *ret)
 /* What is no fault of the message: no other one would be taken either. */
 static const bool shut_by[] = {
 	[SINK_BAD_SECRET] = true, [SINK_BAD_ADDRESS] = true, [SINK_NO_KEYWORD] = true,
-	[SINK_FORBIDDEN] = true,  [SINK_OTHER] = false,
+	[SINK_FORBIDDEN] = true,  [SINK_PROXY] = true,       [SINK_OTHER] = false,
 };
+
+/* A request in clear is forwarded: the proxy answers itself where the sink does not (RFC 9110 7.6), and
+ * nobody can tell a refusal of the one from one of the other. */
+static bool is_forwarded(const struct sink_settings *s)
+{
+	return s->proxy && strncasecmp(s->proxy, "http:", 5) == 0 && s->url &&
+	       strncasecmp(s->url, "http:", 5) == 0;
+}
+
+static char *say_status(const struct sink_settings *s, long status)
+{
+	return xasprintf(status == 407     ? "the proxy: HTTP status %ld"
+			 : is_forwarded(s) ? "HTTP status %ld, of its proxy or of itself"
+					   : "HTTP status %ld",
+			 status);
+}
 
 static void interpret_response(const struct sink_settings *s, const struct http_result *r,
 			       struct sink_answer *ret)
@@ -273,8 +289,14 @@ static void interpret_response(const struct sink_settings *s, const struct http_
 	}
 	if (!text)
 		text = good ? xasprintf("the answer is not what %s says; check its url", type->label)
-			    : xasprintf("HTTP status %ld", r->status);
+			    : say_status(s, r->status);
 	set_text(ret, text, s->url ? s->url : "");
+}
+
+/* A refusal lasts until somebody changes the proxy or its rules; what it cannot do now it may do later. */
+static enum sink_verdict judge_proxy(long status)
+{
+	return status >= 400 && status < 500 && status != 408 && status != 429 ? SINK_SHUT : SINK_AGAIN;
 }
 
 void sink_interpret(const struct sink_settings *s, const struct http_result *r, struct sink_answer *ret)
@@ -291,6 +313,10 @@ void sink_interpret(const struct sink_settings *s, const struct http_result *r, 
 
 	ret->verdict = arrived || (r->sent && r->failure != HTTP_CONNECT) ? SINK_IN_DOUBT : SINK_AGAIN;
 	ret->cause = SINK_UNREACHABLE;
+	if (r->way.at_proxy) {
+		ret->verdict = judge_proxy(r->way.proxy_status);
+		ret->cause = SINK_PROXY;
+	}
 	set_text(ret, r->error, s->url ? s->url : "");
 }
 

@@ -29,6 +29,7 @@ enum sink_verdict {
 enum sink_cause {
 	SINK_NO_CAUSE,
 	SINK_UNREACHABLE, /* no connection, or it ended early */
+	SINK_PROXY,       /* its proxy is not reached, or lets nothing through */
 	SINK_BAD_SECRET,  /* the signature or the password is wrong, or the clock */
 	SINK_BAD_ADDRESS, /* there is no such bot, or another thing answers */
 	SINK_NO_KEYWORD,  /* the bot takes only messages with a word that its owner set */

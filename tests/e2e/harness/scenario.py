@@ -11,6 +11,7 @@ import scratch
 
 from .client import Client
 from .disk import Disk
+from .forward import Forward
 from .objects import KINDS, Objects
 from .program import Program
 from .proxy import Proxy
@@ -96,8 +97,15 @@ class Test:
         self.closing.append(proxy)
         return proxy
 
-    def sink(self, *script, secret=None, kind="feishu"):
-        sink = Sink(script, secret, kind=kind)
+    def forward(self, scheme, names=()):
+        """A proxy that the program is told of, unlike proxy(): scheme and names as in forward.py."""
+        forward = Forward(scheme, names)
+        self.closing.append(forward)
+        return forward
+
+    def sink(self, *script, secret=None, kind="feishu", authority=None):
+        """With an authority it is https."""
+        sink = Sink(script, secret, kind=kind, authority=authority)
         self.closing.append(sink)
         return sink
 

@@ -156,7 +156,7 @@ KINDS = {
 
 
 class Sink:
-    def __init__(self, script=(), secret=None, path=None, kind="feishu"):
+    def __init__(self, script=(), secret=None, path=None, kind="feishu", authority=None):
         self.posts = []
         self.script = list(script)
         self.secret, self.kind = secret, kind
@@ -177,8 +177,10 @@ class Sink:
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
+        if authority:       # the handshake is the connection's own thread's
+            self.server.socket = authority.server_context().wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
         self.port = self.server.server_address[1]
-        self.url = f"http://127.0.0.1:{self.port}{path or own_path}"
+        self.url = f"{'https' if authority else 'http'}://127.0.0.1:{self.port}{path or own_path}"
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def close(self):

@@ -214,6 +214,8 @@ TEST(test_replies)
 		{ { HTTP_OK, 550, true, 0, "550 spam" }, SINK_REFUSED, SINK_OTHER, "550 spam" },
 		{ { HTTP_OK, 552, true, 0, "552 big" }, SINK_REFUSED, SINK_TOO_LARGE, "552 big" },
 		{ { HTTP_CONNECT, 0, false, 0, "refused" }, SINK_AGAIN, SINK_UNREACHABLE, "refused" },
+		{ { HTTP_CONNECT, 0, false, 0, "down", { true, 0 } }, SINK_AGAIN, SINK_PROXY, "down" },
+		{ { HTTP_CONNECT, 0, false, 0, "login", { true, 407 } }, SINK_SHUT, SINK_PROXY, "login" },
 		{ { HTTP_BROKEN, 0, false, 0, "cut" }, SINK_AGAIN, SINK_UNREACHABLE, "cut" },
 		{ { HTTP_BROKEN, 0, true, 0, "cut" }, SINK_IN_DOUBT, SINK_UNREACHABLE, "cut" },
 		{ { HTTP_TIMEOUT, 0, true, 0, "late" }, SINK_IN_DOUBT, SINK_UNREACHABLE, "late" },

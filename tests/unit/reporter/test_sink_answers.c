@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "reporter/sinks/sink.h"
 #include "tests/suite.h"
@@ -143,6 +144,69 @@ TEST_LOOP(answers_of_others_are_no_yes, 0, SINK_TYPE__MAX)
 		ck_assert_int_eq(a.retry_after_ms, 1234);
 		ck_assert_int_ne(a.cause, SINK_NO_CAUSE);
 		ck_assert_ptr_null(strstr(a.text, "s3cr3t"));
+	}
+}
+
+/* Of a tunnel the proxy's word is the proxy's. */
+TEST_LOOP(a_proxy_that_fails_is_named, 0, SINK_TYPE__MAX)
+{
+	static const struct {
+		long status;
+		enum sink_verdict verdict;
+	} rows[] = { { 407, SINK_SHUT },  { 403, SINK_SHUT },  { 405, SINK_SHUT }, { 408, SINK_AGAIN },
+		     { 429, SINK_AGAIN }, { 502, SINK_AGAIN }, { 0, SINK_AGAIN } };
+	const struct sink_settings s = sink_of_type((uint64_t)_i, URL, "", EN);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct http_result r = { .failure = HTTP_CONNECT,
+					       .retry_after_ms = -1,
+					       .body = "",
+					       .error = "the proxy: no",
+					       .way = { true, rows[i].status } };
+		struct sink_answer a;
+
+		sink_interpret(&s, &r, &a);
+		ck_assert_int_eq(a.verdict, rows[i].verdict);
+		ck_assert_int_eq(a.cause, SINK_PROXY);
+		ck_assert_str_eq(a.text, "the proxy: no");
+	}
+}
+
+/* What is forwarded may be answered by either, but for 407. */
+TEST(a_refusal_of_what_is_forwarded_may_be_the_proxys)
+{
+	static const struct {
+		const char *url, *proxy;
+		long status;
+		enum sink_cause cause;
+		const char *text;
+	} rows[] = {
+		{ "http://h/x", "http://p:1", 407, SINK_PROXY, "the proxy: HTTP status 407" },
+		{ "http://h/x", "http://p:1", 403, SINK_FORBIDDEN,
+		  "HTTP status 403, of its proxy or of itself" },
+		{ "http://h/x", "http://p:1", 502, SINK_BROKEN,
+		  "HTTP status 502, of its proxy or of itself" },
+		{ "http://h/x", "socks5h://p:1", 502, SINK_BROKEN, "HTTP status 502" },
+		{ "https://h/x", "http://p:1", 502, SINK_BROKEN, "HTTP status 502" },
+		{ "http://h/x", NULL, 502, SINK_BROKEN, "HTTP status 502" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct sink_settings s = sink_of_type(SINK_TEAMS, rows[i].url, NULL, EN);
+		_cleanup_free_ char *proxy = rows[i].proxy ? xstrdup(rows[i].proxy) : NULL;
+		const struct http_result r = { .failure = HTTP_OK,
+					       .status = rows[i].status,
+					       .sent = true,
+					       .retry_after_ms = -1,
+					       .content_type = "",
+					       .body = "" };
+		struct sink_answer a;
+
+		s.proxy = proxy;
+		sink_interpret(&s, &r, &a);
+		ck_assert_int_eq(a.cause, rows[i].cause);
+		ck_assert_str_eq(a.text, rows[i].text);
+		ck_assert(rows[i].status != 407 || a.verdict == SINK_SHUT);
 	}
 }
 
