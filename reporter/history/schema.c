@@ -186,6 +186,10 @@ static const char *const migrations[] = {
 	" SELECT cluster_name, ns, '', '', pod, container, created, restarts, at, at FROM restarts,"
 	" (SELECT coalesce(max(due_at), 0) AS at FROM digests WHERE state IN ('done', 'empty'));"
 	"DROP TABLE restarts;",
+
+	/* What ended, of a sink, the newest first. */
+	"DROP INDEX outbox_ended;"
+	"CREATE INDEX outbox_ended ON outbox(sink) WHERE state NOT IN ('waiting', 'sending');",
 };
 
 int schema_version(void)
