@@ -35,7 +35,8 @@ class Behind:
 
 
 def runs(texts):
-    return [int(re.search(r"累计 (\d+)", text).group(1)) for text in texts]
+    """Which runs they are of, in order; what is told beside reports is none."""
+    return [int(found.group(1)) for found in (re.search(r"累计 (\d+)", text) for text in texts) if found]
 
 
 def through(t, scheme):
