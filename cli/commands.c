@@ -87,6 +87,9 @@ static const struct command commands[] = {
 	  .notes = "The watchers judge as they always do. For what is due now a worker reads and\n"
 		   "judges live, and stops before the write. The newest refusal of the last day is\n"
 		   "shown beside it.\n"
+		   "A cluster that cannot be seen is named on stderr, and the others are shown; the\n"
+		   "exit code is that of the first of them: 75 while its first list is not complete,\n"
+		   "69 when nobody watches it.\n"
 		   "With --kubeconfig, --context or --config no instance need run: the same\n"
 		   "processes list, judge and end. Nothing is written to the cluster, and nothing\n"
 		   "stays on this machine.\n",

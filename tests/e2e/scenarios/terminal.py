@@ -54,7 +54,8 @@ def too_wide(lines, columns):
 
 @scenario("terminal/widths", servers=("apisim",))
 def widths(t):
-    """What shows 900 workloads with the longest names, beside clusters that cannot be seen: no line is wider than the terminal, in both languages."""
+    """What shows 900 workloads with the longest names, beside clusters that cannot be seen: no line is wider than the terminal, in both languages.
+    The exit code of `plan` is that of the first cluster that is left out."""
     server = crowd(t)
     text = server.kubeconfig("cleaner")
     files = {"good": text, "production-cluster-in-frankfurt": text.replace(server.tokens["cleaner"], "not-the-token"),
@@ -76,3 +77,5 @@ def widths(t):
     assert sorted(name for name in files for line in watchers if name in line) == sorted(files), lines
     answer = program.ask("plan", timeout=30)
     assert "cluster nameless is left out of the plan" in answer.stderr and "deleteEvictedPod" in answer.stdout, answer.stderr
+    codes = {name: program.ask("plan", "--cluster", name, timeout=30).returncode for name in files}
+    assert answer.returncode == 75 and codes == {"good": 0, "production-cluster-in-frankfurt": 75, "nameless": 69}, (answer.returncode, codes, answer.stderr)
