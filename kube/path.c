@@ -39,9 +39,11 @@ char *path_escape(const char *s)
 	return out;
 }
 
+/* As Kubernetes' own IsValidPathSegmentName. Encoded, "/" would stay where it is on the way to the API
+ * server, but a proxy in between may decode it, and then "..%2Fsecrets" is another resource. */
 static bool is_part(const char *s)
 {
-	return *s != '\0' && strcmp(s, ".") != 0 && strcmp(s, "..") != 0;
+	return *s != '\0' && strcmp(s, ".") != 0 && strcmp(s, "..") != 0 && !strpbrk(s, "/%");
 }
 
 struct part {

@@ -28,8 +28,11 @@ TEST(test_paths)
 
 TEST(test_paths_can_not_be_escaped)
 {
-	PATH_IS("/api/v1/namespaces/a%2Fb/pods/x%3Fy%26z%23%25", "", "v1", "a/b", "pods", "x?y&z#%", NULL,
-		NULL);
+	PATH_IS("/api/v1/namespaces/a%3Bb/pods/x%3Fy%26z%23", "", "v1", "a;b", "pods", "x?y&z#", NULL, NULL);
+	/* A proxy that decodes what is encoded makes another resource of it. */
+	ck_assert_ptr_null(path_format("", "v1", "a", "pods", "../secrets/x", NULL, NULL));
+	ck_assert_ptr_null(path_format("", "v1", "a/b", "pods", "x", NULL, NULL));
+	ck_assert_ptr_null(path_format("", "v1", "a", "pods", "..%2Fsecrets%2Fx", NULL, NULL));
 	PATH_IS("/api/v1/namespaces/%C3%A9/pods/%0A%20", "", "v1", "\xc3\xa9", "pods", "\n ", NULL, NULL);
 	ck_assert_ptr_null(path_format("", "v1", "..", "pods", "x", NULL, NULL));
 	ck_assert_ptr_null(path_format("", "v1", "a", "pods", ".", NULL, NULL));
