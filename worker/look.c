@@ -9,12 +9,14 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "kube/path.h"
+#include "model/namespaces.h"
 #include "worker/owner_kinds.h"
 #include "worker/read.h"
 
 #define TIMEOUT_MS 4000u
 #define OWNERS_MAX 4u
 #define BODY_MAX   (2u << 20)
+#define MINUTE_MS  60000u
 
 struct look {
 	struct looks *looks;
@@ -31,6 +33,8 @@ struct looks {
 	struct looks_env env;
 	struct owner_kinds *kinds;
 	struct look v[LOOKS_MAX];
+	uint64_t minute; /* of the boot clock */
+	unsigned begun;  /* in it */
 };
 
 struct looks *looks_new(const struct looks_env *env)
@@ -259,15 +263,44 @@ static void on_done(void *ctx, const struct http_result *r)
 		end(k);
 }
 
-void looks_ask(struct looks *l, const struct msg_look *question, const char *contact_keys)
+/* -- what is answered -- */
+
+/* Whoever took the reporter over may ask for any name: where a report shows nothing, nothing is read. Labels
+ * of the namespace are not known here, and where they would decide it is read. */
+static bool is_reported(const struct policy *policy, const char *name)
 {
-	struct look *k = NULL;
+	const struct str_list *wanted = &policy->duty[DUTY_RESTARTS].namespaces;
+	const struct str ns = STR_C(name);
+	const bool is_protected =
+		namespaces_match(&policy->default_exclude_namespaces, ns, NULL) == TRI_YES ||
+		(policy->own_namespace && str_is(ns, policy->own_namespace));
+
+	return policy_enables(policy, DUTY_RESTARTS) && namespaces_match(wanted, ns, NULL) != TRI_NO &&
+	       namespaces_match(&policy->exclude_namespaces, ns, NULL) != TRI_YES &&
+	       (!is_protected || namespaces_name(wanted, ns));
+}
+
+static struct look *begin(struct looks *l)
+{
+	const uint64_t minute = clock_boot_ms() / MINUTE_MS;
+
+	l->begun = minute == l->minute ? l->begun : 0;
+	l->minute = minute;
+	for (size_t i = 0; l->begun < LOOKS_PER_MINUTE && i < LOOKS_MAX; i++)
+		if (!l->v[i].request) {
+			l->begun++;
+			return &l->v[i];
+		}
+	return NULL;
+}
+
+void looks_ask(struct looks *l, const struct msg_look *question, const struct policy *policy,
+	       const char *contact_keys)
+{
+	struct look *k = is_reported(policy, question->ns) ? begin(l) : NULL;
 	struct msg answer = { .type = MSG_LOOKED,
 			      .u.looked = { .cluster = question->cluster, .look = question->look } };
 
-	for (size_t i = 0; !k && i < LOOKS_MAX; i++)
-		if (!l->v[i].request)
-			k = &l->v[i];
 	if (!k) {
 		l->env.answer(l->env.ctx, &answer);
 		return;

@@ -18,9 +18,12 @@
 
 #include "http/client.h"
 #include "ipc/msg.h"
+#include "model/policy.h"
 
 /* Open at once; one more is answered as not found. */
 #define LOOKS_MAX 8u
+/* Begun in a minute; likewise. A report takes up to 100. */
+#define LOOKS_PER_MINUTE 300u
 
 struct looks_env {
 	/* As in action_env.h. */
@@ -35,7 +38,9 @@ struct looks;
 struct looks *looks_new(const struct looks_env *env);
 /* Cancels what is under way, without answers. Accepts NULL. */
 void looks_free(struct looks **l);
-/* contact_keys: keys of annotations, separated by commas, or NULL. */
-void looks_ask(struct looks *l, const struct msg_look *question, const char *contact_keys);
+/* policy: only namespaces that a report shows are looked into, by their names. contact_keys: keys of
+ * annotations, separated by commas, or NULL. */
+void looks_ask(struct looks *l, const struct msg_look *question, const struct policy *policy,
+	       const char *contact_keys);
 
 #endif

@@ -335,7 +335,7 @@ static int worker_on_start(struct process *p, struct settings *s)
 
 static void on_look(struct worker *w, const struct msg_look *q)
 {
-	looks_ask(w->looks, q, w->now.owner_annotation);
+	looks_ask(w->looks, q, &w->now.policy, w->now.owner_annotation);
 }
 
 static void worker_on_msg(struct process *p, const struct msg *m)

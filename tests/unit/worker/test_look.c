@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "tests/suite.h"
 #include "worker/look.h"
 #include "worker/read.h"
@@ -23,8 +24,9 @@
 
 static struct {
 	struct looks *looks;
-	struct http_call call[16];
-	char path[16][256], accept[16][128];
+	struct policy policy;
+	struct http_call call[512];
+	char path[512][256], accept[512][128];
 	unsigned started, cancelled, answered;
 	struct msg_looked answer;
 } world;
@@ -61,22 +63,38 @@ static void setup(void)
 
 	memset(&world, 0, sizeof(world));
 	world.looks = looks_new(&env);
+	world.policy.duty[DUTY_RESTARTS].enable = true;
+	str_list_add(&world.policy.duty[DUTY_RESTARTS].namespaces, "*", 1);
+	clock_fake_set(INT64_C(1790000000000), 1000000);
 }
 
 static void teardown(void)
 {
 	looks_free(&world.looks);
+	str_list_done(&world.policy.duty[DUTY_RESTARTS].namespaces);
+	str_list_done(&world.policy.exclude_namespaces);
+	str_list_done(&world.policy.default_exclude_namespaces);
+}
+
+static void ask_about(const char *ns, const char *pod, uint64_t number)
+{
+	struct msg m = { .type = MSG_LOOK, .u.look = { .cluster = 3, .look = number } };
+
+	msg_set(&m, look.ns, ns, strlen(ns));
+	msg_set(&m, look.pod, pod, strlen(pod));
+	msg_set(&m, look.uid, "u-1", 3);
+	msg_set(&m, look.container, "app", 3);
+	looks_ask(world.looks, &m.u.look, &world.policy, "a8r.io/owner, team");
+}
+
+static void ask_in(const char *ns, uint64_t number)
+{
+	ask_about(ns, "web-76f9-x", number);
 }
 
 static void ask(uint64_t number)
 {
-	struct msg m = { .type = MSG_LOOK, .u.look = { .cluster = 3, .look = number } };
-
-	msg_set(&m, look.ns, "shop", 4);
-	msg_set(&m, look.pod, "web-76f9-x", 10);
-	msg_set(&m, look.uid, "u-1", 3);
-	msg_set(&m, look.container, "app", 3);
-	looks_ask(world.looks, &m.u.look, "a8r.io/owner, team");
+	ask_in("shop", number);
 }
 
 static void answer(unsigned i, long status, const char *body)
@@ -271,6 +289,73 @@ TEST(a_few_at_a_time)
 	looks_free(&world.looks);
 	ck_assert_uint_eq(world.cancelled, LOOKS_MAX);
 	ck_assert_uint_eq(world.answered, 2);
+}
+
+/* A reporter that was taken over may ask for any pod. */
+TEST(a_look_stays_where_the_report_looks)
+{
+	struct policy *p = &world.policy;
+
+	str_list_add(&p->exclude_namespaces, "bank", 4);
+	str_list_add(&p->exclude_namespaces, "label:secret=yes", 16);
+	str_list_add(&p->default_exclude_namespaces, "kube-*", 6);
+	ask_in("bank", 1);
+	ask_in("kube-system", 2);
+	ck_assert_uint_eq(world.started, 0);
+	ck_assert_uint_eq(world.answered, 2);
+	ck_assert(!world.answer.found);
+	ask_in("shop", 3); /* its labels would decide, and are not known here */
+	ck_assert_uint_eq(world.started, 1);
+	p->duty[DUTY_RESTARTS].enable = false;
+	ask_in("shop", 4);
+	ck_assert_uint_eq(world.started, 1);
+	ck_assert_uint_eq(world.answer.look, 4);
+}
+
+TEST(a_look_stays_in_the_namespaces_of_the_duty)
+{
+	struct str_list *l = &world.policy.duty[DUTY_RESTARTS].namespaces;
+
+	str_list_done(l);
+	str_list_add(l, "shop", 4);
+	ask_in("bank", 1);
+	ck_assert_uint_eq(world.started, 0);
+	ck_assert_uint_eq(world.answered, 1);
+	ask_in("shop", 2);
+	ck_assert_uint_eq(world.started, 1);
+}
+
+TEST(a_look_is_at_a_pod)
+{
+	static const char *const names[] = { "..", ".", "../secrets/token", "web-1/log",
+					     "web-1/../../secrets/t" };
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		ask_about("shop", names[i], i + 1);
+		ck_assert_uint_eq(world.started, 0);
+		ck_assert_uint_eq(world.answered, i + 1);
+		ck_assert(!world.answer.found);
+	}
+	ask_about("..", "web-1", 9);
+	ck_assert_uint_eq(world.started, 0);
+}
+
+/* Nor may it ask without end: what it asks is sent with the credential that writes. */
+TEST(looks_have_a_limit)
+{
+	unsigned n = 0;
+
+	for (; n < LOOKS_PER_MINUTE; n++) {
+		ask(n + 1);
+		ck_assert_uint_eq(world.started, n + 1);
+		answer(n, 404, "{}");
+	}
+	ask(n + 1);
+	ck_assert_uint_eq(world.started, n);
+	ck_assert_uint_eq(world.answered, n + 1);
+	clock_fake_advance(60000);
+	ask(n + 2);
+	ck_assert_uint_eq(world.started, n + 1);
 }
 
 TEST(garbage_is_no_answer)
