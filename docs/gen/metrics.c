@@ -22,7 +22,7 @@ static const char head[] =
 	"metric "
 	"has at most 2048 series:\n"
 	"what comes after them is added up under `other`.\n\n"
-	"In `deploy/monitoring/`:\n\n"
+	"In `deploy/monitoring/`, installed below `/usr/share/doc/ops-pod-cleaner/examples/monitoring/`:\n\n"
 	"- `alerts.yml`: alert rules. Name the file under `rule_files` of Prometheus. The annotation "
 	"`runbook` of "
 	"each alert is a heading of\n"

@@ -19,7 +19,8 @@ FILES = (*PROGRAMS, "lib/systemd/system/ops-pod-cleaner.service", "lib/systemd/s
          "usr/share/bash-completion/completions/ops-pod-cleaner", "usr/share/zsh/site-functions/_ops-pod-cleaner",
          "usr/share/fish/vendor_completions.d/ops-pod-cleaner.fish", "usr/share/doc/ops-pod-cleaner/README.md", "usr/share/doc/ops-pod-cleaner/docs/troubleshooting.md",
          "usr/share/doc/ops-pod-cleaner/changelog.gz", "usr/share/doc/ops-pod-cleaner/copyright",
-         "usr/share/doc/ops-pod-cleaner/examples/rbac.yaml")
+         "usr/share/doc/ops-pod-cleaner/examples/rbac.yaml", "usr/share/doc/ops-pod-cleaner/examples/monitoring/alerts.yml",
+         "usr/share/doc/ops-pod-cleaner/examples/monitoring/dashboard.json")
 IN_USR = ("/usr/bin/ops-pod-cleaner", "/usr/bin/kubectl-ops_pod_cleaner", "/usr/libexec/ops-pod-cleaner/supervisor", "/usr/share/man/man8/ops-pod-cleaner.8",
           "/usr/lib/systemd/system/ops-pod-cleaner.service")
 # What it prints stands between these, a line each; a path is told with owner and mode.
