@@ -204,12 +204,29 @@ void sink_request_done(struct sink_request *rq)
 
 /* -- answers -- */
 
-/* What a library or the server says goes to the log; the address is a secret and must not. */
-static void set_text(struct sink_answer *a, const char *s, const char *url)
+/* Shorter parts of an address are words of its service. */
+#define SECRET_MIN 8u
+
+/* Does the text hold a part of the path or of its query that may be what is secret about it? */
+static bool holds_secret(const char *text, const char *path)
+{
+	size_t n;
+
+	for (const char *p = path; *p; p += n + (p[n] != '\0')) {
+		n = strcspn(p, "/?&=#");
+		if (n >= SECRET_MIN && memmem(text, strlen(text), p, n))
+			return true;
+	}
+	return false;
+}
+
+/* What a library or the server says goes to the log, to status and to the page; the address is a secret and
+ * must not. A server may say the secret alone; a library never does, and a host may be named like a path. */
+static void set_text(struct sink_answer *a, const char *s, const char *url, bool by_server)
 {
 	const char *path = url + sink_base_length(url);
 
-	if (path[0] && path[1] && strstr(s, path))
+	if ((path[0] && path[1] && strstr(s, path)) || (by_server && holds_secret(s, path)))
 		s = "(a text that contains the address)";
 	(void)str_copy_printable(a->text, sizeof(a->text), s, strlen(s));
 }
@@ -273,11 +290,12 @@ static void interpret_response(const struct sink_settings *s, const struct http_
 {
 	const bool good = r->status >= 200 && r->status < 300;
 	const struct sink_type_desc *type = sink_type_desc((enum sink_type)s->type);
+	const bool is_mail = sink_ops_of(s->type)->is_mail; /* its path is the name that EHLO says */
 	_cleanup_free_ char *text = NULL;
 	const bool understood = sink_ops_of(s->type)->interpret(r, ret, &text);
 
 	if (understood && (good || ret->verdict == SINK_AGAIN)) {
-		set_text(ret, text ? text : "", s->url ? s->url : "");
+		set_text(ret, text ? text : "", s->url ? s->url : "", !is_mail);
 		return;
 	}
 	if (good) {
@@ -290,7 +308,7 @@ static void interpret_response(const struct sink_settings *s, const struct http_
 	if (!text)
 		text = good ? xasprintf("the answer is not what %s says; check its url", type->label)
 			    : say_status(s, r->status);
-	set_text(ret, text, s->url ? s->url : "");
+	set_text(ret, text, s->url ? s->url : "", !is_mail);
 }
 
 /* A refusal lasts until somebody changes the proxy or its rules; what it cannot do now it may do later. */
@@ -317,7 +335,7 @@ void sink_interpret(const struct sink_settings *s, const struct http_result *r, 
 		ret->verdict = judge_proxy(r->way.proxy_status);
 		ret->cause = SINK_PROXY;
 	}
-	set_text(ret, r->error, s->url ? s->url : "");
+	set_text(ret, r->error, s->url ? s->url : "", false);
 }
 
 bool sink_read_code(const struct http_result *r, const char *code_key, const char *text_key,

@@ -233,11 +233,14 @@ TEST(the_address_never_shows)
 		const char *says, *shown;
 	} rows[] = {
 		{ "bad hook https://h/hook/s3cr3t-t0ken", "(a text that contains the address)" },
+		{ "no such hook: s3cr3t-t0ken", "(a text that contains the address)" },
+		{ "s3cr3t-t0ken", "(a text that contains the address)" },
+		{ "no such hook", "no such hook" },
 		{ "\\u001b[2Jx", "?[2Jx" },
 	};
 	const struct sink_settings s = sink_of_type(SINK_FEISHU, "https://h/hook/s3cr3t-t0ken", "", EN);
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char *body = xasprintf("{\"code\":1,\"msg\":\"%s\"}", rows[i].says);
 		const struct http_result r = { .failure = HTTP_OK,
 					       .status = 200,
@@ -250,6 +253,25 @@ TEST(the_address_never_shows)
 		ck_assert_str_eq(a.text, rows[i].shown);
 		free(body);
 	}
+}
+
+/* What a bot's address has in its query is its secret, too. */
+TEST(the_key_of_an_address_never_shows)
+{
+	const struct sink_settings s = sink_of_type(
+		SINK_WECOM, "https://h/cgi-bin/webhook/send?key=693a91f6-7xxx-4bc4-97a0-0ec2sifa5aaa", "",
+		EN);
+	const char *body =
+		"{\"errcode\":93000,\"errmsg\":\"invalid key 693a91f6-7xxx-4bc4-97a0-0ec2sifa5aaa\"}";
+	const struct http_result r = { .failure = HTTP_OK,
+				       .status = 200,
+				       .content_type = "application/json",
+				       .body = body,
+				       .body_len = strlen(body) };
+	struct sink_answer a;
+
+	sink_interpret(&s, &r, &a);
+	ck_assert_str_eq(a.text, "(a text that contains the address)");
 }
 
 /* -- how often -- */
