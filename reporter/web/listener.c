@@ -96,6 +96,7 @@ static const char *status_text(int status)
 		{ 400, "Bad Request" },
 		{ 404, "Not Found" },
 		{ 405, "Method Not Allowed" },
+		{ 421, "Misdirected Request" },
 		{ 431, "Request Header Fields Too Large" },
 		{ 500, "Internal Server Error" },
 		{ 505, "HTTP Version Not Supported" },
@@ -171,6 +172,19 @@ static void read_headers(struct web_connection *c, struct web_request *ret, stru
 	free(line);
 }
 
+static bool is_local(struct web_connection *c)
+{
+	struct sockaddr_storage at = { 0 };
+	socklen_t len = sizeof(at);
+	const struct in6_addr *v6 = &((struct sockaddr_in6 *)&at)->sin6_addr;
+
+	if (getsockname(bufferevent_getfd(c->bev), (struct sockaddr *)&at, &len) < 0)
+		return true;
+	if (at.ss_family == AF_INET)
+		return ntohl(((struct sockaddr_in *)&at)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	return IN6_IS_ADDR_LOOPBACK(v6) || (IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == IN_LOOPBACKNET);
+}
+
 static void on_request_line(struct web_connection *c, char *line)
 {
 	struct listener_answer a = { .status = 404, .content_type = "text/plain; charset=utf-8" };
@@ -183,6 +197,7 @@ static void on_request_line(struct web_connection *c, char *line)
 		return;
 	}
 	read_headers(c, &request, &kept);
+	request.local = is_local(c);
 	c->listener->fn(c->listener->ctx, &request, &a);
 	str_list_done(&kept);
 	answer(c, &a, request.head);

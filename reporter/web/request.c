@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/web/request.h"
 
+#include <arpa/inet.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -47,6 +49,7 @@ bool request_header(char *line, struct web_request *ret)
 	} headers[REQUEST_HEADERS] = {
 		{ "accept:", &ret->accept },
 		{ "accept-language:", &ret->languages },
+		{ "host:", &ret->host },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
@@ -58,6 +61,20 @@ bool request_header(char *line, struct web_request *ret)
 		return true;
 	}
 	return false;
+}
+
+bool request_names_address(const struct web_request *r)
+{
+	const struct str host = str_trim(STR_C(r->host ? r->host : ""), " \t");
+	const bool is_v6 = host.n > 0 && *host.p == '[';
+	const char *end = memchr(host.p, is_v6 ? ']' : ':', host.n);
+	char name[INET6_ADDRSTRLEN];
+	struct in6_addr address;
+
+	(void)snprintf(name, sizeof(name), "%.*s", (int)((end ? (size_t)(end - host.p) : host.n) - is_v6),
+		       host.p + is_v6);
+	return host.n == 0 || strcasecmp(name, "localhost") == 0 ||
+	       inet_pton(is_v6 ? AF_INET6 : AF_INET, name, &address) == 1;
 }
 
 /* "0.75" as 750: a weight has one digit before the point. */

@@ -9,7 +9,7 @@
 #include "model/language.h"
 
 /* Headers that are taken down. */
-#define REQUEST_HEADERS 2u
+#define REQUEST_HEADERS 3u
 
 struct web_request {
 	bool head;             /* HEAD, else GET */
@@ -17,6 +17,8 @@ struct web_request {
 	const char *query;     /* NULL when there is none */
 	const char *accept;    /* value of Accept, NULL when there is none */
 	const char *languages; /* of Accept-Language, likewise */
+	const char *host;      /* of Host, likewise */
+	bool local;            /* it came to a loopback address; set by the listener */
 };
 
 /* "METHOD target HTTP/1.x": three words, one space between them. The line is cut up, and *ret borrows from
@@ -25,6 +27,9 @@ int request_parse(char *line, struct web_request *ret);
 /* A line of the headers. True when it is one of those that are taken down: then *ret borrows from it. Of
  * several of one name the first counts. */
 bool request_header(char *line, struct web_request *ret);
+/* Does its Host name an address or localhost, or is there none? A name that somebody else answers for may
+ * have been made to mean this machine (DNS rebinding), so that a page from there reads what is here. */
+bool request_names_address(const struct web_request *r);
 /* The language that its sender wants most of those spoken here (RFC 9110 12.5.4); English where it wants
  * none of them. */
 enum language request_language(const struct web_request *r);

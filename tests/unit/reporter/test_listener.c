@@ -32,6 +32,9 @@ static void on_path(void *ctx, const struct web_request *r, struct listener_answ
 	(void)snprintf(ret->body, 128, "path=%s query=%s%s%s%s", r->path, r->query ? r->query : "-",
 		       r->accept ? " accept=" : "", r->accept ? r->accept : "",
 		       request_language(r) == LANGUAGE_ZH ? " zh" : "");
+	if (strcmp(r->path, "/host") == 0)
+		(void)snprintf(ret->body, 128, "%s %s", r->local ? "local" : "remote",
+			       request_names_address(r) ? "address" : "name");
 	ret->size = strlen(ret->body);
 }
 
@@ -108,6 +111,16 @@ static const struct {
 	  "path=/a query=- zh" },
 	{ "GET /a HTTP/1.1\r\nAccept: b\r\nX: 1\r\naccept-language: zh-CN,zh;q=0.9\r\nAccept: c\r\n\r\n",
 	  "HTTP/1.1 200 OK\r\n", "path=/a query=- accept= b zh" },
+	/* Whoever owns a name can have it mean this machine. */
+	{ "GET /host HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n", "local address" },
+	{ "GET /host HTTP/1.1\r\nHost: 127.0.0.1:9464\r\n\r\n", "HTTP/1.1 200 OK\r\n", "local address" },
+	{ "GET /host HTTP/1.1\r\nhost:localhost\r\n\r\n", "HTTP/1.1 200 OK\r\n", "local address" },
+	{ "GET /host HTTP/1.1\r\nHost: [::1]:9464\r\n\r\n", "HTTP/1.1 200 OK\r\n", "local address" },
+	{ "GET /host HTTP/1.1\r\nHost: evil.example.com:9464\r\n\r\n", "HTTP/1.1 200 OK\r\n", "local name" },
+	{ "GET /host HTTP/1.1\r\nHost: 127.0.0.1.evil.example.com\r\n\r\n", "HTTP/1.1 200 OK\r\n",
+	  "local name" },
+	{ "GET /host HTTP/1.1\r\nHost: [evil]:80\r\n\r\n", "HTTP/1.1 200 OK\r\n", "local name" },
+	{ "GET /host HTTP/1.1\r\nHost: x\r\nHost: localhost\r\n\r\n", "HTTP/1.1 200 OK\r\n", "local name" },
 	{ "GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n", "path=/a query=-" },
 };
 
