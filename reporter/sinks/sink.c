@@ -36,17 +36,19 @@ int64_t sink_remind_ms(const struct sink_settings *s, uint64_t remind_ms)
 
 /* -- what fits -- */
 
-/* From all there is (for machines), by what people read, down to what fits everywhere. */
+/* From all there is (for machines), by what people read, down to what fits everywhere. An entry of the last
+ * ones may not say any more what it is about: they are for what has no room otherwise. */
 static const struct {
 	size_t text_max, lines_max, sections_max;
+	bool is_last_resort;
 } levels[] = {
-	{ SIZE_MAX, SIZE_MAX, SIZE_MAX },
-	{ 600, 12, 40 },
-	{ 300, 8, 40 },
-	{ 150, 5, 20 },
-	{ 80, 2, 8 },
-	{ 40, 1, 2 },
-	{ 20, 0, 0 },
+	{ SIZE_MAX, SIZE_MAX, SIZE_MAX, false },
+	{ 600, 12, 40, false },
+	{ 300, 8, 40, false },
+	{ 150, 5, 20, false },
+	{ 80, 2, 8, false },
+	{ 40, 1, 2, true },
+	{ 20, 0, 0, true },
 };
 
 static size_t count_entries(const struct document *doc, size_t sections)
@@ -145,6 +147,8 @@ static char *render_best(const struct sink_ops *ops, const struct sink_settings 
 	char *best = NULL;
 
 	for (size_t i = ops->whole ? 0 : 1; i < ARRAY_SIZE(levels) && !(best && most == all); i++) {
+		if (levels[i].is_last_resort && most > 0)
+			break;
 		struct sink_view v = {
 			.sink = s,
 			.doc = doc,

@@ -440,6 +440,28 @@ TEST_LOOP(what_has_no_room_is_counted, 0, N_TYPES)
 	free(body);
 }
 
+/* As many as say what they are about, not more of which the end, and the count, is cut. */
+TEST_LOOP(an_entry_that_is_shown_says_what_it_is, 0, N_TYPES)
+{
+	uint64_t left_out;
+	struct document d;
+
+	document_init(&d, NEWS_REPORT, EN, NOW_MS);
+	document_set_title(&d, "t");
+	struct section *s = document_add_section(&d, "long");
+
+	for (size_t k = 0; k < 3000; k++)
+		(void)section_add_entry(s, "ENTRY of a namespace/checkout of payments: 12 restarts");
+	char *body = body_of((size_t)_i, &d, 0, &left_out);
+	const size_t shown = count_of(body, "ENTRY");
+
+	ck_assert_uint_gt(shown, 20);
+	ck_assert_uint_gt(left_out, 0);
+	ck_assert_uint_eq(count_of(body, "12 restarts"), shown);
+	document_done(&d);
+	free(body);
+}
+
 /* Half a command, copied into a terminal, is another command. */
 TEST_LOOP(commands_are_whole_or_not_there, 0, N_TYPES)
 {
