@@ -76,6 +76,8 @@ static const struct {
 	  "labels are not known here: write names or patterns" },
 	{ "sinks: [{name: a, type: feishu, urlFile: y, proxy: none}]",
 	  "f:1:52: sinks[].proxy: the URL does not begin with http:// or socks5h://" },
+	{ "sinks: [{name: a, type: feishu, urlFile: y, proxy: 'http://me:HIDE@p:1'}]",
+	  "sinks[].proxy: a URL with a user name or password in it is not supported" },
 	{ "sinks: [{name: a, type: feishu, urlFile: y, proxy: 'http://p:1/x'}]",
 	  "a proxy is SCHEME://HOST:PORT" },
 	{ "sinks: [{name: a, type: feishu, urlFile: y, uri: y}]",
