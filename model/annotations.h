@@ -7,8 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/duties.h"
+#include "base/rfc3339.h"
 #include "base/str.h"
+#include "model/duties.h"
 
 #define ANNOTATION_PREFIX  "ops-pod-cleaner.io/"
 #define ANNOTATION_IGNORE  ANNOTATION_PREFIX "ignore"  /* "true": no duty */
@@ -29,10 +30,11 @@ const char *annotations_mark_key(enum mark_part part);
 /* Zero-initialised = nothing is written on the object. */
 struct annotations {
 	bool ignore;
-	uint8_t skip;                 /* bit 1 << duty */
+	uint8_t skip;                 /* bit 1 << duty: packed as it is (watcher/cache/pack.c) */
 	int64_t extend_ms;            /* >= 0 */
 	int64_t announced[DUTY__MAX]; /* when the act was announced, Unix ms; 0 = it was not */
 };
+_Static_assert(ANNOTATIONS_SKIP_ALL <= UINT8_MAX, "struct annotations has a bit for every duty");
 
 /* One annotation of the object. True when the key is one of ours. What can not be read is taken as the wish
  * to be left alone: an unknown word in skip, or an extension that is no duration, skips every duty. */
@@ -40,8 +42,9 @@ bool annotations_add(struct annotations *m, struct str key, struct str value);
 /* Is there anything but `ignore`? */
 bool annotations_any(const struct annotations *m);
 /* The value of ANNOTATION_ANNOUNCED that keeps what m says of other duties and says that d is announced
- * at `at_ms`. */
-#define ANNOTATIONS_ANNOUNCED_MAX 256
+ * at `at_ms`. There is room for every duty: its name, a time, and what divides them. */
+#define ANNOTATIONS_ROOM_OF(X, ID, rules, id, name, ...) +sizeof(name) + RFC3339_MAX
+enum { ANNOTATIONS_ANNOUNCED_MAX = 1 DUTY_LIST(ANNOTATIONS_ROOM_OF, ) };
 void annotations_announced_format(const struct annotations *m, enum duty d, int64_t at_ms,
 				  char ret[static ANNOTATIONS_ANNOUNCED_MAX]);
 

@@ -64,6 +64,7 @@ TEST(an_act_passes_every_check)
 			  [DUTY_IMAGE_PULL] = pod_pull_failing, [DUTY_RESTARTS] = pod_crashing };
 
 	for (enum duty d = 0; d < DUTY__MAX; d++) {
+		ck_assert_msg(pods[d] != NULL, "%s: no pod of the fixture is due", duty_name(d));
 		struct pod_facts p = pods[d]();
 		struct verdict v;
 		const struct heard h =
