@@ -47,7 +47,7 @@ struct process {
 	struct event *heartbeat, *sigterm;
 	void *ctx;
 	int statm_fd; /* opened before the sandbox, read for heartbeats */
-	uint64_t cluster, number, generation, prepared;
+	uint64_t cluster, number, instance, generation, prepared;
 	struct settings next;          /* of the prepared generation, until it is in force */
 	struct sandbox_params sandbox; /* what this process was given */
 	struct sandbox_params wanted;  /* what the prepared generation needs */
@@ -75,6 +75,11 @@ void process_set_ctx(struct process *p, void *ctx)
 uint64_t process_cluster(const struct process *p)
 {
 	return p->cluster;
+}
+
+uint64_t process_instance(const struct process *p)
+{
+	return p->instance;
 }
 
 uint64_t process_generation(const struct process *p)
@@ -213,6 +218,7 @@ static void on_first_settings(struct process *p, const struct msg_settings *m, i
 	char err[SETTINGS_ERROR_MAX], name[32];
 
 	p->cluster = m->cluster;
+	p->instance = m->instance;
 	p->number = m->number;
 	p->generation = m->generation;
 	if (p->spec->role != ROLE_WORKER) /* one a cluster, whose name stands in every line */

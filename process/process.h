@@ -44,6 +44,8 @@ void process_set_ctx(struct process *p, void *ctx);
 /* Index of this process' cluster (CLUSTERS_MAX: none), the generation in force. */
 uint64_t process_cluster(const struct process *p);
 uint64_t process_generation(const struct process *p);
+/* A number that no other supervisor has, and that lasts as long as this one. */
+uint64_t process_instance(const struct process *p);
 /* As channel_send: 0, -EAGAIN (not queued; on_room follows) or -EPIPE. */
 int process_send(struct process *p, const struct msg *m);
 /* What this process cannot do at present, until it says "" (model/troubles.def). text is cut where it is too

@@ -37,7 +37,7 @@ struct cluster_watch {
 	struct event_base *base;
 	struct cluster_watch_ops ops;
 	void *ctx;
-	uint64_t cluster;
+	uint64_t cluster, instance;
 	struct settings settings;
 	struct str_list namespaces; /* to fall back on, lives as long as the reflector */
 	struct http_client *client;
@@ -363,8 +363,8 @@ static void prepare_leadership(struct cluster_watch *w)
 	if (!w->settings.election)
 		return;
 	controller_set_leader(w->controller, false, "");
-	w->leadership = leadership_new(w->base, w->client, LEADER_ELECTION, lease_namespace(&w->settings),
-				       w->settings.lease_name, &ops, w);
+	w->leadership = leadership_new(w->base, w->client, LEADER_ELECTION, w->instance,
+				       lease_namespace(&w->settings), w->settings.lease_name, &ops, w);
 }
 
 /* -- presence: without election, does another instance work on this cluster? -- */
@@ -413,8 +413,8 @@ static void set_presence(struct cluster_watch *w)
 		leadership_release(w->withdrawn, on_withdrawn, w);
 		return;
 	}
-	w->presence = leadership_new(w->base, w->client, LEADER_PRESENCE, lease_namespace(s), s->lease_name,
-				     &ops, w);
+	w->presence = leadership_new(w->base, w->client, LEADER_PRESENCE, w->instance, lease_namespace(s),
+				     s->lease_name, &ops, w);
 	leadership_start(w->presence);
 }
 
@@ -546,8 +546,8 @@ static void timed(void *ctx, enum timing t, uint64_t us)
 	meter_time(((struct cluster_watch *)ctx)->meter, t, us);
 }
 
-struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluster, struct settings *s,
-					const struct cluster_watch_ops *ops, void *ctx)
+struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluster, uint64_t instance,
+					struct settings *s, const struct cluster_watch_ops *ops, void *ctx)
 {
 	struct cluster_watch *w = xcalloc(1, sizeof(*w));
 	struct http_endpoint e;
@@ -556,6 +556,7 @@ struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluste
 	w->ops = *ops;
 	w->ctx = ctx;
 	w->cluster = cluster;
+	w->instance = instance;
 	settings_init(&w->settings);
 	take_settings(w, s, &e);
 	w->client = http_client_new(base, &e);

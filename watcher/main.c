@@ -30,7 +30,8 @@ static int on_start(struct process *p, struct settings *s)
 	static const struct cluster_watch_ops ops = { on_send, on_generation };
 
 	http_global_init();
-	process_set_ctx(p, cluster_watch_new(process_base(p), process_cluster(p), s, &ops, p));
+	process_set_ctx(
+		p, cluster_watch_new(process_base(p), process_cluster(p), process_instance(p), s, &ops, p));
 	return 0;
 }
 

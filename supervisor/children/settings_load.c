@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/backoff.h"
 #include "base/cleanup.h"
@@ -38,6 +39,7 @@ struct settings_load {
 	struct children *children;
 	const char *const *argv; /* the loader's */
 	const struct settings_load_ops *ops;
+	uint32_t instance; /* random */
 	bool stopped;
 	struct spawned loader;
 	struct generation *made;     /* by the loader that runs, NULL = none does */
@@ -109,13 +111,14 @@ static struct held *held_by(struct settings_load *l, const struct child *c)
 	return &l->held[child_info(c)->index];
 }
 
-static int send_settings(struct child *c, const struct generation *g)
+static int send_settings(const struct settings_load *l, struct child *c, const struct generation *g)
 {
 	const struct child_info *at = child_info(c);
-	const struct msg m = {
-		.type = MSG_SETTINGS,
-		.u.settings = { .generation = g->number, .cluster = at->cluster, .number = at->number }
-	};
+	const struct msg m = { .type = MSG_SETTINGS,
+			       .u.settings = { .generation = g->number,
+					       .cluster = at->cluster,
+					       .number = at->number,
+					       .instance = l->instance } };
 
 	return child_send(c, &m, g->fd[at->role][at->cluster]);
 }
@@ -161,7 +164,7 @@ static void give_up_offer(struct settings_load *l, const char *why)
 /* A child that is starting takes the old generation and is offered the new one when it is READY. */
 static void offer(struct settings_load *l, struct child *c, const struct generation *g)
 {
-	if (child_is_ready(c) && send_settings(c, g) == 0)
+	if (child_is_ready(c) && send_settings(l, c, g) == 0)
 		held_by(l, c)->offered = g->number;
 }
 
@@ -178,7 +181,7 @@ static void offer_to_all(struct settings_load *l, struct generation *g)
 
 void settings_load_on_hello(struct settings_load *l, struct child *c)
 {
-	const int r = send_settings(c, l->in_force);
+	const int r = send_settings(l, c, l->in_force);
 
 	*held_by(l, c) = (struct held){ .in_force = l->in_force->number };
 	if (r < 0) { /* without them it would wait */
@@ -478,6 +481,8 @@ struct settings_load *settings_load_new(const struct child_env *env, struct chil
 	l->children = children;
 	l->argv = argv;
 	l->ops = ops;
+	if (getrandom(&l->instance, sizeof(l->instance), 0) != (ssize_t)sizeof(l->instance))
+		abort();
 	return l;
 }
 

@@ -219,6 +219,8 @@ static void hear_one(struct stage *s, struct actor *a, const struct msg *m)
 {
 	const struct msg ready = { .type = MSG_READY, .u.ready.generation = m->u.settings.generation };
 
+	if (s->o.on_msg)
+		s->o.on_msg(s->o.ctx, a->role, a->number, m);
 	if (m->type == MSG_SETTINGS && !a->ready) {
 		a->ready = say(a, &ready, -1);
 	} else if (m->type == MSG_SETTINGS) {
@@ -226,8 +228,6 @@ static void hear_one(struct stage *s, struct actor *a, const struct msg *m)
 					 .u.settings_ack = { m->u.settings.generation, true, "" } };
 
 		(void)say(a, &ack, -1);
-	} else if (s->o.on_msg) {
-		s->o.on_msg(s->o.ctx, a->role, a->number, m);
 	}
 }
 

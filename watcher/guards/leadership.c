@@ -3,6 +3,7 @@
 #include "watcher/guards/leadership.h"
 
 #include <event2/event.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,7 +212,7 @@ static void on_release_timer(evutil_socket_t fd, short what, void *arg)
 	end_release(arg);
 }
 
-static void set_identity(struct leader *leader, enum leader_kind kind)
+static void set_identity(struct leader *leader, enum leader_kind kind, uint64_t instance)
 {
 	char host[128] = "";
 	char identity[LEASE_TEXT];
@@ -221,13 +222,13 @@ static void set_identity(struct leader *leader, enum leader_kind kind)
 	for (char *c = host; *c; c++) /* goes into JSON as it is */
 		if (*c == '"' || *c == '\\' || (unsigned char)*c < 0x20)
 			*c = '-';
-	(void)snprintf(identity, sizeof(identity), "%s_%d", host, (int)getppid());
+	(void)snprintf(identity, sizeof(identity), "%s_%08" PRIx64 "_%d", host, instance, (int)getppid());
 	leader_init(leader, identity, kind);
 }
 
 struct leadership *leadership_new(struct event_base *base, struct http_client *client, enum leader_kind kind,
-				  const char *ns, const char *name, const struct leadership_ops *ops,
-				  void *ctx)
+				  uint64_t instance, const char *ns, const char *name,
+				  const struct leadership_ops *ops, void *ctx)
 {
 	struct leadership *l = xcalloc(1, sizeof(*l));
 
@@ -238,7 +239,7 @@ struct leadership *leadership_new(struct event_base *base, struct http_client *c
 	l->name = xstrdup(name);
 	l->timer = evtimer_new(base, on_timer, l);
 	l->release_timer = evtimer_new(base, on_release_timer, l);
-	set_identity(&l->leader, kind);
+	set_identity(&l->leader, kind, instance);
 	return l;
 }
 

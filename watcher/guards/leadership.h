@@ -27,11 +27,13 @@ struct leadership_ops {
 	int (*other)(void *ctx, const char *holder);
 };
 
-/* The client is borrowed; ns and name are copied. The identity is made of the host's name and the
- * supervisor's pid: a watcher that is restarted takes its own Lease up again. */
+/* The client is borrowed; ns and name are copied. The identity is made of the host's name, the instance and
+ * the supervisor's pid: a watcher that is restarted takes its own Lease up again, and of two containers that
+ * have the name of one host, and pid 1, each is another. instance: random, as long as the supervisor lives.
+ */
 struct leadership *leadership_new(struct event_base *base, struct http_client *client, enum leader_kind kind,
-				  const char *ns, const char *name, const struct leadership_ops *ops,
-				  void *ctx);
+				  uint64_t instance, const char *ns, const char *name,
+				  const struct leadership_ops *ops, void *ctx);
 void leadership_start(struct leadership *l);
 /* Gives the Lease back, so that another replica need not wait for it to run out; released(ctx) is called when
  * that is done or cannot be: at once when nothing is held, and after a second at the latest. A presence

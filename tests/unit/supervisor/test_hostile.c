@@ -519,6 +519,25 @@ TEST(a_worker_looks_into_its_own_cluster_alone)
 	ck_assert_uint_eq(count(MSG_LOOKED), 0);
 }
 
+/* -- who we are -- */
+
+/* The name of a host and a process id are not enough: two containers may have both in common. */
+TEST(a_life_has_a_number_that_its_children_keep_and_no_other_has)
+{
+	const uint64_t mine = heard(MSG_SETTINGS, 0)->u.settings.instance;
+
+	open_history();
+	ck_assert_uint_gt(count(MSG_SETTINGS), 1);
+	for (size_t i = 0; i < count(MSG_SETTINGS); i++)
+		ck_assert_uint_eq(heard(MSG_SETTINGS, i)->u.settings.instance, mine);
+	forget();
+	stage_die(w.s, ROLE_WATCHER, 0);
+	ck_assert_uint_eq(heard(MSG_SETTINGS, 0)->u.settings.instance, mine);
+	forget();
+	start_again();
+	ck_assert_uint_ne(heard(MSG_SETTINGS, 0)->u.settings.instance, mine);
+}
+
 /* -- what an operator is told -- */
 
 static void ask(int fd, const struct msg *m)

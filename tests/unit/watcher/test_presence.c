@@ -61,7 +61,7 @@ static void start_with(bool presence, bool election, enum policy_mode mode)
 	n_sent = 0;
 	room = 1 << 30;
 	base = event_base_new();
-	w = cluster_watch_new(base, 2, &s, &ops, NULL);
+	w = cluster_watch_new(base, 2, 7, &s, &ops, NULL);
 	cluster_watch_start(w);
 }
 
@@ -150,6 +150,17 @@ TEST(a_presence_is_kept_by_who_acts_without_election)
 	start_with(true, true, MODE_ENFORCE);
 	ck_assert_int_eq(fake_request.started, 1);
 	ck_assert(!stats_now()->presence);
+}
+
+/* Containers of one host have its name, and in each the supervisor is process 1. */
+TEST(two_instances_of_one_name_and_process_are_not_one)
+{
+	for (int election = 0; election < 2; election++) {
+		start_with(!election, election, MODE_ENFORCE);
+		answer(404);
+		ck_assert_str_eq(fake_request.method, "POST");
+		ck_assert_ptr_nonnull(strstr(fake_request.body, "_00000007_"));
+	}
 }
 
 TEST(a_presence_follows_the_mode)

@@ -51,7 +51,7 @@ static void open_watch(void)
 	generation = 1;
 	base = event_base_new();
 	some_settings(&s);
-	w = cluster_watch_new(base, 2, &s, &ops, NULL);
+	w = cluster_watch_new(base, 2, 7, &s, &ops, NULL);
 	cluster_watch_start(w);
 }
 
@@ -138,7 +138,7 @@ TEST(a_full_cache_takes_no_other_pod)
 	base = event_base_new();
 	some_settings(&s);
 	s.max_pods = 1;
-	w = cluster_watch_new(base, 2, &s, &ops, NULL);
+	w = cluster_watch_new(base, 2, 7, &s, &ops, NULL);
 	cluster_watch_start(w);
 	ck_assert_uint_eq(fake.config.max_objects, 1);
 	ck_assert(!fake.ops.is_full(fake.ctx, &p));
