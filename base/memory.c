@@ -11,6 +11,8 @@
 
 #include "base/str.h"
 
+#define LARGE_BLOCK (32 << 10)
+
 static size_t drop_segment(const struct dl_phdr_info *object, const ElfW(Phdr) * h, uintptr_t page)
 {
 	const uintptr_t begin = (object->dlpi_addr + h->p_vaddr) & ~(page - 1);
@@ -34,6 +36,11 @@ static int on_object(struct dl_phdr_info *object, size_t size, void *ctx)
 			*sum += drop_segment(object, h, (uintptr_t)sysconf(_SC_PAGESIZE));
 	}
 	return 0;
+}
+
+void memory_large_blocks_apart(void)
+{
+	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
 }
 
 size_t memory_trim(void)

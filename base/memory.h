@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* For the start of a long-lived process, before it allocates: blocks of 32 KiB and more are mapped one by
+ * one. What of such a block is never touched is not resident then, and what is freed goes back at once,
+ * wherever it lies. It ends the allocator's own raising of that limit (mallopt(3)). */
+void memory_large_blocks_apart(void);
 /* Unmap the pages of code and constants of all loaded objects, and give free heap back. What is needed again
  * is taken from the page cache by a minor fault, 16 pages at once. Pages that relocation has changed are
  * kept: they are in writable segments, which are left alone. Returns how many bytes of address space were let

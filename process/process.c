@@ -356,6 +356,13 @@ static const struct channel_ops channel_ops = { on_channel_msg, on_channel_close
 
 /* -- heartbeat and signals -- */
 
+static void trim(struct process *p)
+{
+	if (p->spec->on_trim)
+		p->spec->on_trim(p);
+	(void)memory_trim();
+}
+
 static void on_heartbeat(evutil_socket_t fd, short what, void *arg)
 {
 	struct process *p = arg;
@@ -375,7 +382,7 @@ static void on_heartbeat(evutil_socket_t fd, short what, void *arg)
 	if (p->running)
 		(void)process_send(p, &m);
 	if (p->running && p->beats % TRIM_EVERY == TRIM_FIRST)
-		(void)memory_trim();
+		trim(p);
 }
 
 static void on_sigterm(evutil_socket_t fd, short what, void *arg)
@@ -436,6 +443,7 @@ int process_run(int argc, char **argv, const struct process_spec *spec)
 		(void)fprintf(stderr, "%s: is started by ops-pod-cleaner, not by hand\n", argv[0]);
 		return EXIT_CODE_USAGE;
 	}
+	memory_large_blocks_apart();
 	process_init(&p, spec);
 	say_hello(&p);
 	(void)event_base_dispatch(p.base);

@@ -27,6 +27,8 @@ struct process_spec {
 	void (*on_ready)(struct process *p);
 	/* A message for this role that process.c does not handle itself. */
 	void (*on_msg)(struct process *p, const struct msg *m);
+	/* Nothing but what will be needed soon should be kept: memory is given back next. May be NULL. */
+	void (*on_trim)(struct process *p);
 	/* process_send has room again after it returned -EAGAIN. May be NULL. */
 	void (*on_room)(struct process *p);
 	/* Take nothing new, finish what runs; then process_drained(). */

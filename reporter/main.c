@@ -243,6 +243,11 @@ static int on_start(struct process *p, struct settings *s)
 	return 0;
 }
 
+static void on_trim(struct process *p)
+{
+	db_trim(((struct reporter *)process_ctx(p))->db);
+}
+
 static int on_confined(struct process *p)
 {
 	static const struct digest_ops digest = { ask, look, wake, ended, trouble };
@@ -332,6 +337,7 @@ int main(int argc, char **argv)
 		.on_confined = on_confined,
 		.on_ready = on_ready,
 		.on_msg = on_msg,
+		.on_trim = on_trim,
 		.on_room = on_room,
 		.on_drain = on_drain,
 		.on_done = on_done,

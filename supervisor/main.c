@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
@@ -121,6 +122,7 @@ int main(int argc, char **argv)
 	reset_signals();
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	memory_large_blocks_apart();
 	const int lock_fd = take_lock(control_socket);
 
 	if (lock_fd < 0)

@@ -224,6 +224,8 @@ static void prepare_sqlite(void)
 	/* No locks, no statistics: there is one thread. Refused when it is in force already. */
 	(void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	/* Each page of the cache by itself, so that db_trim() can release it. */
+	(void)sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
 	set_system_calls();
 	sqlite3_randomness(1, &seed);
 }
@@ -244,6 +246,12 @@ int db_claim(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX]
 		return r;
 	*ret = TAKE_PTR(d);
 	return 0;
+}
+
+void db_trim(struct db *d)
+{
+	if (d->sql)
+		(void)sqlite3_db_release_memory(d->sql);
 }
 
 int db_open(struct db *d, uint64_t max_bytes, char ret_text[static DB_TEXT_MAX])

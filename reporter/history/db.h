@@ -31,6 +31,8 @@ int db_claim(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX]
  * limit): then writing is -ENOSPC. Once. Errors as above: -EPERM it is no regular file, or another user's;
  * -EFBIG it is larger already; -EBADMSG it is damaged, no database, or from a newer version. */
 int db_open(struct db *d, uint64_t max_bytes, char ret_text[static DB_TEXT_MAX]);
+/* Let go of the pages that are kept for the next question; d may be without a database. */
+void db_trim(struct db *d);
 /* An empty one of the same schema in memory, in no directory; it grows no larger than max_bytes: then writing
  * is -ENOSPC. */
 int db_open_memory(uint64_t max_bytes, struct db **ret);

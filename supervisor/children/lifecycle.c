@@ -13,12 +13,15 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/xalloc.h"
 #include "ipc/loop.h"
 #include "supervisor/children/notify.h"
 
-#define TICK_MS  1000u
-#define DRAIN_MS 20000u
+#define TICK_MS    1000u
+#define TRIM_FIRST 4 /* ticks: what only the start needed, as its children do */
+#define TRIM_EVERY 300
+#define DRAIN_MS   20000u
 
 struct lifecycle {
 	struct child_env env;
@@ -35,6 +38,7 @@ struct lifecycle {
 	uint64_t drain_until_ms;
 	struct event *events[7];
 	size_t n_events;
+	unsigned int ticks;
 	char refusal[256]; /* why the last reload was refused */
 };
 
@@ -368,7 +372,11 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	lifecycle_tick(arg);
+	struct lifecycle *l = arg;
+
+	lifecycle_tick(l);
+	if (++l->ticks % TRIM_EVERY == TRIM_FIRST)
+		(void)memory_trim();
 }
 
 static void on_watchdog(evutil_socket_t fd, short what, void *arg)

@@ -1,9 +1,12 @@
 /* Resident memory falls, and nothing that was written is lost. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
+#include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/memory.h"
 #include "tests/suite.h"
@@ -53,6 +56,27 @@ TEST(what_was_written_stays)
 	ck_assert_str_eq(written, "after");
 	ck_assert_str_eq(relocated[0], "one");
 	ck_assert_str_eq(relocated[2], "three");
+}
+
+/* Each has a mapping of its own, which ends with it, as soon as the heap has no room of before. */
+TEST(large_blocks_stand_apart)
+{
+	enum { SIZE = 100000, BLOCKS = 10, PAGE = 4096 };
+	char *blocks[BLOCKS];
+	unsigned char there[1];
+
+	memory_large_blocks_apart();
+	for (int i = 0; i < BLOCKS; i++)
+		blocks[i] = malloc(SIZE);
+	char *inside = (char *)(((uintptr_t)blocks[BLOCKS - 1] + PAGE) & ~(uintptr_t)(PAGE - 1));
+
+	ck_assert_int_eq(mincore(inside, PAGE, there), 0);
+	for (int i = 0; i < BLOCKS; i++)
+		free(blocks[i]);
+#if !defined(__SANITIZE_ADDRESS__) /* whose heap is another one */
+	ck_assert_int_lt(mincore(inside, PAGE, there), 0);
+	ck_assert_int_eq(errno, ENOMEM);
+#endif
 }
 
 TEST(free_heap_goes_back)
