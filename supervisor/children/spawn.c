@@ -35,6 +35,9 @@ static const enum role roles[] = { ROLE_REPORTER, ROLE_WATCHER, ROLE_WORKER, ROL
 /* What a long-lived child may know of the environment. */
 static const char *const environment[] = { "OPC_LOG_FORMAT", "OPC_LOG_LEVEL", "JOURNAL_STREAM",
 					   "ASAN_OPTIONS",   "UBSAN_OPTIONS", "LSAN_OPTIONS" };
+/* What it is told besides: GnuTLS, which only comes with libraries that libcurl could use, builds its tables
+ * when somebody asks for it, not as it is loaded (gnutls_global_init(3)); that costs each child 0.2 MB. */
+static char *const given[] = { "GNUTLS_NO_IMPLICIT_INIT=1" };
 /* The loader gets the rest too, as credential plugins and the search for a kubeconfig need it, but nothing
  * that changes what code it runs. */
 static const char *const forbidden[] = { "LD_", "GLIBC_TUNABLES", "OPENSSL_", "NOTIFY_SOCKET", "WATCHDOG_" };
@@ -102,11 +105,13 @@ static char **child_environment(enum role role)
 
 	while (environ[count])
 		count++;
-	char **env = xcalloc(count + 1, sizeof(*env));
+	char **env = xcalloc(count + ARRAY_SIZE(given) + 1, sizeof(*env));
 
 	for (size_t i = 0; i < count; i++)
 		if (may_have(role, environ[i]))
 			env[n++] = environ[i];
+	for (size_t i = 0; role != ROLE_LOADER && i < ARRAY_SIZE(given); i++)
+		env[n++] = given[i];
 	return env;
 }
 
