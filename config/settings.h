@@ -23,7 +23,7 @@ struct cluster_settings {
 	bool insecure;         /* insecure-skip-tls-verify */
 	bool shared;           /* watcher and workers have one credential */
 	char *proxy;           /* proxy-url, NULL = none */
-	char *ca_pem;          /* NULL = system trust */
+	char *ca_pem;          /* NULL: none is needed, or there is none */
 	char *cert_pem, *key_pem;
 	char *token; /* sent only over https */
 	char *username, *password;
@@ -32,7 +32,8 @@ struct cluster_settings {
 	char *namespace; /* of the context or the service account */
 };
 
-#define SINKS_MAX 20
+#define SINKS_MAX     20
+#define SYSTEM_CA_MAX (8 << 20) /* bytes */
 
 /* One entry of `sinks`: a place that news is sent to (model/sink_types.def). */
 struct sink_settings {
@@ -47,7 +48,7 @@ struct sink_settings {
 	struct str_list mentions;             /* whom to mention where something is bad */
 	uint64_t top;                         /* entries of a section at most */
 	char *proxy;                          /* NULL = none */
-	char *ca_pem;                         /* NULL = system trust */
+	char *ca_pem;                         /* NULL = settings.system_ca */
 	char *from;                           /* email */
 	struct str_list to;
 	char *url_file, *secret_file, *ca_file; /* end in the loader */
@@ -62,6 +63,8 @@ struct settings {
 	char *msg_title;             /* tooManyRestart.msgtitle */
 	struct sink_settings *sinks; /* the original tooManyRestart.apiurl is the first one */
 	size_t n_sinks;
+	char *system_ca; /* what sinks without a ca_pem trust; NULL: none of them is asked for it, or there is
+			    none */
 	uint64_t remind_ms, gather_ms, give_up_ms; /* tell.remind, tell.gather, tell.giveUp */
 	uint64_t language;         /* enum language; of everything that is said to nobody in particular */
 	char *schedule;            /* tooManyRestart.duration: cron expression */

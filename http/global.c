@@ -2,68 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/global.h"
 
-#include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 
-#define CA_BUNDLE_MAX (8u << 20)
-
-static struct curl_blob system_ca = { NULL, 0, CURL_BLOB_NOCOPY };
+static char *system_ca;
 
 struct curl_blob http_system_ca(void)
 {
-	return system_ca;
+	return (struct curl_blob){ system_ca, system_ca ? strlen(system_ca) : 0, CURL_BLOB_NOCOPY };
 }
 
-static bool read_bundle(const char *path)
+void http_take_system_ca(char **pem)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	size_t n = 0;
-
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 ||
-	    st.st_size > (off_t)CA_BUNDLE_MAX)
-		return false;
-	char *p = xmalloc((size_t)st.st_size);
-
-	while (n < (size_t)st.st_size) {
-		const ssize_t k = read(fd, p + n, (size_t)st.st_size - n);
-
-		if (k <= 0)
-			break;
-		n += (size_t)k;
-	}
-	system_ca.data = p;
-	system_ca.len = n;
-	return n > 0;
-}
-
-/* SSL_CERT_FILE first, as OpenSSL and Go do; then where distributions keep it. */
-static void read_system_ca(void)
-{
-	static const char *const paths[] = {
-		"/etc/ssl/certs/ca-certificates.crt",
-		"/etc/pki/tls/certs/ca-bundle.crt",
-		"/etc/ssl/ca-bundle.pem",
-		"/etc/ssl/cert.pem",
-	};
-	const char *env = getenv("SSL_CERT_FILE");
-
-	if (system_ca.data || (env && *env && read_bundle(env)))
-		return;
-	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
-		if (read_bundle(paths[i]))
-			return;
+	if (*pem && (!system_ca || strcmp(system_ca, *pem) != 0))
+		system_ca = TAKE_PTR(*pem);
 }
 
 static curl_socket_t give_socket(void *fd, curlsocktype purpose, struct curl_sockaddr *address)
@@ -81,8 +42,8 @@ static int already_connected(void *ctx, curl_socket_t fd, curlsocktype purpose)
 	return CURL_SOCKOPT_ALREADY_CONNECTED;
 }
 
-/* The beginning of a TLS handshake over a socketpair: makes a TLS context with the system's trust and a
- * first greeting, then throws it away. What OpenSSL loads for that is loaded from then on. */
+/* The beginning of a TLS handshake over a socketpair: makes a TLS context and a first
+ * greeting, then throws it away. What OpenSSL loads for that is loaded from then on. */
 static void warm_tls(void)
 {
 	int pair[2];
@@ -99,8 +60,6 @@ static void warm_tls(void)
 	curl_easy_setopt(easy, CURLOPT_PROXY, "");
 	curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
 	curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
-	if (system_ca.data)
-		curl_easy_setopt(easy, CURLOPT_CAINFO_BLOB, &system_ca);
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, give_socket);
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, &theirs);
 	curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, already_connected);
@@ -153,6 +112,5 @@ void http_global_init(void)
 	if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, malloc, wipe_free, wipe_realloc, strdup, calloc) !=
 	    CURLE_OK)
 		abort();
-	read_system_ca();
 	warm_tls();
 }

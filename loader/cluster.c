@@ -15,6 +15,7 @@
 #include "config/url.h"
 #include "loader/exec.h"
 #include "loader/resolve.h"
+#include "loader/trust.h"
 
 #define PEM_MAX_BYTES   (1u << 20)
 #define TOKEN_MAX_BYTES (64u << 10)
@@ -185,6 +186,7 @@ static bool load_target(struct loader *l, const struct kube_options *o, struct k
 	ok = (!t->token_file || read_token(l, t)) && ok;
 	if (ok && t->exec.command)
 		ok = run_plugin(l, t);
+	trust_complete_cluster(&t->c);
 	return resolve_server(l, t) && ok;
 }
 

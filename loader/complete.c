@@ -20,6 +20,7 @@
 #include "config/window.h"
 #include "config/zone_file.h"
 #include "loader/sinks.h"
+#include "loader/trust.h"
 
 static bool load_zone(struct loader *l)
 {
@@ -207,6 +208,7 @@ bool loader_complete(struct loader *l)
 	bool ok = true;
 
 	loader_read_sinks(l);
+	trust_complete_sinks(&l->config.settings);
 	ok = load_zone(l) && ok;
 	ok = load_window_zones(l) && ok;
 	ok = find_state_dir(l) && ok;

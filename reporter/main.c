@@ -72,6 +72,7 @@ static void take_settings(struct reporter *r, struct settings *s)
 	settings_done(&r->settings);
 	r->settings = *s;
 	settings_init(s);
+	http_take_system_ca(&r->settings.system_ca);
 }
 
 static void on_commit(struct process *p, struct settings *s)

@@ -24,7 +24,8 @@ static const struct entry environment[] = {
 	  "set in a pod: the API server, for the service account of that pod." },
 	{ "POD_NAME, POD_NAMESPACE", "set in a pod by the downward API: what the leader election calls this "
 				     "instance, and the namespace that is protected." },
-	{ "SSL_CERT_FILE", "certificates to trust instead of the system's, for the chat." },
+	{ "SSL_CERT_FILE",
+	  "certificates to trust instead of the system's, where kubeconfig or sink names none." },
 	{ "TZ, TZDIR", "the local time zone, and where the zones are." },
 	{ "XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_RUNTIME_DIR, HOME",
 	  "where configuration, history and control socket are for a user who is not root." },

@@ -5,10 +5,12 @@ import textwrap
 import time
 import urllib.request
 
+from harness.mail import MailServer
 from harness.port import free_port
 from harness.proxy import Answer
 from harness.scenario import scenario
 from harness.servers import Apisim
+from harness.tls import Authority
 
 
 @scenario("credentials/in-cluster")
@@ -19,6 +21,27 @@ def in_cluster(t):
            "KUBERNETES_SERVICE_PORT": str(t.server.port)}
     t.program(t.config(evicted=ns), kubeconfig=None, env=env)
     t.expect(deleted=[t.canary(ns)])
+
+
+@scenario("credentials/system-trust")
+def system_trust(t):
+    """Where the kubeconfig and a sink name no authority, the certificates of SSL_CERT_FILE count, and a reload reads them again."""
+    ns, authority = t.ns(), Authority(t.dir / "tls")
+    mail = MailServer(authority=authority)
+    text = t.server.kubeconfig("cleaner")
+    assert f"    certificate-authority: {t.server.ca}\n" in text
+    own = pathlib.Path(t.server.ca).read_text()
+    bundle = t.write("bundle.crt", own)
+    config = t.config(evicted=ns, tell={"gather": "1s"}, sinks=[
+        {"name": "mail", "type": "email", "from": "a@example.org", "to": ["b@example.org"], "url": f"smtp://localhost:{mail.port}"}])
+    program = t.program(config, t.write("kubeconfig", text.replace(f"    certificate-authority: {t.server.ca}\n", "")),
+                        env={"SSL_CERT_FILE": str(bundle)})
+    t.expect(deleted=[t.canary(ns)])
+    t.until("the mail server is not believed", lambda: "certificate" in program.ask("status").stdout, 20)
+    assert not mail.accepted
+    bundle.write_text(own + authority.ca.read_text())
+    program.ask("reload", check=True)
+    t.until("what was done is told", lambda: mail.accepted, 60)
 
 
 @scenario("credentials/home-and-environment")

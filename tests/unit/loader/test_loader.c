@@ -275,6 +275,60 @@ TEST_LOOP(tells_what_is_broken, 0, ARRAY_SIZE(errors))
 #define PLUGIN(command)                                                                                      \
 	"exec: {command: " command ", interactiveMode: Never, apiVersion: client.authentication.k8s.io/v1}"
 
+/* -- the certificates of the system -- */
+
+#define OF_THE_SYSTEM "-----BEGIN CERTIFICATE-----\nSYSTEM\n"
+
+/* Whoever names no CA has the system's: SSL_CERT_FILE, as for OpenSSL and Go. A plain or an insecure
+ * connection has no use for it. */
+TEST(who_names_no_authority_trusts_the_system)
+{
+	static const struct {
+		const char *cluster, *ca;
+	} rows[] = {
+		{ "server: 'https://127.0.0.1:1'", OF_THE_SYSTEM },
+		{ "server: 'http://127.0.0.1:1'", NULL },
+		{ "server: 'https://127.0.0.1:1', insecure-skip-tls-verify: true", NULL },
+	};
+	_cleanup_free_ char *bundle = suite_file(dir, "bundle", OF_THE_SYSTEM);
+
+	ck_assert_int_eq(setenv("SSL_CERT_FILE", bundle, 1), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *text =
+			xasprintf("{current-context: x, clusters: [{name: c, cluster: {%s}}], users: [{name: "
+				  "u, user: {}}], "
+				  "contexts: [{name: x, context: {cluster: c, user: u}}]}\n",
+				  rows[i].cluster);
+
+		spoil("reader", text);
+		succeeds("mode: observe\n", "reader");
+		ck_assert_pstr_eq(run.watcher[0].cluster.ca_pem, rows[i].ca);
+		ck_assert_pstr_eq(run.worker[0].cluster.ca_pem, rows[i].ca);
+		ck_assert_ptr_null(run.watcher[0].system_ca);
+	}
+	ck_assert_int_eq(unsetenv("SSL_CERT_FILE"), 0);
+}
+
+TEST(sinks_share_the_certificates_of_the_system)
+{
+	_cleanup_free_ char *bundle = suite_file(dir, "bundle", OF_THE_SYSTEM);
+
+	ck_assert_int_eq(setenv("SSL_CERT_FILE", bundle, 1), 0);
+	succeeds("sinks: [{name: b, type: wecom, url: 'http://127.0.0.1:2/B'}]\n", "reader");
+	ck_assert_ptr_null(run.reporter.system_ca);
+	succeeds("sinks: [{name: b, type: wecom, url: 'https://127.0.0.1:2/B', caFile: ca.crt}]\n", "reader");
+	ck_assert_ptr_null(run.reporter.system_ca);
+	succeeds("sinks: [{name: b, type: wecom, url: 'https://127.0.0.1:2/B'}, "
+		 "{name: c, type: wecom, url: 'https://127.0.0.1:2/C'}]\n",
+		 "reader");
+	ck_assert_pstr_eq(run.reporter.system_ca, OF_THE_SYSTEM);
+	ck_assert_ptr_null(run.reporter.sinks[0].ca_pem);
+	spoil("bundle", "no certificates\n");
+	succeeds("sinks: [{name: b, type: wecom, url: 'https://127.0.0.1:2/B'}]\n", "reader");
+	ck_assert_pstr_ne(run.reporter.system_ca, "no certificates\n");
+	ck_assert_int_eq(unsetenv("SSL_CERT_FILE"), 0);
+}
+
 /* What is broken about one cluster, and the line that says so. */
 static const struct {
 	const char *file, *text;

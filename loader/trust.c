@@ -1,0 +1,65 @@
+/* trust.c - see trust.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/trust.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "config/file.h"
+
+/* As Go's crypto/x509/root_linux.go has them. */
+static const char *const places[] = {
+	"/etc/ssl/certs/ca-certificates.crt",
+	"/etc/pki/tls/certs/ca-bundle.crt",
+	"/etc/ssl/ca-bundle.pem",
+	"/etc/ssl/cert.pem",
+};
+
+static char *read_bundle(const char *path, char why[static FILE_ERROR_MAX])
+{
+	char *text = NULL;
+	size_t n = 0;
+
+	if (file_read(path, SYSTEM_CA_MAX, &text, &n, NULL, why) < 0)
+		return NULL;
+	if (strlen(text) == n && strstr(text, "-----BEGIN "))
+		return text;
+	(void)str_fail(why, FILE_ERROR_MAX, 0, "the file is not PEM (-----BEGIN ...)");
+	free(text);
+	return NULL;
+}
+
+char *trust_read(void)
+{
+	const char *named = str_env("SSL_CERT_FILE");
+	char why[FILE_ERROR_MAX] = "", *text = named ? read_bundle(named, why) : NULL;
+
+	if (named && !text)
+		(void)log_warn(0, "SSL_CERT_FILE names no certificates: those of the system are used",
+			       kv_s("file", named), kv_s("cause", why));
+	for (size_t i = 0; !text && i < ARRAY_SIZE(places); i++)
+		text = read_bundle(places[i], why);
+	return text;
+}
+
+static bool is_plain(const char *url)
+{
+	return strncasecmp(url, "http://", 7) == 0;
+}
+
+void trust_complete_cluster(struct cluster_settings *c)
+{
+	if (!c->ca_pem && !c->insecure && c->server && !is_plain(c->server))
+		c->ca_pem = trust_read();
+}
+
+void trust_complete_sinks(struct settings *s)
+{
+	for (size_t i = 0; !s->system_ca && i < s->n_sinks; i++)
+		if (!s->sinks[i].ca_pem && s->sinks[i].url && !is_plain(s->sinks[i].url))
+			s->system_ca = trust_read();
+}
