@@ -42,17 +42,20 @@ struct telling {
 
 /* -- what waits, for the metrics -- */
 
-/* What the spare has beside the history: most of what waits in one of them waits in the other, too. */
+/* What the spare has beside the history. Where a message stands in both, the spare knows what became of it.
+ */
 static void add_spare(const struct telling *t, const char *sink, struct outbox_stats *s)
 {
 	struct outbox_stats spare;
 
 	if (!t->spare || outbox_stats(t->spare, sink, &spare) < 0)
 		return;
-	if (spare.waiting > s->waiting)
-		s->waiting = spare.waiting;
-	if (spare.oldest_at && (!s->oldest_at || spare.oldest_at < s->oldest_at))
+	const uint64_t both = outbox_also_in(t->db, t->spare, sink);
+
+	s->waiting -= both < s->waiting ? both : s->waiting;
+	if (s->waiting == 0 || (spare.oldest_at && spare.oldest_at < s->oldest_at))
 		s->oldest_at = spare.oldest_at;
+	s->waiting += spare.waiting;
 	if (spare.delivered_at > s->delivered_at)
 		s->delivered_at = spare.delivered_at;
 	if (*spare.error)

@@ -205,3 +205,20 @@ int outbox_stats(struct db *db, const char *sink, struct outbox_stats *ret)
 	(void)sqlite3_reset(st);
 	return db_errno(rc);
 }
+
+uint64_t outbox_also_in(struct db *db, struct db *copy, const char *sink)
+{
+	sqlite3_stmt *st = db_stmt(copy, DB_OUTBOX_IDS, db_s("sink", sink));
+	uint64_t both = 0;
+
+	while (sqlite3_step(st) == SQLITE_ROW) {
+		int64_t n = 0;
+
+		if (db_number(db_stmt(db, DB_OUTBOX_IS_OPEN, db_i("id", sqlite3_column_int64(st, 0)),
+				      db_s("message_id", db_text(st, 1))),
+			      &n) == 0)
+			both += (uint64_t)n;
+	}
+	(void)sqlite3_reset(st);
+	return both;
+}

@@ -4,7 +4,6 @@
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "reporter/outbox/audience.h"
@@ -480,76 +479,6 @@ TEST(too_many_are_not_kept)
 	sinks[0].problem = NULL;
 	sender_set(sender, &settings);
 	SENT(0, "a:new");
-}
-
-/* Past the sender. */
-static void put_ended(const char *sink, enum news news, enum outbox_state state, const char *error)
-{
-	struct outbox_row row;
-	struct document d;
-
-	document_init(&d, news, LANGUAGE_EN, clock_wall_ms());
-	ck_assert_int_eq(outbox_put(db, sink, &d), 0);
-	document_done(&d);
-	ck_assert_int_eq(outbox_next(db, sink, &row), 1);
-	ck_assert_int_eq(outbox_begin(db, row.id), 0);
-	if (state == OUTBOX_WAITING)
-		ck_assert_int_eq(outbox_again(db, row.id, 0, false, error), 0);
-	else if (state != OUTBOX_SENDING)
-		ck_assert_int_eq(outbox_end(db, row.id, state, error), 0);
-	outbox_row_done(&row);
-}
-
-/* Each row follows the ones before it. */
-static const struct {
-	enum news news;
-	enum outbox_state state;
-	const char *error; /* also the one that is told */
-	uint64_t lost, delivered_after;
-} ends[] = {
-	{ NEWS_REPORT, OUTBOX_GIVEN_UP, "no answer", 1, 0 },
-	{ NEWS_ACTIONS, OUTBOX_DONE, "", 1, 2 },
-	{ NEWS_REPORT, OUTBOX_UNCONFIRMED, "in doubt", 2, 2 },
-	{ NEWS_REPORT, OUTBOX_DONE, "", 0, 4 },
-	{ NEWS_ACTIONS, OUTBOX_GIVEN_UP, "refused", 0, 4 },
-	{ NEWS_REPORT, OUTBOX_WAITING, "try again", 0, 4 },
-};
-
-TEST(stats_tell_the_last_of_each_kind)
-{
-	struct outbox_stats stats;
-
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
-		clock_fake_set(NOW + (int64_t)(i + 1) * 1000, 5000000);
-		put_ended("a", ends[i].news, ends[i].state, ends[i].error);
-		put_ended("b", NEWS_REPORT, OUTBOX_DONE, "of another");
-		ck_assert_int_eq(outbox_stats(db, "a", &stats), 0);
-		ck_assert_str_eq(stats.error, ends[i].error);
-		ck_assert_uint_eq(stats.lost_reports, ends[i].lost);
-		ck_assert_int_eq(stats.delivered_at,
-				 ends[i].delivered_after ? NOW + (int64_t)ends[i].delivered_after * 1000 : 0);
-		ck_assert_uint_eq(stats.waiting, ends[i].state == OUTBOX_WAITING);
-	}
-}
-
-/* What was sent long ago costs nothing where a sink has taken something lately, or never got any. */
-TEST(stats_do_not_grow_with_what_ended)
-{
-	static const char *const names[] = { "a", "b", "nobody" };
-
-	ck_assert_int_eq(db_begin(db), 0);
-	for (int i = 0; i < 3000; i++)
-		put_ended(i % 2 ? "a" : "b", NEWS_REPORT, OUTBOX_DONE, "");
-	ck_assert_int_eq(db_end(db, 0), 0);
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		sqlite3_stmt *st = db_stmt(db, DB_OUTBOX_STATS, db_s("sink", names[i]),
-					   db_s("report", news_name(NEWS_REPORT)));
-
-		(void)sqlite3_stmt_status(st, SQLITE_STMTSTATUS_VM_STEP, true);
-		ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
-		ck_assert_int_lt(sqlite3_stmt_status(st, SQLITE_STMTSTATUS_VM_STEP, false), 500);
-		(void)sqlite3_reset(st);
-	}
 }
 
 TEST(drain_waits_for_what_is_on_its_way)
