@@ -30,8 +30,10 @@ struct bindings {
 };
 
 struct db {
-	sqlite3 *sql;
+	sqlite3 *sql; /* NULL = it is not open */
 	char *dir;
+	dev_t dir_dev; /* of the one that was claimed */
+	ino_t dir_ino;
 	int64_t max_pages; /* 0 = no limit */
 	int lock_fd;
 	sqlite3_stmt *stmt[DB__MAX];
@@ -71,7 +73,12 @@ int db_errno(int rc)
 
 const char *db_error(struct db *d)
 {
-	return sqlite3_errmsg(d->sql);
+	return d->sql ? sqlite3_errmsg(d->sql) : "it is not open";
+}
+
+bool db_is_open(const struct db *d)
+{
+	return d->sql != NULL;
 }
 
 /* -- opening -- */
@@ -197,7 +204,18 @@ static int failed(const struct db *d, int rc, const char *path, char *text)
 	return str_fail(text, DB_TEXT_MAX, r, "%s: cannot be used: %s", path, why);
 }
 
-static int open_file(struct db *d, const char *path, uint64_t max_bytes, char *text)
+static void close_file(struct db *d)
+{
+	for (int i = 0; i < DB__MAX; i++) {
+		(void)sqlite3_finalize(d->stmt[i]);
+		d->stmt[i] = NULL;
+	}
+	(void)sqlite3_close(d->sql);
+	d->sql = NULL;
+	d->max_pages = 0;
+}
+
+static int try_file(struct db *d, const char *path, uint64_t max_bytes, char *text)
 {
 	int rc = sqlite3_open_v2(path, &d->sql,
 				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW, NULL);
@@ -216,6 +234,15 @@ static int open_file(struct db *d, const char *path, uint64_t max_bytes, char *t
 	return rc == SQLITE_OK ? 0 : failed(d, rc, path, text);
 }
 
+static int open_file(struct db *d, const char *path, uint64_t max_bytes, char *text)
+{
+	const int r = try_file(d, path, max_bytes, text);
+
+	if (r < 0)
+		close_file(d);
+	return r;
+}
+
 /* What SQLite would read outside of the directory later: its first random bytes. */
 static void prepare_sqlite(void)
 {
@@ -230,6 +257,27 @@ static void prepare_sqlite(void)
 	sqlite3_randomness(1, &seed);
 }
 
+static int note_dir(struct db *d, char *text)
+{
+	struct stat st;
+
+	if (stat(d->dir, &st) < 0)
+		return str_fail(text, DB_TEXT_MAX, -errno, "%s: cannot be read: %s", d->dir, strerror(errno));
+	d->dir_dev = st.st_dev;
+	d->dir_ino = st.st_ino;
+	return 0;
+}
+
+/* The sandbox and the lock hold the one that was claimed, whatever its name says now. */
+static int check_dir(const struct db *d, char *text)
+{
+	struct stat st;
+
+	if (stat(d->dir, &st) == 0 && st.st_dev == d->dir_dev && st.st_ino == d->dir_ino)
+		return 0;
+	return str_fail(text, DB_TEXT_MAX, -ESTALE, "%s: was replaced while the program ran", d->dir);
+}
+
 int db_claim(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX])
 {
 	_cleanup_(db_close) struct db *d = xcalloc(1, sizeof(*d));
@@ -242,6 +290,8 @@ int db_claim(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX]
 
 	if (r == 0)
 		r = private_dir_lock(dir, &d->lock_fd, ret_text);
+	if (r == 0)
+		r = note_dir(d, ret_text);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(d);
@@ -258,7 +308,7 @@ int db_open(struct db *d, uint64_t max_bytes, char ret_text[static DB_TEXT_MAX])
 {
 	static const char *const files[] = { "history.db-wal", "history.db-journal", "history.db" };
 	_cleanup_free_ char *path = NULL;
-	int r = 0;
+	int r = check_dir(d, ret_text);
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(files); i++) {
 		free(path);
@@ -266,6 +316,15 @@ int db_open(struct db *d, uint64_t max_bytes, char ret_text[static DB_TEXT_MAX])
 		r = check_file(path, ret_text);
 	}
 	return r < 0 ? r : open_file(d, path, max_bytes, ret_text);
+}
+
+int db_give_up(struct db *d, char ret_text[static DB_TEXT_MAX])
+{
+	_cleanup_free_ char *path = xasprintf("%s/history.db", d->dir);
+	const int r = failed(d, sqlite3_errcode(d->sql), path, ret_text);
+
+	close_file(d);
+	return r < 0 ? r : -EIO;
 }
 
 int db_open_memory(uint64_t max_bytes, struct db **ret)
@@ -285,11 +344,9 @@ void db_close(struct db **d)
 {
 	if (!*d)
 		return;
-	for (int i = 0; i < DB__MAX; i++) {
-		(void)sqlite3_finalize((*d)->stmt[i]);
+	close_file(*d);
+	for (int i = 0; i < DB__MAX; i++)
 		free((*d)->bindings[i].v);
-	}
-	(void)sqlite3_close((*d)->sql);
 	if ((*d)->lock_fd >= 0)
 		(void)close((*d)->lock_fd);
 	free((*d)->dir);
@@ -345,7 +402,7 @@ static void bind_value(sqlite3_stmt *st, const struct db_value *v)
 sqlite3_stmt *db_stmt_values(struct db *d, enum db_stmt id, const struct msg *m, const struct db_value *v)
 {
 	/* Each is kept from its first use on: most are for an hour that never comes. */
-	if (!d->stmt[id] && prepare(d, id) != SQLITE_OK)
+	if (!d->sql || (!d->stmt[id] && prepare(d, id) != SQLITE_OK))
 		return NULL;
 	sqlite3_stmt *st = d->stmt[id];
 	const struct bindings *b = m ? bindings_of(d, id, m) : NULL;
@@ -453,7 +510,7 @@ int db_end(struct db *d, int r)
 {
 	const int err = r < 0 ? r : db_run(db_stmt(d, DB_COMMIT), NULL);
 
-	if (err < 0 && !sqlite3_get_autocommit(d->sql))
+	if (err < 0 && d->sql && !sqlite3_get_autocommit(d->sql))
 		(void)db_run(db_stmt(d, DB_ROLLBACK), NULL);
 	return err;
 }

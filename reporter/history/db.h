@@ -8,6 +8,7 @@
 #define REPORTER_HISTORY_DB_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ipc/msg.h"
@@ -28,11 +29,16 @@ enum db_stmt {
  * ours or others may write to it; else what the system said. */
 int db_claim(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX]);
 /* Open (and create) the database in it, bring the schema up to date. It never grows beyond max_bytes (0: no
- * limit): then writing is -ENOSPC. Once. Errors as above: -EPERM it is no regular file, or another user's;
- * -EFBIG it is larger already; -EBADMSG it is damaged, no database, or from a newer version. */
+ * limit): then writing is -ENOSPC. Errors as above: -EPERM it is no regular file, or another user's; -EFBIG
+ * it is larger already; -EBADMSG it is damaged, no database, or from a newer version. Nothing is put aside
+ * or made anew then; it may be tried again. Until it is open every statement fails. -ESTALE: the directory
+ * has been replaced since it was claimed, and nothing in the new one can be opened by this process. */
 int db_open(struct db *d, uint64_t max_bytes, char ret_text[static DB_TEXT_MAX]);
 /* Let go of the pages that are kept for the next question; d may be without a database. */
 void db_trim(struct db *d);
+bool db_is_open(const struct db *d);
+/* It is open, but the last statement shows that it cannot be used: close it again. As a failed db_open(). */
+int db_give_up(struct db *d, char ret_text[static DB_TEXT_MAX]);
 /* An empty one of the same schema in memory, in no directory; it grows no larger than max_bytes: then writing
  * is -ENOSPC. */
 int db_open_memory(uint64_t max_bytes, struct db **ret);

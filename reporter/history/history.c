@@ -45,12 +45,18 @@ struct history *history_new(struct db *db, const struct str_list *clusters,
 			    history_committed_fn *on_committed, void *ctx)
 {
 	struct history *h = xcalloc(1, sizeof(*h));
-	int64_t open = 0;
 
 	*h = (struct history){ .db = db, .clusters = clusters, .on_committed = on_committed, .ctx = ctx };
-	h->broken = db_number(db_stmt(db, DB_OPEN_COUNT), &open) < 0;
-	h->open = (uint64_t)open;
+	history_opened(h);
 	return h;
+}
+
+void history_opened(struct history *h)
+{
+	int64_t open = 0;
+
+	h->broken = db_number(db_stmt(h->db, DB_OPEN_COUNT), &open) < 0;
+	h->open = (uint64_t)open;
 }
 
 void history_free(struct history **h)

@@ -50,6 +50,10 @@ const char *history_cluster_name(const struct history *h, uint64_t cluster);
 /* Index by name, or -1. */
 int history_cluster_index(const struct history *h, const char *name);
 
+/* The database, which was not open before, is: what is open in it is counted. Until then nothing is written.
+ */
+void history_opened(struct history *h);
+
 /* Queue INTENT, RECORD, REFUSAL, FAILING_SINCE, SAVED, SETTLED or PAUSE. False when the queue is full and m
  * was dropped. */
 bool history_add(struct history *h, const struct msg *m);

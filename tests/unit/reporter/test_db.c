@@ -122,6 +122,70 @@ TEST(damaged_file_is_named_and_refused)
 	db = test_db_open(dir);
 }
 
+TEST(what_turns_out_to_be_unusable_is_closed_again)
+{
+	char text[DB_TEXT_MAX] = "", file[SUITE_PATH_MAX + 16];
+
+	db_close(&db);
+	(void)snprintf(file, sizeof(file), "%s/history.db", dir);
+	spoil(file);
+	db = test_db_open(dir);
+	ck_assert_ptr_null(db_stmt(db, DB_PAUSED));
+	ck_assert_int_lt(db_give_up(db, text), 0);
+	ck_assert_ptr_nonnull(strstr(text, "history.db: cannot be used: no such table: pauses"));
+	ck_assert(!db_is_open(db));
+}
+
+/* It is left as it is; nothing is made in its place. */
+TEST(what_cannot_be_opened_fails_until_it_can)
+{
+	static const char garbage[] = "no database";
+	char text[DB_TEXT_MAX] = "", path[SUITE_PATH_MAX + 16], found[64] = "";
+	int64_t n = 0;
+
+	replace_file(garbage, sizeof(garbage));
+	ck_assert_int_eq(db_claim(dir, &db, text), 0);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(db_open(db, 0, text), -EBADMSG);
+		ck_assert(!db_is_open(db));
+		ck_assert_ptr_null(db_stmt(db, DB_OPEN_COUNT));
+		ck_assert_int_lt(db_number(db_stmt(db, DB_OPEN_COUNT), &n), 0);
+		ck_assert_int_lt(db_begin(db), 0);
+		ck_assert_int_lt(db_end(db, 0), 0);
+		ck_assert_uint_eq(db_fill(db), 0);
+		ck_assert_str_eq(db_error(db), "it is not open");
+	}
+	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
+	FILE *f = fopen(path, "r");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fread(found, 1, sizeof(found), f), sizeof(garbage));
+	ck_assert_int_eq(fclose(f), 0);
+	ck_assert_str_eq(found, garbage);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(db_open(db, 0, text), 0);
+	ck_assert(db_is_open(db));
+	ck_assert_int_eq(db_number(db_stmt(db, DB_OPEN_COUNT), &n), 0);
+}
+
+TEST(a_directory_that_was_replaced_is_another_one)
+{
+	char text[DB_TEXT_MAX] = "", away[SUITE_PATH_MAX + 8];
+
+	replace_file("no database", 11);
+	ck_assert_int_eq(db_claim(dir, &db, text), 0);
+	ck_assert_int_eq(db_open(db, 0, text), -EBADMSG);
+	(void)snprintf(away, sizeof(away), "%s-away", dir);
+	ck_assert_int_eq(rename(dir, away), 0);
+	ck_assert_int_eq(db_open(db, 0, text), -ESTALE);
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	ck_assert_int_eq(db_open(db, 0, text), -ESTALE);
+	ck_assert_ptr_nonnull(strstr(text, "was replaced"));
+	ck_assert_int_eq(rmdir(dir), 0);
+	ck_assert_int_eq(rename(away, dir), 0);
+	ck_assert_int_eq(db_open(db, 0, text), -EBADMSG);
+}
+
 TEST(a_file_that_is_none_is_refused)
 {
 	char text[DB_TEXT_MAX] = "", path[128];

@@ -1,6 +1,7 @@
 /* test_history.c - nothing is acknowledged before it is on disk; the same message twice is harmless; answers
  * tell what was written. */
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -178,6 +179,39 @@ TEST(full_disk_acknowledges_nothing_and_keeps_all)
 	ck_assert(history_writable(w.h));
 	ck_assert_uint_eq(w.seen.n, 1);
 	ck_assert_int_eq(w.seen.effect[0], HISTORY_NEW);
+}
+
+/* As long as the file cannot be opened; what has come meanwhile is written then. */
+TEST(without_a_database_nothing_is_acknowledged_and_all_is_kept)
+{
+	char text[DB_TEXT_MAX], file[SUITE_PATH_MAX + 16], away[SUITE_PATH_MAX + 16];
+	const struct msg before = world_intent(1, 0, "u1"), m = world_intent(2, 0, "u2");
+
+	world_write(&before, 1);
+	world_close();
+	(void)snprintf(file, sizeof(file), "%s/history.db", w.dir);
+	(void)snprintf(away, sizeof(away), "%s/away", w.dir);
+	ck_assert_int_eq(rename(file, away), 0);
+	ck_assert_int_eq(mkdir(file, 0700), 0);
+	ck_assert_int_eq(db_claim(w.dir, &w.db, text), 0);
+	ck_assert_int_eq(db_open(w.db, 0, text), -EPERM);
+	test_names(&w.clusters, "prod", "staging");
+	w.h = history_new(w.db, &w.clusters, world_on_committed, &w.seen);
+	w.seen = (struct seen){ 0 };
+	ck_assert(!history_writable(w.h));
+	ck_assert(history_add(w.h, &m));
+	ck_assert_int_lt(history_flush(w.h), 0);
+	ck_assert_uint_eq(history_queued(w.h), 1);
+	ck_assert_uint_eq(w.seen.n, 0);
+	ck_assert_int_eq(rmdir(file), 0);
+	ck_assert_int_eq(rename(away, file), 0);
+	ck_assert_int_eq(db_open(w.db, 0, text), 0);
+	history_opened(w.h);
+	ck_assert(history_writable(w.h));
+	ck_assert_uint_eq(history_open_intents(w.h), 1);
+	ck_assert_int_eq(history_flush(w.h), 0);
+	ck_assert_uint_eq(w.seen.n, 1);
+	ck_assert_uint_eq(history_open_intents(w.h), 2);
 }
 
 TEST(refusals_are_counted_not_repeated)
