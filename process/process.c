@@ -167,8 +167,26 @@ static int prepare_settings(struct process *p, int fd, char reterr[static SETTIN
 	return 0;
 }
 
+/* r: of the last step. */
+static int judge_sandbox(struct process *p, int r, const char *text)
+{
+	if (r == 0 && sandbox_is_weak(text) && p->sandbox.mode != SANDBOX_OFF)
+		return log_warn(0,
+				"the sandbox is weaker than it could be: this kernel lacks a layer; see "
+				"docs/threat-model.md",
+				kv_s("sandbox", text));
+	if (r == 0)
+		return 0;
+	process_exit(p, EXIT_CODE_CONFIG);
+	return log_error(r,
+			 "sandbox: require, but this kernel lacks a layer; use sandbox: auto to run without "
+			 "it",
+			 kv_s("missing", text));
+}
+
 static int confine(struct process *p, char ret_text[static 256])
 {
+	bool is_later = false;
 	int r;
 
 	p->sandbox = p->wanted;
@@ -177,21 +195,20 @@ static int confine(struct process *p, char ret_text[static 256])
 		r = p->spec->on_confined(p);
 		if (r < 0)
 			return r;
+		is_later = r > 0;
+		r = 0;
 	}
-	if (r == 0)
+	if (r == 0 && !is_later)
 		r = sandbox_seal(&p->sandbox, ret_text);
-	if (r == 0 && sandbox_is_weak(ret_text) && p->sandbox.mode != SANDBOX_OFF)
-		return log_warn(0,
-				"the sandbox is weaker than it could be: this kernel lacks a layer; see "
-				"docs/threat-model.md",
-				kv_s("sandbox", ret_text));
-	if (r == 0)
-		return 0;
-	process_exit(p, EXIT_CODE_CONFIG);
-	return log_error(r,
-			 "sandbox: require, but this kernel lacks a layer; use sandbox: auto to run without "
-			 "it",
-			 kv_s("missing", ret_text));
+	return judge_sandbox(p, r, ret_text);
+}
+
+int process_seal(struct process *p)
+{
+	char text[256] = "";
+	const int r = sandbox_seal(&p->sandbox, text);
+
+	return judge_sandbox(p, r, text);
 }
 
 static int start(struct process *p)

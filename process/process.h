@@ -18,8 +18,9 @@ struct process_spec {
 	 * sandbox comes next. The contents of *s belong to the callee, who leaves it initialised and empty;
 	 * what is left in it is freed. Negative errno ends the process. */
 	int (*on_start)(struct process *p, struct settings *s);
-	/* In the sandbox, the last chance to open something there: what is in the files comes from outside.
-	 * Negative errno ends the process. May be NULL. */
+	/* In the sandbox, the last chance to make something there: what is in the files comes from outside.
+	 * 0; 1: what has to be opened cannot be yet, and process_seal() follows when it is; negative errno
+	 * ends the process. May be NULL. */
 	int (*on_confined)(struct process *p);
 	/* Use another generation from now on; *s as for on_start. */
 	void (*on_commit)(struct process *p, struct settings *s);
@@ -53,6 +54,9 @@ int process_send(struct process *p, const struct msg *m);
 /* What this process cannot do at present, until it says "" (model/troubles.def). text is cut where it is too
  * long. */
 void process_say_trouble(struct process *p, enum trouble kind, const char *text);
+/* After on_confined has returned 1: everything is open. Negative errno: a layer is missing, and the process
+ * ends. */
+int process_seal(struct process *p);
 /* Begin to drain, as when the supervisor asks for it: it starts the process again afterwards. */
 void process_drain(struct process *p);
 /* Answer to on_drain: nothing is left but `left` things given up. The process then ends with 0. */

@@ -27,8 +27,9 @@ struct sandbox_params {
  * really holds, and what does not, e.g. "nnp,dumpable0,mdwe,landlock3,no landlock-tcp,seccomp". 0, or
  * -ENOTSUP in SANDBOX_REQUIRE when a layer is missing: *ret_text then names it. */
 int sandbox_enter(const struct sandbox_params *params, char ret_text[static 256]);
-/* The reporter opens its history between the two: from now on it makes no file, and learns of none by its
- * path. For other roles nothing changes. text goes on; the result is as above. */
+/* The reporter opens its history between the two, at once or, where that is not possible, later: from now on
+ * it makes no file, and learns of none by its path. For other roles nothing changes. text goes on; the result
+ * is as above. */
 int sandbox_seal(const struct sandbox_params *params, char text[static 256]);
 
 #endif
