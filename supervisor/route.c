@@ -81,8 +81,23 @@ static void on_drained(const struct child *c, const struct msg *m)
 
 static void on_open_end(struct supervisor *s, struct child *c, const struct msg *m)
 {
-	if (dispatch_on_open_end(s->dispatch, c, m))
-		pause_requests_on_open_end(s->pause_requests);
+	if (!dispatch_on_open_end(s->dispatch, c, m))
+		return;
+	pause_requests_on_open_end(s->pause_requests);
+	supervisor_on_history_open(s);
+}
+
+/* Clusters are watched all the same; what they find waits for OPEN_END. */
+static void on_no_history(struct supervisor *s, struct child *c, const struct msg *m)
+{
+	if (s->no_history || dispatch_history_is_open(s->dispatch)) {
+		child_protocol_error(c, "NO_HISTORY twice, or behind OPEN_END");
+		return;
+	}
+	s->no_history = true;
+	(void)log_warn(0, "there is no history: clusters are watched, and nothing is done",
+		       kv_s("detail", m->u.no_history.why));
+	lifecycle_open(s->root);
 }
 
 static void on_watch_stats(struct supervisor *s, const struct msg *m)
@@ -136,6 +151,8 @@ static bool take(struct supervisor *s, struct child *c, const struct msg *m)
 		return dispatch_on_open_intent(s->dispatch, c, m), true;
 	case MSG_OPEN_END:
 		return on_open_end(s, c, m), true;
+	case MSG_NO_HISTORY:
+		return on_no_history(s, c, m), true;
 	case MSG_RESULT:
 		return dispatch_on_result(s->dispatch, c, m), true;
 	case MSG_RECORD_ACK:

@@ -6,10 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 #define STATS_TICKS 5 /* stats of the children go to the reporter this often */
+
+/* A history that is not open must not be taken for one that holds nothing: it is not asked. */
+static bool hold_saved_get(struct supervisor *s, const struct msg *m)
+{
+	if (m->type != MSG_SAVED_GET || dispatch_history_is_open(s->dispatch))
+		return false;
+	s->saved_held[m->u.saved_get.cluster] = true;
+	return true;
+}
 
 void supervisor_send_reporter(struct supervisor *s, const struct msg *m)
 {
+	if (hold_saved_get(s, m))
+		return;
 	const bool sent = children_send(lifecycle_children(s->root), ROLE_REPORTER, CLUSTERS_MAX, m);
 
 	if (sent && m->type == MSG_SAVED_GET)
@@ -21,6 +34,22 @@ void supervisor_send_reporter(struct supervisor *s, const struct msg *m)
 void supervisor_on_reporter_dead(struct supervisor *s)
 {
 	memset(s->saved_asked, 0, sizeof(s->saved_asked));
+	s->no_history = false;
+}
+
+void supervisor_on_history_open(struct supervisor *s)
+{
+	struct msg m = { .type = MSG_SAVED_GET };
+
+	for (uint64_t c = 0; c < CLUSTERS_MAX; c++) {
+		if (s->waits_since[c]) /* for what follows now */
+			s->waits_since[c] = clock_boot_ms();
+		if (!s->saved_held[c])
+			continue;
+		s->saved_held[c] = false;
+		m.u.saved_get.cluster = c;
+		supervisor_send_reporter(s, &m);
+	}
 }
 
 void supervisor_on_reporter_ready(struct supervisor *s)

@@ -35,6 +35,8 @@ struct supervisor {
 	struct msg_log_level log_level; /* asked for, until_ms 0 = never */
 	unsigned ticks;
 	unsigned saved_asked[CLUSTERS_MAX];   /* SAVED_GETs that the present reporter has to answer */
+	bool saved_held[CLUSTERS_MAX];        /* one that nobody can answer before OPEN_END */
+	bool no_history;                      /* the present reporter has said so */
 	struct msg watch_stats[CLUSTERS_MAX]; /* the last of each cluster; type 0 = nothing yet */
 	uint64_t waits_since[CLUSTERS_MAX];   /* boot ms; its list only takes its time since then, 0 = it does
 						 not */
@@ -46,6 +48,8 @@ struct supervisor {
 void supervisor_send_reporter(struct supervisor *s, const struct msg *m);
 /* The reporter is ready: it gets what was kept. */
 void supervisor_on_reporter_ready(struct supervisor *s);
+/* OPEN_END: what watchers asked for in vain is answered now. */
+void supervisor_on_history_open(struct supervisor *s);
 /* Nobody answers any more what it was asked. */
 void supervisor_on_reporter_dead(struct supervisor *s);
 /* LOG_LEVEL to a child, when an operator has asked for one. */

@@ -50,12 +50,18 @@ static bool waits(const struct supervisor *s, uint64_t cluster)
 	return since && clock_boot_ms() < since + LIST_TIME_MS;
 }
 
+/* Its trouble is that of the history, which is told. */
+static bool waits_for_history(const struct supervisor *s, const struct msg_watch_stats *w)
+{
+	return s->no_history && !dispatch_history_is_open(s->dispatch) && w->synced && !w->failing;
+}
+
 static void check_watch(struct supervisor *s, uint64_t cluster)
 {
 	const struct msg_watch_stats *w = &s->watch_stats[cluster].u.watch_stats;
 	char detail[320];
 
-	if (w->error[0] && !waits(s, cluster))
+	if (w->error[0] && !waits(s, cluster) && !waits_for_history(s, w))
 		trouble_list_add(s->troubles, w->synced ? TROUBLE_WATCH : TROUBLE_CLUSTER_UNSEEN, cluster, 0,
 				 w->error);
 	if (!half_is_blocked(s, w))

@@ -188,13 +188,18 @@ static void send_prefetch(struct dispatch *d, const struct lease *l, const struc
 		state_of(d, w)->prefetch_id = l->id;
 }
 
+static bool may_open(const struct dispatch *d)
+{
+	return lifecycle_is_running(d->root) && open_intents_are_known(d->open);
+}
+
 void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struct msg *m)
 {
 	if (m->u.nominate.action == ACTION_RESTORE) {
 		child_protocol_error(watcher, "NOMINATE of a restore");
 		return;
 	}
-	if (!lifecycle_is_running(d->root) || lease_table_is_full(d->leases)) {
+	if (!may_open(d) || lease_table_is_full(d->leases)) {
 		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS, 0);
 		return;
 	}
@@ -226,8 +231,7 @@ bool dispatch_restore(struct dispatch *d, const struct msg *row, uint64_t conn, 
 
 	msg_copy_fields(&m, row);
 	m.u.intent.by_operator = by_operator;
-	struct lease *l =
-		lifecycle_is_running(d->root) ? lease_open(d->leases, &m, settings(d)->observe) : NULL;
+	struct lease *l = may_open(d) ? lease_open(d->leases, &m, settings(d)->observe) : NULL;
 
 	if (!l)
 		return false;

@@ -22,7 +22,8 @@ void dispatch_free(struct dispatch **d);
 void dispatch_set_idle(struct dispatch *d, bool (*fn)(void *ctx, struct child *worker), void *ctx);
 
 /* Messages; the sender is of the role that may say them. */
-/* A watcher that nominates a restore breaks the protocol: those are an operator's. */
+/* A watcher that nominates a restore breaks the protocol: those are an operator's. Before the first OPEN_END
+ * it is asked to come back. */
 void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struct msg *m);
 /* On its way to the history: since when a workload is known to fail begins, or ends. */
 void dispatch_on_failing_since(struct dispatch *d, const struct msg_failing_since *m);

@@ -107,6 +107,11 @@ void open_intents_end(struct open_intents *o, uint64_t next_id)
 	o->closed = true;
 }
 
+bool open_intents_are_known(const struct open_intents *o)
+{
+	return o->closed;
+}
+
 struct open_intents *open_intents_new(struct lifecycle *root, struct own_state *own,
 				      struct lease_table *leases)
 {

@@ -21,6 +21,9 @@ void open_intents_free(struct open_intents **o);
 void open_intents_begin(struct open_intents *o);
 /* OPEN_INTENT, before OPEN_END. */
 void open_intents_take(struct open_intents *o, const struct msg *m);
+/* The first OPEN_END has come. Before it no lease may be opened: its number could be that of an intent that
+ * is open. */
+bool open_intents_are_known(const struct open_intents *o);
 /* OPEN_END. Nothing of an earlier life is taken up behind the first one. */
 void open_intents_end(struct open_intents *o, uint64_t next_id);
 

@@ -270,6 +270,13 @@ void pause_requests_on_pause(struct pause_requests *ps, const struct msg *m)
 	}
 }
 
+/* Those that began before the history was open. */
+static void tell_watchers(const struct pause_requests *ps)
+{
+	for (uint64_t c = 0; c < lifecycle_generation(ps->root)->clusters; c++)
+		pause_requests_on_watcher_ready(ps, c);
+}
+
 void pause_requests_on_open_end(struct pause_requests *ps)
 {
 	struct pause *e;
@@ -277,8 +284,10 @@ void pause_requests_on_open_end(struct pause_requests *ps)
 	/* What its predecessor wrote is not known: all of it again does no harm. */
 	for (size_t i = 0; (e = pause_list_get(ps->list, i)); i++)
 		e->unsaved = true;
-	if (!ps->known)
+	if (!ps->known) {
 		keep(ps);
+		tell_watchers(ps);
+	}
 	ps->known = true;
 	save_again(ps);
 }

@@ -1,0 +1,171 @@
+/* test_no_history.c - a supervisor whose reporter has no history yet: clusters are watched, nothing is done,
+ * and what the history holds is asked for as soon as it is open. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "supervisor/trouble_check.h"
+#include "world.h"
+
+static void say_no_history(void)
+{
+	struct msg m = { .type = MSG_NO_HISTORY };
+
+	strcpy(m.u.no_history.why, "history.db: is damaged");
+	say(ROLE_REPORTER, &m);
+}
+
+static const struct msg saved_get = { .type = MSG_SAVED_GET };
+
+TEST(clusters_are_watched_and_nothing_is_nominated)
+{
+	ck_assert(!stage_lives_now(w.s, ROLE_WATCHER, 0));
+	say_no_history();
+	ck_assert(stage_lives_now(w.s, ROLE_WATCHER, 0));
+	ck_assert(stage_lives_now(w.s, ROLE_WORKER, 0));
+	ck_assert(lifecycle_is_running(stage_supervisor(w.s)->root));
+	nominate(1);
+	stage_pass(w.s, 60000);
+	ck_assert_uint_eq(open_leases(), 0);
+	ck_assert_uint_eq(count(MSG_INTENT), 0);
+	ck_assert_uint_eq(count(MSG_PREFETCH), 0);
+	ck_assert_str_eq(heard(MSG_NOMINATION_RESULT, 0)->u.nomination_result.reason, "Busy");
+	open_history();
+	nominate(1);
+	acknowledge(1);
+	ck_assert_uint_eq(count(MSG_GRANT), 1);
+}
+
+/* What was open is settled first: its number is not given to another action, and it is verified. */
+TEST(what_was_open_is_carried_on_with_when_the_history_is_there)
+{
+	open_history();
+	nominate(1);
+	const struct msg open = open_of(heard(MSG_INTENT, 0)), end = end_of(2);
+
+	start_again();
+	forget();
+	say_no_history();
+	nominate(2);
+	ck_assert_uint_eq(count(MSG_GRANT), 0);
+	say(ROLE_REPORTER, &open);
+	ck_assert_uint_eq(count(MSG_GRANT), 0);
+	say(ROLE_REPORTER, &end);
+	ck_assert_uint_eq(count(MSG_GRANT), 1);
+	ck_assert_uint_eq(heard(MSG_GRANT, 0)->u.grant.id, 1);
+	ck_assert(heard(MSG_GRANT, 0)->u.grant.verify_first);
+	nominate(2);
+	ck_assert_uint_eq(heard(MSG_INTENT, 0)->u.intent.id, 2);
+}
+
+/* A history that is lost in the middle: nothing is granted, also not what a reporter says is written down. */
+TEST(a_reporter_that_comes_back_without_its_history_has_nothing_granted)
+{
+	open_history();
+	stage_die(w.s, ROLE_REPORTER, 0);
+	stage_run(w.s);
+	say_no_history();
+	nominate(1);
+	acknowledge(1);
+	stage_pass(w.s, 60000);
+	ck_assert_uint_eq(open_leases(), 1);
+	ck_assert_uint_eq(count(MSG_GRANT), 0);
+	const struct msg end = end_of(1);
+
+	say(ROLE_REPORTER, &end);
+	ck_assert_uint_eq(count(MSG_GRANT), 1);
+}
+
+/* A watcher's memory is not asked for, so it cannot be empty; then it is, once. */
+TEST(no_history_is_not_an_empty_one)
+{
+	const struct msg end = { .type = MSG_SAVED_END };
+
+	say_no_history();
+	for (int i = 0; i < 3; i++)
+		say(ROLE_WATCHER, &saved_get);
+	ck_assert_uint_eq(count(MSG_SAVED_GET), 0);
+	open_history();
+	ck_assert_uint_eq(count(MSG_SAVED_GET), 1);
+	say(ROLE_REPORTER, &end);
+	ck_assert_uint_eq(count(MSG_SAVED_END), 1);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 1);
+	say(ROLE_WATCHER, &saved_get);
+	ck_assert_uint_eq(count(MSG_SAVED_GET), 2);
+}
+
+TEST(rows_of_no_history_break_the_protocol)
+{
+	const struct msg end = { .type = MSG_SAVED_END };
+
+	say_no_history();
+	say(ROLE_WATCHER, &saved_get);
+	say(ROLE_REPORTER, &end);
+	ck_assert_uint_eq(count(MSG_SAVED_END), 0);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 2);
+}
+
+TEST(it_is_said_once_a_life_and_before_the_end)
+{
+	say_no_history();
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 1);
+	say_no_history();
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 2);
+	open_history();
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 2);
+	say_no_history();
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 3);
+}
+
+static bool stands(enum trouble kind)
+{
+	return trouble_list_of(stage_supervisor(w.s)->troubles, kind, 0) > 0;
+}
+
+/* That a watcher waits for its memory is no trouble of the cluster, also just when the history is there. */
+TEST(watchers_that_wait_for_it_are_no_trouble_of_their_own)
+{
+	struct msg m = { .type = MSG_WATCH_STATS, .u.watch_stats = { .synced = true } };
+
+	say_no_history();
+	strcpy(m.u.watch_stats.error, "the reporter has not yet sent its saved state");
+	say(ROLE_WATCHER, &m);
+	stage_pass(w.s, 300000);
+	ck_assert(!stands(TROUBLE_WATCH) && !stands(TROUBLE_CLUSTER_UNSEEN));
+	m.u.watch_stats.failing = true;
+	say(ROLE_WATCHER, &m);
+	stage_pass(w.s, 1000);
+	ck_assert(stands(TROUBLE_WATCH));
+	m.u.watch_stats.failing = false;
+	say(ROLE_WATCHER, &m);
+	stage_pass(w.s, 300000);
+	ck_assert(!stands(TROUBLE_WATCH));
+	open_history();
+	stage_pass(w.s, 1000);
+	ck_assert(!stands(TROUBLE_WATCH));
+	stage_pass(w.s, 300000);
+	ck_assert(stands(TROUBLE_WATCH)); /* the memory should be here by now */
+}
+
+/* Where our own file was lost, too, only the history knows what is paused. */
+TEST(what_the_history_has_paused_reaches_watchers_that_run)
+{
+	struct msg m = { .type = MSG_PAUSE, .u.pause = { .duty = DUTY_ALL, .on = true, .at = 1 } };
+
+	strcpy(m.u.pause.by, "somebody");
+	strcpy(m.u.pause.why, "a reason");
+	say_no_history();
+	say(ROLE_REPORTER, &m);
+	forget();
+	open_history();
+	ck_assert_uint_eq(count(MSG_PAUSE), 2); /* to the watcher; and back to the history */
+	nominate(1);
+	ck_assert_uint_eq(open_leases(), 0);
+}
+
+TEST_MAIN("supervisor/no_history")
+{
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_set_timeout(t, 60);
+}
