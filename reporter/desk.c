@@ -226,6 +226,10 @@ static void start_preview(struct desk *d, const struct msg_ctl_report *q, const 
 		send_end(d, q->conn, EXIT_CODE_CONFIG, phrase(REPORT_OFF, l));
 		return;
 	}
+	if (!db_is_open(d->db)) { /* what restarted since the last report is not known */
+		send_end(d, q->conn, EXIT_CODE_TEMPORARY, phrase(ANSWER_HISTORY_UNREADABLE, l));
+		return;
+	}
 	struct ask *a = ask_new(d, q, s->name);
 
 	if (digest_runner_preview(d->runner, s, on_edition, a) < 0)

@@ -109,6 +109,8 @@ static void note_commit(struct inbox *i)
 
 static void flush(struct inbox *i)
 {
+	if (!db_is_open(i->db)) /* inbox_start() writes */
+		return;
 	const int err = history_flush(i->history);
 
 	if (err < 0) {
@@ -228,19 +230,17 @@ static void on_trouble(void *ctx, int err)
 
 static void on_saved_get(struct inbox *i, const struct msg *m)
 {
-	const uint64_t cluster = m->u.saved_get.cluster;
-	const struct msg end = { .type = MSG_SAVED_END, .u.saved_end.cluster = cluster };
 	struct query *q = NULL;
 
 	write_first(i);
-	const int err = query_saved(i->db, i->history, cluster, &q);
+	const int err = query_saved(i->db, i->history, m->u.saved_get.cluster, &q);
 
 	if (err == 0 && response_stream_add(i->stream, q))
 		return;
-	/* Without it the clocks of failing revisions start again: later, never too early. */
+	/* No end without its rows: a watcher that took that for all there is would forget what its guards
+	 * remember. It judges nothing meanwhile, and asks again. */
 	(void)log_error(err, "what is saved for a watcher cannot be read");
 	query_free(&q);
-	(void)process_send(i->process, &end);
 }
 
 /* CTL_HISTORY and CTL_SHOW. */
@@ -292,7 +292,7 @@ static void note_guards(struct inbox *i, const struct msg_watch_stats *s)
 {
 	const uint64_t guards = attention_guards(s->guards);
 
-	if (i->noted[s->cluster].known && i->noted[s->cluster].guards == guards)
+	if ((i->noted[s->cluster].known && i->noted[s->cluster].guards == guards) || !db_is_open(i->db))
 		return;
 	const int err = attention_note_guards(i->db, guards, s->blocked_by,
 					      history_cluster_name(i->history, s->cluster));
@@ -447,7 +447,8 @@ struct inbox *inbox_new(struct process *p, const struct settings *s, struct db *
 
 void inbox_settings_changed(struct inbox *i)
 {
-	(void)evtimer_add(i->prune, CLOCK_TIMEVAL(PRUNE_MORE_MS));
+	if (db_is_open(i->db))
+		(void)evtimer_add(i->prune, CLOCK_TIMEVAL(PRUNE_MORE_MS));
 }
 
 void inbox_free(struct inbox **i)
@@ -475,10 +476,24 @@ const struct present *inbox_present(const struct inbox *i)
 	return i->present;
 }
 
+int inbox_check(const struct inbox *i)
+{
+	struct query *q = NULL;
+	struct msg m;
+	int r = query_open_intents(i->db, i->history, &q);
+
+	for (r = r < 0 ? r : 1; r > 0;)
+		r = query_next(q, &m);
+	query_free(&q);
+	return r;
+}
+
 int inbox_start(struct inbox *i)
 {
 	struct query *q = NULL;
 	uint64_t orphans = 0;
+
+	history_opened(i->history);
 	int err = history_end_orphans(i->history, &orphans);
 
 	if (err < 0 || orphans > 0)
@@ -490,6 +505,8 @@ int inbox_start(struct inbox *i)
 		return err;
 	(void)response_stream_add(i->stream, q); /* the first one */
 	(void)evtimer_add(i->prune, CLOCK_TIMEVAL(FIRST_PRUNE_MS));
+	if (history_queued(i->history) > 0 || i->lost)
+		flush(i);
 	return 0;
 }
 

@@ -24,7 +24,11 @@ void inbox_free(struct inbox **i);
 struct history *inbox_history(struct inbox *i);
 /* What it was told of the present; borrowed. */
 const struct present *inbox_present(const struct inbox *i);
-/* Messages may be sent: tell the supervisor what is open. Negative errno when that cannot be read. */
+/* Can all be read that the supervisor has to be told? 0 or negative errno. */
+int inbox_check(const struct inbox *i);
+/* The history is open and messages may be sent: tell the supervisor what is open, write what has come since.
+ * Until then what is to be written waits in memory, and nothing is acknowledged. Negative errno when it
+ * cannot be read. */
 int inbox_start(struct inbox *i);
 void inbox_on_msg(struct inbox *i, const struct msg *m);
 /* The channel has room again. */

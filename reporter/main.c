@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
@@ -22,6 +23,9 @@
 /* How often it is tried to listen where it was not possible. */
 #define LISTEN_MS 20000
 
+/* How often it is tried to open a history that could not be opened. */
+static const struct backoff_policy open_policy = { .base_ms = 1000, .cap_ms = 10000, .jitter = 0.2 };
+
 struct reporter {
 	struct process *process;
 	struct settings settings;
@@ -31,8 +35,10 @@ struct reporter {
 	struct telling *telling;
 	struct digest_runner *runner;
 	struct inbox *inbox;
-	struct event *wake, *drain_limit, *listen_again;
-	char listen_trouble[256]; /* while nothing is served that should be; "" = none */
+	struct event *wake, *drain_limit, *listen_again, *open_again;
+	char listen_trouble[256];          /* while nothing is served that should be; "" = none */
+	char history_trouble[DB_TEXT_MAX]; /* why the history is not open, as was said; "" = it is */
+	unsigned open_failures;
 	bool draining;
 };
 
@@ -73,17 +79,6 @@ static void take_settings(struct reporter *r, struct settings *s)
 	r->settings = *s;
 	settings_init(s);
 	http_take_system_ca(&r->settings.system_ca);
-}
-
-static void on_commit(struct process *p, struct settings *s)
-{
-	struct reporter *r = process_ctx(p);
-
-	take_settings(r, s);
-	use_settings(r);
-	use_schedule(r);
-	telling_use_settings(r->telling);
-	inbox_settings_changed(r->inbox);
 }
 
 /* -- digest -- */
@@ -157,6 +152,96 @@ static void start_digest(struct reporter *r)
 	use_schedule(r);
 }
 
+/* -- the history -- */
+
+/* 0, or negative errno and a sentence in ret_text. */
+static int open_file(struct reporter *r, char *ret_text)
+{
+	const int err = db_open(r->db, r->settings.history_megabytes << 20, ret_text);
+
+	return err == 0 && inbox_check(r->inbox) < 0 ? db_give_up(r->db, ret_text) : err;
+}
+
+/* The supervisor is told what is open in it, and nothing was done before. */
+static void start_with_history(struct reporter *r)
+{
+	const int err = inbox_start(r->inbox);
+
+	if (err < 0) {
+		(void)log_error(err, "open actions cannot be read", kv_s("detail", db_error(r->db)));
+		process_exit(r->process, EXIT_CODE_TEMPORARY);
+		return;
+	}
+	telling_history_opened(r->telling);
+	start_digest(r);
+}
+
+static void say_trouble(struct reporter *r)
+{
+	(void)log_error(0, "the history cannot be opened: it is tried again",
+			kv_s("detail", r->history_trouble));
+	process_say_trouble(r->process, TROUBLE_HISTORY, r->history_trouble);
+}
+
+static void open_later(struct reporter *r)
+{
+	const uint64_t ms = backoff_delay_ms(&open_policy, ++r->open_failures, backoff_random());
+
+	(void)evtimer_add(r->open_again, CLOCK_TIMEVAL(ms));
+}
+
+static void start_without_history(struct reporter *r)
+{
+	struct msg m = { .type = MSG_NO_HISTORY };
+
+	msg_set(&m, no_history.why, r->history_trouble, strlen(r->history_trouble));
+	(void)process_send(r->process, &m);
+	say_trouble(r);
+	open_later(r);
+}
+
+static void open_history(struct reporter *r)
+{
+	char text[DB_TEXT_MAX] = "";
+	const int err = open_file(r, text);
+
+	if (err < 0 && strcmp(text, r->history_trouble) != 0) {
+		memcpy(r->history_trouble, text, sizeof(text));
+		say_trouble(r);
+	}
+	if (err == -ESTALE) { /* a new process can use the new directory */
+		process_drain(r->process);
+	} else if (err < 0) {
+		open_later(r);
+	} else if (process_seal(r->process) == 0) {
+		log_info("the history is open");
+		process_say_trouble(r->process, TROUBLE_HISTORY, "");
+		start_with_history(r);
+	}
+}
+
+static void on_open_again(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	open_history(arg);
+}
+
+static void on_commit(struct process *p, struct settings *s)
+{
+	struct reporter *r = process_ctx(p);
+
+	take_settings(r, s);
+	use_settings(r);
+	telling_use_settings(r->telling);
+	if (!db_is_open(r->db)) { /* who changes the settings waits to see whether it works now */
+		open_history(r);
+		return;
+	}
+	use_schedule(r);
+	inbox_settings_changed(r->inbox);
+}
+
 /* -- start -- */
 
 static void on_request(void *ctx, const struct web_request *request, struct listener_answer *ret)
@@ -171,11 +256,12 @@ static void on_request(void *ctx, const struct web_request *request, struct list
 		stats_serve(&r->stats, inbox_history(r->inbox), request, ret);
 }
 
-static int end_without_history(struct reporter *r, int err, const char *text)
+/* Without its directory there is no place that the sandbox could be closed around. */
+static int end_without_directory(struct reporter *r, int err, const char *text)
 {
-	const bool lasting = err == -EPERM || err == -EBADMSG || err == -ENOTDIR || err == -EFBIG;
+	const bool lasting = err == -EPERM || err == -ENOTDIR;
 
-	(void)log_error(0, "the history cannot be opened", kv_s("detail", text));
+	(void)log_error(0, "the directory of the history cannot be used", kv_s("detail", text));
 	process_exit(r->process, lasting ? EXIT_CODE_CONFIG : EXIT_CODE_TEMPORARY);
 	return err;
 }
@@ -236,8 +322,9 @@ static int on_start(struct process *p, struct settings *s)
 	const int err = db_claim(r->settings.state_dir, &r->db, text);
 
 	if (err < 0)
-		return end_without_history(r, err, text);
+		return end_without_directory(r, err, text);
 	r->drain_limit = evtimer_new(process_base(p), on_drain_limit, r);
+	r->open_again = evtimer_new(process_base(p), on_open_again, r);
 	r->wake = evtimer_new(process_base(p), on_wake, r);
 	r->listen_again = evtimer_new(process_base(p), on_listen_again, r);
 	open_listener(r);
@@ -253,30 +340,23 @@ static int on_confined(struct process *p)
 {
 	static const struct digest_ops digest = { ask, look, wake, ended, trouble };
 	struct reporter *r = process_ctx(p);
-	char text[DB_TEXT_MAX] = "";
-	const int err = db_open(r->db, r->settings.history_megabytes << 20, text);
 
-	if (err < 0)
-		return end_without_history(r, err, text);
 	r->runner = digest_runner_new(r->db, &digest, r);
 	r->telling = telling_new(p, &r->settings, r->db, &r->stats, finish_drain, r);
 	r->inbox = inbox_new(p, &r->settings, r->db, &r->stats, r->runner, r->telling);
 	use_settings(r);
-	return 0;
+	return open_file(r, r->history_trouble) < 0;
 }
 
 static void on_ready(struct process *p)
 {
 	struct reporter *r = process_ctx(p);
-	const int err = inbox_start(r->inbox);
 
-	if (err < 0) {
-		(void)log_error(err, "open actions cannot be read", kv_s("detail", db_error(r->db)));
-		process_exit(p, EXIT_CODE_TEMPORARY);
-		return;
-	}
 	telling_start(r->telling);
-	start_digest(r);
+	if (db_is_open(r->db))
+		start_with_history(r);
+	else
+		start_without_history(r);
 	if (!r->listen_trouble[0])
 		return;
 	process_say_trouble(p, TROUBLE_LISTENER, r->listen_trouble);
@@ -300,6 +380,7 @@ static void on_drain(struct process *p)
 	struct reporter *r = process_ctx(p);
 
 	r->draining = true;
+	(void)evtimer_del(r->open_again);
 	(void)evtimer_add(r->drain_limit, CLOCK_TIMEVAL(DRAIN_MS));
 	digest_runner_drain(r->runner);
 	if (telling_drain(r->telling))
@@ -324,6 +405,8 @@ static void on_done(struct process *p)
 		event_free(r->drain_limit);
 	if (r->listen_again)
 		event_free(r->listen_again);
+	if (r->open_again)
+		event_free(r->open_again);
 	settings_done(&r->settings);
 	free(r);
 }

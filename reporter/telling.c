@@ -35,6 +35,8 @@ struct telling {
 	struct tell_attention *attention;
 	struct event *look;  /* for what needs an operator */
 	struct db *spare;    /* while the history cannot be written: the outbox; NULL = it can */
+	bool spare_knew;     /* it began with what the history held */
+	bool is_recovered;   /* what the last end of the process left in the history was looked at */
 	bool is_refused;     /* since the last look the history took something not */
 	bool in_doubt;       /* what is put into the spare may have been told before */
 	uint64_t started_ms; /* boot clock */
@@ -224,9 +226,13 @@ static int tell(struct telling *t, struct db *db, bool *ret_put)
 /* Where the history takes it again. Not while something is on its way from there: at the next look. */
 static bool close_spare(struct telling *t)
 {
-	if (sender_is_using(t->sender, t->spare) || spare_return(t->spare, t->db) < 0)
+	if (!db_is_open(t->db) || sender_is_using(t->sender, t->spare) ||
+	    spare_return(t->spare, t->db, t->spare_knew) < 0)
 		return false;
 	sender_use(t->sender, t->db, OUTBOX_WAITING_MAX);
+	if (!t->is_recovered)
+		sender_recover(t->sender, t->settings);
+	t->is_recovered = true;
 	db_close(&t->spare);
 	log_info("messages are kept in the history again");
 	return true;
@@ -234,16 +240,17 @@ static bool close_spare(struct telling *t)
 
 static void open_spare(struct telling *t)
 {
-	const int err = spare_open(t->db, &t->spare);
+	const int r = spare_open(t->db, &t->spare);
 
-	if (err < 0) {
-		(void)log_error(err, "what needs an operator cannot be told without the history");
+	if (r < 0) {
+		(void)log_error(r, "what needs an operator cannot be told without the history");
 		return;
 	}
+	t->spare_knew = r > 0;
 	t->in_doubt = clock_boot_ms() - t->started_ms <= t->settings->gather_ms + IN_DOUBT_MS;
 	sender_use(t->sender, t->spare, SPARE_WAITING_MAX);
-	(void)log_warn(0, "the history cannot be written: what needs an operator is told from memory until "
-			  "it can");
+	(void)log_warn(0, "the history cannot be opened or written: what needs an operator is told from "
+			  "memory until it can");
 }
 
 static int tell_from_spare(struct telling *t, bool *ret_put)
@@ -365,12 +372,21 @@ void telling_use_settings(struct telling *t)
 
 void telling_start(struct telling *t)
 {
+	t->is_recovered = db_is_open(t->db);
+	if (!t->is_recovered)
+		open_spare(t);
+	telling_use_settings(t);
+}
+
+void telling_history_opened(struct telling *t)
+{
 	const int err = tell_actions_begin(t->db);
 
 	if (err < 0)
 		on_trouble(t, err, "what was told cannot be read");
-	telling_use_settings(t);
 	telling_action_ended(t); /* before the last end of this process, perhaps */
+	if (t->spare)
+		(void)evtimer_add(t->look, CLOCK_TIMEVAL(0));
 }
 
 void telling_wake(struct telling *t)

@@ -16,8 +16,11 @@ struct telling *telling_new(struct process *p, const struct settings *s, struct 
 			    void (*drained)(void *ctx), void *ctx);
 /* Accepts NULL. */
 void telling_free(struct telling **t);
-/* Messages may be sent: go on where the last end of this process left off. Once. */
+/* Messages may be sent. Once. While the history is not open yet, what needs an operator is told from memory.
+ */
 void telling_start(struct telling *t);
+/* The history is open: go on where the last end of this process left off. Once, at or behind the start. */
+void telling_history_opened(struct telling *t);
 /* Other settings are in force. */
 void telling_use_settings(struct telling *t);
 /* An action has ended, which stands in the history now: it is told with the others of the next minute

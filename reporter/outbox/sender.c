@@ -437,6 +437,13 @@ void sender_use(struct sender *r, struct db *db, uint64_t waiting_max)
 	r->waiting_max = waiting_max;
 }
 
+void sender_recover(struct sender *r, const struct settings *s)
+{
+	for (size_t i = 0; i < r->n; i++)
+		open_lane(r, r->lanes[i]);
+	give_up_strangers(r, s);
+}
+
 bool sender_is_using(const struct sender *r, const struct db *db)
 {
 	for (size_t i = 0; i < r->n; i++)

@@ -47,6 +47,11 @@ void sender_set(struct sender *r, const struct settings *s);
 /* Send what waits in that database from now on, another of the same schema, and keep at most so many waiting
  * for a sink; what is on its way ends in the one that it is from. sender_wake() is the caller's. */
 void sender_use(struct sender *r, struct db *db, uint64_t waiting_max);
+/* What the last end of the process left in the present database, which could not be read until now: what was
+ * in doubt there, and what waits for sinks that are gone; *s as in the last sender_set(). Before
+ * sender_wake().
+ */
+void sender_recover(struct sender *r, const struct settings *s);
 /* Is something on its way that is from that database? */
 bool sender_is_using(const struct sender *r, const struct db *db);
 /* Something was put into the outbox: look at once. */

@@ -20,6 +20,12 @@ static const struct copy returned[] = {
 	{ DB_ALARMS_TOLD, DB_ALARM_TOLD_COPY },
 	{ DB_SPARE_ALL, DB_OUTBOX_RETURN },
 };
+/* Both may know the same alarm, by different numbers. */
+static const struct copy joined[] = {
+	{ DB_ALARMS, DB_ALARM_JOIN },
+	{ DB_ALARMS_TOLD_BY_KEY, DB_ALARM_TOLD_JOIN },
+	{ DB_SPARE_ALL, DB_OUTBOX_RETURN },
+};
 
 static int copy_row(sqlite3_stmt *row, struct db *to, enum db_stmt put)
 {
@@ -57,9 +63,10 @@ int spare_open(struct db *history, struct db **ret)
 
 	if (r < 0)
 		return r;
-	(void)take(history, spare);
+	const bool knows = take(history, spare) == 0;
+
 	*ret = TAKE_PTR(spare);
-	return 0;
+	return knows;
 }
 
 int spare_trim(struct db *spare)
@@ -72,15 +79,23 @@ int spare_doubt(struct db *spare)
 	return db_run(db_stmt(spare, DB_SPARE_DOUBT), NULL);
 }
 
-int spare_return(struct db *spare, struct db *history)
+/* It knows all that the history knew, and what became of it. */
+static int clear(struct db *history)
 {
+	const int r = db_run(db_stmt(history, DB_ALARMS_CLEAR), NULL);
+
+	return r < 0 ? r : db_run(db_stmt(history, DB_ALARMS_TOLD_CLEAR), NULL);
+}
+
+int spare_return(struct db *spare, struct db *history, bool knew)
+{
+	const struct copy *const copies = knew ? returned : joined;
+	const size_t n = knew ? ARRAY_SIZE(returned) : ARRAY_SIZE(joined);
 	int r = db_begin(history);
 
-	if (r == 0)
-		r = db_run(db_stmt(history, DB_ALARMS_CLEAR), NULL);
-	if (r == 0)
-		r = db_run(db_stmt(history, DB_ALARMS_TOLD_CLEAR), NULL);
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(returned); i++)
-		r = copy_rows(spare, history, &returned[i]);
+	if (r == 0 && knew)
+		r = clear(history);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = copy_rows(spare, history, &copies[i]);
 	return db_end(history, r);
 }

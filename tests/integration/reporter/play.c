@@ -345,7 +345,8 @@ static uint16_t listener_port(const struct play *p)
 char *play_get(struct play *p, const char *path)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(listener_port(p)) };
-	char *request = xasprintf("GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path), *buf = xcalloc(1, 1 << 20);
+	char *request = xasprintf("GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", path),
+	     *buf = xcalloc(1, 1 << 20);
 	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	size_t have = 0;
 	ssize_t n;

@@ -437,6 +437,152 @@ TEST(directory_open_to_others_ends_with_78)
 	ck_assert(play_logged(&p, "chmod 0700"));
 }
 
+/* -- a history that cannot be opened -- */
+
+static void move(const char *from, const char *to)
+{
+	char *a = xasprintf("%s/%s", p.dir, from), *b = xasprintf("%s/%s", p.dir, to);
+
+	ck_assert_int_eq(rename(a, b), 0);
+	free(a);
+	free(b);
+}
+
+static void damage(void)
+{
+	char *path = xasprintf("%s/history.db", p.dir);
+	FILE *f = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(f);
+	(void)fputs("no database", f);
+	ck_assert_int_eq(fclose(f), 0);
+	free(path);
+}
+
+/* Up to READY; then it says that there is no history, and why. */
+static void start_without_history(void)
+{
+	struct settings s;
+	struct msg m;
+
+	play_spawn(&p);
+	play_recv_type(&p, MSG_HELLO, &m);
+	p.phase = PH_SETUP;
+	play_settings(&p, &s);
+	play_send_settings(&p, &s, 1);
+	settings_done(&s);
+	play_recv_type(&p, MSG_READY, &m);
+	p.phase = PH_RUN;
+	play_recv_type(&p, MSG_NO_HISTORY, &m);
+	ck_assert_ptr_nonnull(strstr(m.u.no_history.why, "history.db: is damaged"));
+	play_recv_type(&p, MSG_TROUBLE, &m);
+	ck_assert_ptr_nonnull(strstr(p.troubles[TROUBLE_HISTORY], "history.db: is damaged"));
+	ck_assert_ptr_nonnull(strstr(p.troubles[TROUBLE_HISTORY], "restore it, or move it away"));
+}
+
+/* It answers nothing that only the history could answer, and forgets nothing that is to be written. */
+TEST(a_damaged_history_is_told_and_taken_up_when_it_is_restored)
+{
+	struct msg m = { .type = MSG_CTL_HISTORY,
+			 .u.ctl_history = { .conn = 3, .limit = 9, .duty = -1, .outcomes = OUTCOMES_ALL } };
+	const struct msg question = m, saved_get = { .type = MSG_SAVED_GET },
+			 report = { .type = MSG_CTL_REPORT, .u.ctl_report.conn = 4 };
+	size_t acks = 0;
+
+	p.schedule = "@daily";
+	(void)play_start(&p);
+	send_intents(1, 3);
+	play_recv_type(&p, MSG_INTENT_ACK, &m);
+	drain();
+	move("history.db", "backup");
+	damage();
+	start_without_history();
+	play_expect(&p, "/readyz", "[-]history failed");
+	play_expect(&p, "/livez", "HTTP/1.1 200 OK");
+	play_expect(&p, "/", "HTTP/1.1 200 OK");
+	send_intents(4, 4);
+	play_send(&p, &saved_get);
+	play_send(&p, &question);
+	play_recv(&p, &m);
+	ck_assert_int_eq((int)m.type, MSG_CTL_END); /* neither an acknowledgement nor a memory */
+	ck_assert_uint_eq(m.u.ctl_end.code, EXIT_CODE_TEMPORARY);
+	play_send(&p, &report);
+	play_recv(&p, &m);
+	ck_assert_int_eq((int)m.type, MSG_CTL_END);
+	ck_assert_uint_eq(m.u.ctl_end.code, EXIT_CODE_TEMPORARY);
+	ck_assert(!play_recv_within(&p, 1500, &m));
+	move("backup", "history.db"); /* in one step: in between there would be none, and a new one be made */
+	for (size_t open = 0; open < 3 || acks < 1;) {
+		play_recv(&p, &m);
+		open += m.type == MSG_OPEN_INTENT;
+		acks += m.type == MSG_INTENT_ACK && m.u.intent_ack.id == 4;
+	}
+	play_recv_type(&p, MSG_OPEN_END, &m);
+	ck_assert_uint_eq(m.u.open_end.next_id, 5);
+	ck_assert_str_eq(p.troubles[TROUBLE_HISTORY], "");
+	play_expect(&p, "/metrics", "opc_intents_open 4\n");
+	play_send(&p, &saved_get);
+	play_recv_type(&p, MSG_SAVED_END, &m);
+	send_intents(5, 5); /* sealed, it goes on with what it has opened */
+	play_recv_type(&p, MSG_INTENT_ACK, &m);
+	drain();
+}
+
+TEST(a_history_that_is_moved_away_is_made_anew)
+{
+	struct msg m;
+
+	damage();
+	start_without_history();
+	move("history.db", "damaged");
+	play_recv_type(&p, MSG_OPEN_END, &m);
+	ck_assert_uint_eq(m.u.open_end.next_id, 1);
+	send_intents(1, 1);
+	play_recv_type(&p, MSG_INTENT_ACK, &m);
+	drain();
+}
+
+/* Its sandbox holds the one that was there: a new process takes the new one. */
+TEST(a_folder_that_is_replaced_needs_another_process)
+{
+	struct msg m;
+	char *away;
+
+	damage();
+	start_without_history();
+	away = xasprintf("%s-away", p.dir);
+	ck_assert_int_eq(rename(p.dir, away), 0);
+	ck_assert_int_eq(mkdir(p.dir, 0700), 0);
+	play_recv_type(&p, MSG_DRAINED, &m);
+	ck_assert_int_eq(play_wait(&p), EXIT_CODE_OK);
+	ck_assert_uint_eq(play_start(&p), 0);
+	drain();
+	free(away);
+}
+
+/* Who reloads waits to see whether it works now. */
+TEST(a_reload_tries_to_open_the_history_at_once)
+{
+	const struct msg commit = { .type = MSG_SETTINGS_COMMIT, .u.settings_commit.generation = 2 };
+	struct settings s;
+	struct msg m;
+
+	damage();
+	start_without_history();
+	for (int i = 0; i < 16 && !play_recv_within(&p, 500, &m); i++)
+		; /* by now it is tried every eight seconds */
+	play_settings(&p, &s);
+	offer(&s, 2, true, "");
+	settings_done(&s);
+	move("history.db", "damaged");
+	const uint64_t since = clock_boot_ms();
+
+	play_send(&p, &commit);
+	play_recv_type(&p, MSG_OPEN_END, &m);
+	ck_assert_uint_lt(clock_boot_ms() - since, 4000);
+	drain();
+}
+
 static void cases(__attribute__((unused)) Suite *suite, TCase *t)
 {
 	tcase_add_checked_fixture(t, setup, teardown);

@@ -135,10 +135,10 @@ static void on_drained(void *ctx)
 	w.drained = true;
 }
 
+static const struct sender_ops ops = { on_wake, on_ended, on_lost, on_down, on_trouble, on_drained };
+
 static void start(void)
 {
-	static const struct sender_ops ops = { on_wake, on_ended, on_lost, on_down, on_trouble, on_drained };
-
 	sender_free(&sender);
 	db_close(&db);
 	db = test_db_open(dir);
@@ -565,6 +565,30 @@ TEST(another_database_is_sent_from_and_what_is_on_its_way_ends_in_its_own)
 	SENT(2, "a:2");
 	answer(SINK_ACCEPTED);
 	ck_assert_uint_eq(sent.n, 3);
+	db_close(&spare);
+}
+
+/* Its history could not be opened when the process began. */
+TEST(what_was_in_doubt_is_found_when_its_database_is_open)
+{
+	struct db *spare = NULL;
+
+	put("a", NEWS_REPORT, "sent, perhaps");
+	put("gone", NEWS_REPORT, "for nobody");
+	SENT(0, "a:sent, perhaps");
+	sender_free(&sender);
+	ck_assert_int_eq(db_open_memory(4 << 20, &spare), 0);
+	sender = sender_new(NULL, db, &ops, NULL);
+	sender_use(sender, spare, 20);
+	sender_set(sender, &settings);
+	ck_assert_uint_eq(sent.n, 1);
+	sender_use(sender, db, OUTBOX_WAITING_MAX);
+	sender_recover(sender, &settings);
+	sender_wake(sender);
+	ck_assert_uint_eq(sent.n, 1); /* a report is not sent twice */
+	ck_assert_uint_eq(w.lost, 2);
+	put("a", NEWS_REPORT, "next");
+	SENT(1, "a:next");
 	db_close(&spare);
 }
 

@@ -104,16 +104,16 @@ static struct db *begin_outage(void)
 	fill_disk(true);
 	clock_fake_advance(MINUTE);
 	ck_assert_int_lt(look_in(w.db), 0);
-	ck_assert_int_eq(spare_open(w.db, &spare), 0);
+	ck_assert_int_eq(spare_open(w.db, &spare), 1);
 	ck_assert_int_eq(look_in(spare), 0);
 	return spare;
 }
 
 static void end_outage(struct db **spare)
 {
-	ck_assert_int_lt(spare_return(*spare, w.db), 0);
+	ck_assert_int_lt(spare_return(*spare, w.db, true), 0);
 	fill_disk(false);
-	ck_assert_int_eq(spare_return(*spare, w.db), 0);
+	ck_assert_int_eq(spare_return(*spare, w.db, true), 0);
 	db_close(spare);
 }
 
@@ -123,7 +123,7 @@ TEST(a_full_disk_is_told_while_it_is_full_and_its_end_once)
 	struct db *spare = begin_outage();
 
 	(void)told_in(spare, "team");
-	HAS("the history cannot be written");
+	HAS("the history cannot be opened or written");
 	ck_assert_int_eq(look_in(spare), 0);
 	ck_assert_str_eq(told_in(spare, "team"), "");
 	clock_fake_advance(DAY);
@@ -138,7 +138,7 @@ TEST(a_full_disk_is_told_while_it_is_full_and_its_end_once)
 	look(MINUTE);
 	(void)told("team");
 	HAS("resolved: 1");
-	HAS("the history cannot be written");
+	HAS("the history cannot be opened or written");
 	look(DAY);
 	ck_assert_str_eq(told("team"), "");
 }
@@ -197,10 +197,10 @@ TEST(what_waits_goes_into_the_memory_and_back_as_the_same)
 	ck_assert_uint_eq(row.doubts, 1); /* a process before this one may have told it */
 	outbox_row_done(&row);
 	(void)told("team");
-	HAS("the history cannot be written");
+	HAS("the history cannot be opened or written");
 	HAS_NO("forbids");
 	(void)told("pay");
-	HAS("无法写入历史记录");
+	HAS("无法打开或写入历史记录");
 }
 
 /* Nothing ends because it could not be looked at. */
@@ -217,7 +217,7 @@ TEST(a_history_that_cannot_be_read_is_told_too)
 	trouble(TROUBLE_HISTORY, "", 1);
 	sqlite3 *sql = sqlite3_db_handle(db_stmt(w.db, DB_ONE_ROW));
 
-	ck_assert_int_eq(spare_open(w.db, &spare), 0);
+	ck_assert_int_eq(spare_open(w.db, &spare), 1);
 	ck_assert_int_eq(sqlite3_exec(sql, "ALTER TABLE pauses RENAME TO away", NULL, NULL, NULL), SQLITE_OK);
 	clock_fake_advance(MINUTE);
 	ck_assert_int_lt(look_in(w.db), 0);
@@ -225,9 +225,55 @@ TEST(a_history_that_cannot_be_read_is_told_too)
 	clock_fake_advance(MINUTE);
 	ck_assert_int_eq(look_in(spare), 0);
 	(void)told_in(spare, "team");
-	HAS("the history cannot be written");
+	HAS("the history cannot be opened or written");
 	HAS_NO("resolved");
 	db_close(&spare);
+}
+
+/* What the history knew besides stays, by its own numbers. */
+TEST(what_was_told_without_a_history_joins_what_it_knew)
+{
+	char text_of_db[DB_TEXT_MAX];
+	struct db *spare = NULL, *closed = NULL;
+
+	trouble(TROUBLE_FORBIDDEN, "prod", 1);
+	trouble(TROUBLE_WATCH, "prod", 1);
+	look(MINUTE);
+	(void)told("team");
+	HAS("needs an operator: 2");
+	trouble(TROUBLE_WATCH, "prod", 0); /* nobody looks at it meanwhile */
+	tell_attention_free(&attention);
+	world_close();
+	ck_assert_int_eq(db_claim(w.dir, &closed, text_of_db), 0);
+	attention = tell_attention_new(closed);
+	trouble(TROUBLE_HISTORY, "", 1);
+	trouble(TROUBLE_FORBIDDEN, "prod", 1);
+	clock_fake_advance(MINUTE);
+	ck_assert_int_eq(spare_open(closed, &spare), 0);
+	ck_assert_int_lt(look_in(closed), 0);
+	ck_assert_int_eq(look_in(spare), 0);
+	(void)told_in(spare, "team");
+	HAS("needs an operator: 2");
+	HAS("the history cannot be opened or written");
+	ck_assert_int_lt(spare_return(spare, closed, false), 0);
+	db_close(&closed);
+	world_open();
+	tell_attention_free(&attention);
+	attention = tell_attention_new(w.db);
+	trouble(TROUBLE_FORBIDDEN, "prod", 1);
+	ck_assert_int_eq(spare_return(spare, w.db, false), 0);
+	db_close(&spare);
+	ck_assert_str_eq(told("team"), "");
+	look(0);
+	ck_assert_str_eq(told("team"), ""); /* both begins were told */
+	look(MINUTE);
+	(void)told("team");
+	HAS("resolved: 2");
+	HAS("the history cannot be opened or written");
+	HAS("what is read from the cluster");
+	HAS_NO("forbids");
+	look(MINUTE);
+	ck_assert_str_eq(told("team"), "");
 }
 
 TEST(the_memory_has_a_limit)
@@ -235,7 +281,7 @@ TEST(the_memory_has_a_limit)
 	struct db *spare = NULL;
 	int r = 0;
 
-	ck_assert_int_eq(spare_open(w.db, &spare), 0);
+	ck_assert_int_eq(spare_open(w.db, &spare), 1);
 	char *const large = xmalloc(1 << 16);
 
 	memset(large, 'x', 1 << 16);
