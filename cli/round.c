@@ -13,11 +13,14 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "model/guards.h"
+#include "model/troubles.h"
 
 #define EVERY_MS  100u
 #define ANSWER_MS UINT64_C(20000)
 /* Watchers tell every 2 s what has changed: what has been still for longer is over. */
 #define STILL_MS 5000u
+/* What cannot be written down is tried again: for so long that is no reason to give up. */
+#define HISTORY_MS 3000
 
 /* One answer to CTL_STATUS. */
 struct state {
@@ -27,6 +30,7 @@ struct state {
 	uint64_t pods, queue, leases, guards;
 	uint64_t moves; /* grows with whatever happens */
 	size_t children, ready;
+	char no_history[800]; /* why nothing can be written down; "" = it can */
 	struct {
 		bool synced;
 		char trouble[400]; /* the first; "" = none */
@@ -91,6 +95,14 @@ static void on_child(struct state *s, const struct msg_child_stats *m)
 		s->at[i].down += !ready && strcmp(s->names[i], m->cluster_name) == 0;
 }
 
+static void on_trouble(struct state *s, const struct msg_trouble_row *m)
+{
+	if (m->trouble == TROUBLE_HISTORY && clock_wall_ms() - m->since >= HISTORY_MS)
+		(void)snprintf(s->no_history, sizeof(s->no_history), "%s: %s",
+			       trouble_desc(TROUBLE_HISTORY)->text[language_of_environment()].sentence,
+			       m->detail);
+}
+
 static void on_row(struct state *s, const struct msg *m)
 {
 	const struct msg_child_stats *c = &m->u.child_stats;
@@ -109,6 +121,9 @@ static void on_row(struct state *s, const struct msg *m)
 		break;
 	case MSG_CHILD_STATS:
 		on_child(s, c);
+		break;
+	case MSG_TROUBLE_ROW:
+		on_trouble(s, &m->u.trouble_row);
 		break;
 	default:
 		break;
@@ -251,6 +266,10 @@ int round_await(struct ctl *c, const struct round_limits *limits, struct round_l
 								    : is_lost(&s, first, limits, &t, now));
 
 		progress(&s, code != EXIT_CODE_OK || over || lost);
+		if (code == EXIT_CODE_OK && limits->acts && s.no_history[0]) {
+			output_complain(NULL, "%s", s.no_history);
+			return EXIT_CODE_CONFIG;
+		}
 		if (code != EXIT_CODE_OK || over)
 			return code;
 		if (lost)

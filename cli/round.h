@@ -25,9 +25,9 @@ struct round_lost {
 
 /* The instance at this socket, which may still be starting. EXIT_CODE_OK when every cluster is through; else
  * what is wrong with the first one that is not stands on stderr: EXIT_CODE_CREDENTIAL when its API server
- * refuses the credential, else EXIT_CODE_UNAVAILABLE. With ret_lost (NULL = all have to be) it is enough that
- * one of them is, and that all others are through or lost; what is wrong with each of those stands on stderr.
- */
+ * refuses the credential, EXIT_CODE_CONFIG when it acts and there has been no history for some seconds, else
+ * EXIT_CODE_UNAVAILABLE. With ret_lost (NULL = all have to be) it is enough that one of them is, and that all
+ * others are through or lost; what is wrong with each of those stands on stderr. */
 int round_await(struct ctl *c, const struct round_limits *limits, struct round_lost *ret_lost);
 
 /* Until its workers are ready, whatever its watchers may see. As round_await; EXIT_CODE_UNAVAILABLE, too,

@@ -215,6 +215,25 @@ def once_fails(t):
     assert "1 forbidden" in r.stdout, r.stdout
 
 
+@scenario("alone/once-without-history")
+def once_without_history(t):
+    """A history that cannot be opened: `run --once` does nothing, says why and ends with 78; it leaves the file alone."""
+    ns = t.ns()
+    pod = t.objects.evict(t.objects.pod(ns))
+    alone = Alone(t, t.config(evicted=ns))
+    folder = alone.program.state / "history"
+    folder.mkdir(mode=0o700, parents=True)
+    alone.program.state.chmod(0o700)
+    (folder / "history.db").write_text("no database")
+    r = alone.once(code=78)
+    assert "history.db: is damaged" in r.stderr and "move it away" in r.stderr, r.stderr
+    assert t.objects.get(pod) and not t.writes(), t.writes()
+    assert (folder / "history.db").read_text() == "no database"
+    (folder / "history.db").unlink()
+    alone.once()
+    t.expect(deleted=[pod])
+
+
 @scenario("alone/rbac-check", servers=("cluster",), alone=True)    # its reviews are writes in no namespace, which others take for theirs
 def rbac_check(t):
     """`rbac --check` asks the server by the credentials of both accounts: nothing is missing to them; with the reader's alone, what only the
