@@ -1,5 +1,10 @@
 """What people are told: what was done, and what only an operator can change, as it begins and as it ends."""
+import contextlib
+import socket
+import sqlite3
 import time
+import urllib.error
+import urllib.request
 
 from harness.proxy import Answer
 from harness.scenario import scenario
@@ -143,7 +148,7 @@ def on_full_disk(t, **sinks):
     return program, disk, t.objects.evict(t.objects.pod(ns))
 
 
-NO_HISTORY = "the history cannot be written"
+NO_HISTORY = "the history cannot be opened or written"
 
 
 @scenario("tell/full-disk", timeout=120)
@@ -180,3 +185,122 @@ def full_disk_crash(t):
     t.until("the pod to be gone", lambda: t.objects.get(pod) is None, 60)
     t.until("the end", lambda: len(begins()) == 3, 40)
     t.expect(deleted=[pod])
+
+
+# -- a history that cannot be opened at all --
+
+def told(chat, *words):
+    return [p.text for p in chat.accepted if all(w in p.text for w in words)]
+
+
+def without_history(t, hook, chat, spoil):
+    """A program that has acted, stopped; its history spoilt; started again with a pod that is due. (program, that file, the pod.)"""
+    ns = t.ns()
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        listen = f"127.0.0.1:{s.getsockname()[1]}"
+    program = t.program(t.config(evicted=ns, tell=GATHER, metricsListen=listen,
+                                 sinks=[hook.settings("hook", tell=["attention"]), chat.settings("chat", tell=["attention"])]))
+    program.listen = listen
+    first = t.canary(ns)
+    t.wait_history(program, uid=first["metadata"]["uid"], outcome="done")
+    assert program.stop() == 0
+    file = program.state / "history" / "history.db"
+    spoil(file)
+    pod = t.objects.evict(t.objects.pod(ns))
+    program.start(wait=False)
+    t.until("the begin", lambda: alarms(hook, "history") and told(chat, NO_HISTORY), 60)
+    return program, file, first, pod
+
+
+def served(program, path):
+    try:
+        with urllib.request.urlopen(f"http://{program.listen}{path}", timeout=10) as r:
+            return r.read().decode()
+    except urllib.error.HTTPError as e:
+        return e.read().decode()
+
+
+def nothing_is_done(t, program, hook, first, pod):
+    """It is said where an operator looks, and nothing is done, however long that lasts."""
+    status = program.status()
+    [trouble] = [x for x in status["troubles"] if x["trouble"] == "history"]
+    assert "history.db" in trouble["detail"] and len(status["troubles"]) == 1, status["troubles"]
+    assert status["phase"] == "degraded" and status["clusters"][0]["synced"], status
+    assert NO_HISTORY in program.ask("status").stdout
+    assert 'opc_trouble{trouble="history"} 1' in served(program, "/metrics").replace(',cluster=""', "")
+    assert "[-]history failed" in served(program, "/readyz") and served(program, "/livez") == "ok"
+    assert "history cannot be read" in program.ask("history").stderr
+    begin = alarms(hook, "history")[0]
+    assert "history.db" in str(begin["lines"]) and "do what is named" in begin["facts"]["remedy"], begin
+    t.expect(deleted=[first])
+    assert t.objects.get(pod) and len(alarms(hook, "history")) == 1
+
+
+def make_directory(file):
+    file.rename(file.with_name("backup"))
+    file.mkdir()
+
+
+@scenario("tell/no-history", timeout=150)
+def no_history(t):
+    """A history that cannot be opened at the start (a directory in its place) is told while it lasts, with the file and the remedy: by the log,
+    status, the metrics, health and every sink; clusters are watched and nothing is done. The reporter is killed meanwhile: the next one
+    tells it, too, and says that this may have arrived before; it goes by no history that is empty."""
+    hook, chat = t.sink(kind="webhook"), t.sink()
+    program, file, first, pod = without_history(t, hook, chat, make_directory)
+    nothing_is_done(t, program, hook, first, pod)
+    assert "is not a regular file" in program.log(), "the cause"
+    n = len(told(chat, NO_HISTORY))
+    program.kill("reporter")
+    t.until("the begin from the next one", lambda: len(told(chat, NO_HISTORY)) > n, 60)
+    assert "may have arrived before" in told(chat, NO_HISTORY)[-1], told(chat, NO_HISTORY)
+    assert t.objects.get(pod) and file.is_dir()
+    t.expect(deleted=[first])
+    t.complete = False      # nothing is written down, and nothing is asked for
+
+
+@scenario("tell/no-history-heals", timeout=180)
+def no_history_heals(t):
+    """A damaged history: its begin is told while it lasts, and nothing is deleted. Put back, it is taken up: what is due is deleted once, the
+    end is told once, what was known is known."""
+    hook, chat = t.sink(kind="webhook"), t.sink()
+
+    def damage(file):
+        file.rename(file.with_name("backup"))
+        file.write_text("no database")
+    program, file, first, pod = without_history(t, hook, chat, damage)
+    nothing_is_done(t, program, hook, first, pod)
+    assert file.read_text() == "no database", "it is left alone"
+    file.with_name("backup").rename(file)
+    t.until("the pod to be gone", lambda: t.objects.get(pod) is None, 60)
+    t.until("the end", lambda: alarms(hook, "history", over=True) and len(told(chat, NO_HISTORY)) > 1, 60)
+    time.sleep(6)
+    assert [len(alarms(hook, "history", over)) for over in (False, True)] == [1, 1], hook.accepted
+    assert len(told(chat, NO_HISTORY)) == 2, told(chat, NO_HISTORY)
+    assert not program.status()["troubles"], program.status()["troubles"]
+    assert {first["metadata"]["uid"], pod["metadata"]["uid"]} <= {r["uid"] for r in program.history()}, program.history()
+    t.expect(deleted=[first, pod])
+
+
+@scenario("tell/no-history-crash", timeout=180)
+def no_history_crash(t):
+    """Everything is killed while the history cannot be used (a table is missing in it), and after it is moved away: a new one begins, what
+    is due is deleted once."""
+    hook, chat = t.sink(kind="webhook"), t.sink()
+
+    def spoil(file):
+        with contextlib.closing(sqlite3.connect(file)) as db:
+            db.execute("DROP TABLE pauses")
+    program, file, first, pod = without_history(t, hook, chat, spoil)
+    assert "no such table" in str(program.status()["troubles"]), program.status()["troubles"]
+    program.kill_all()
+    program.start(wait=False)
+    t.until("the begin again", lambda: len(alarms(hook, "history")) > 1, 60)
+    t.expect(deleted=[first])
+    file.rename(file.with_name("damaged"))
+    program.kill("reporter")
+    t.until("the pod to be gone", lambda: t.objects.get(pod) is None, 60)
+    program.kill_all()
+    program.start()
+    gone = t.canary(pod["metadata"]["namespace"])
+    t.expect(deleted=[first, pod, gone])
