@@ -176,6 +176,40 @@ TEST_LOOP(tells_what_went_wrong, 0, ARRAY_SIZE(errors))
 	ck_assert_uint_lt(clock_boot_ms() - before, 5000);
 }
 
+/* What it has started is killed with it. */
+TEST(children_of_a_plugin_end_with_it)
+{
+	_cleanup_free_ char *file = xasprintf("%s/pid", dir);
+	_cleanup_free_ char *body = xasprintf("sleep 60 & echo $! > %s; wait", file);
+	char text[32] = "";
+
+	set_plugin(body);
+	ck_assert_int_eq(loader_exec(&target, 500, &expiry, why), -ETIMEDOUT);
+	FILE *f = fopen(file, "r");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_ptr_nonnull(fgets(text, sizeof(text), f));
+	(void)fclose(f);
+	const pid_t pid = (pid_t)strtol(text, NULL, 10);
+
+	ck_assert_int_gt(pid, 1);
+	/* It is nobody's child here: who takes it up may leave it a zombie, which is what /proc says then. */
+	for (int i = 0; i < 100; i++) {
+		char state[256] = "Z";
+		_cleanup_free_ char *stat_of = xasprintf("/proc/%d/stat", (int)pid);
+
+		f = fopen(stat_of, "r");
+		if (f && fgets(state, sizeof(state), f))
+			memmove(state, strchr(state, ')') + 2, 2);
+		if (f)
+			(void)fclose(f);
+		if (!f || state[0] == 'Z' || state[0] == 'X')
+			return;
+		(void)usleep(20000);
+	}
+	ck_abort_msg("%d lives on", (int)pid);
+}
+
 TEST(no_such_program)
 {
 	target.exec.command = xstrdup("opc-no-such-plugin");

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -277,6 +279,65 @@ START_TEST(capabilities_are_dropped)
 		ck_assert_uint_ne(effective_capabilities(SANDBOX_OFF, "CapEff:"), 0);
 }
 
+/* Of a child that waits, in its sandbox or not: the owner of its files in /proc, and its limit of core files.
+ * The kernel gives those of a process that may not be dumped to root. */
+static void memory_of(enum sandbox_mode mode, uid_t *ret_owner, uint64_t *ret_core)
+{
+	static const char core[] = "Max core file size";
+	char path[64], line[256], text[256];
+	int ready[2], byte;
+	struct stat st;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		const struct sandbox_params p = { .role = ROLE_WORKER, .mode = mode };
+		struct rlimit most;
+
+		if (getrlimit(RLIMIT_CORE, &most) == 0) {
+			most.rlim_cur = most.rlim_max;
+			(void)setrlimit(RLIMIT_CORE, &most);
+		}
+		if (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))
+			_exit(1);
+		(void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+		if (mode != SANDBOX_OFF)
+			(void)sandbox_enter(&p, text);
+		(void)!write(ready[1], "", 1);
+		(void)poll(NULL, 0, -1);
+	}
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	ck_assert_int_eq(stat(path, &st), 0);
+	*ret_owner = st.st_uid;
+	(void)snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
+	FILE *f = fopen(path, "r");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (strncmp(line, core, strlen(core)) == 0)
+			*ret_core = strstr(line, "unlimited") ? UINT64_MAX
+							      : strtoull(line + strlen(core), NULL, 10);
+	if (f)
+		(void)fclose(f);
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+}
+
+/* No credential gets into a core file, and no other process of the same user reads the memory. */
+START_TEST(memory_is_its_own)
+{
+	uint64_t core = 1;
+	uid_t owner;
+
+	memory_of(SANDBOX_OFF, &owner, &core);
+	ck_assert_uint_ne(owner, 0);
+	core = 1;
+	memory_of(SANDBOX_REQUIRE, &owner, &core);
+	ck_assert_uint_eq(owner, 0);
+	ck_assert_uint_eq(core, 0);
+}
+
 START_TEST(report_names_the_layers)
 {
 	int pipefd[2];
@@ -327,6 +388,7 @@ TEST_MAIN("process/sandbox")
 	(void)memory_has_a_limit;
 	(void)no_file_is_told_of;
 	(void)capabilities_are_dropped;
+	(void)memory_is_its_own;
 #else
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, denied_inside_and_working_outside, 0, probes());
@@ -338,5 +400,6 @@ TEST_MAIN("process/sandbox")
 	tcase_add_test(t, memory_has_a_limit);
 	tcase_add_test(t, no_file_is_told_of);
 	tcase_add_test(t, capabilities_are_dropped);
+	tcase_add_test(t, memory_is_its_own);
 #endif
 }

@@ -306,6 +306,16 @@ TEST(a_fresh_attempt_first)
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 0);
 }
 
+/* It ends no workload. */
+TEST(an_outage_does_not_hold_fresh_attempts)
+{
+	breaker_on();
+	policy.duty[DUTY_IMAGE_PULL].fresh_attempt_ms = 10 * S;
+	many(pod_pull_failing(), 6);
+	nominated_at(HOURS + 1, 6);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.action, ACTION_FRESH_ATTEMPT);
+}
+
 TEST_MAIN("watcher/reverted")
 {
 	tcase_add_checked_fixture(t, begin, end);

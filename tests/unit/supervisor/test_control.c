@@ -1,0 +1,187 @@
+/* test_control.c - what an operator asks over the control socket, and what becomes of it: as it was asked,
+ * within limits, and beside what the supervisor counts of the workers' own writes. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "world.h"
+
+static int operator_fd = -1;
+
+static void ask(const struct msg *m)
+{
+	uint8_t bytes[IPC_FRAME_MAX];
+	const size_t n = msg_encode(m, bytes);
+
+	if (operator_fd < 0)
+		operator_fd = stage_connect(w.s);
+	ck_assert_int_eq(send(operator_fd, bytes, n, 0), (ssize_t)n);
+	stage_run(w.s);
+}
+
+static void hang_up(void)
+{
+	if (operator_fd >= 0)
+		(void)close(operator_fd);
+	operator_fd = -1;
+	tear_down();
+}
+
+/* Answers to questions that ended with that reason, since the operator last listened. */
+static unsigned answered(const char *reason)
+{
+	uint8_t bytes[IPC_FRAME_MAX];
+	const char *field;
+	unsigned n = 0;
+	ssize_t len;
+
+	while ((len = recv(operator_fd, bytes, sizeof(bytes), 0)) > 0)
+		for (ssize_t at = 0, used; at < len; at += used) {
+			struct msg m;
+
+			used = msg_decode(ROLE_SUPERVISOR, ROLE_CLI, PH_RUN, bytes + at, (size_t)(len - at),
+					  &m, &field);
+			ck_assert_int_gt(used, 0);
+			n += m.type == MSG_CTL_DRY_RUN_RESULT &&
+			     strcmp(m.u.ctl_dry_run_result.reason, reason) == 0;
+		}
+	return n;
+}
+
+static struct msg row_of(uint64_t id, bool dry)
+{
+	struct msg m = { .type = MSG_CTL_RESTORE_ROW };
+	struct msg_ctl_restore_row *r = &m.u.ctl_restore_row;
+
+	r->conn = heard(MSG_CTL_RESTORE, 0)->u.ctl_restore.conn;
+	r->dry = dry;
+	r->duty = DUTY_IMAGE_PULL;
+	r->action = ACTION_RESTORE;
+	r->origin = id;
+	r->want_replicas = 3;
+	strcpy(r->ns, "shop");
+	strcpy(r->name, "web-1");
+	strcpy(r->uid, "pod-1");
+	strcpy(r->action_key, "rs-1");
+	strcpy(r->reason, "Restored");
+	strcpy(r->want_target, "deployments.apps/shop/web");
+	strcpy(r->want_uid, "d-1");
+	return m;
+}
+
+static void ask_restore(bool dry)
+{
+	const struct msg m = { .type = MSG_CTL_RESTORE, .u.ctl_restore = { .id = 7, .dry = dry } };
+
+	open_history();
+	ask(&m);
+}
+
+/* Who asks what would be done has not asked for it. */
+TEST(a_question_is_not_made_an_order_by_the_history)
+{
+	ask_restore(true);
+	const struct msg row = row_of(7, false);
+
+	say(ROLE_REPORTER, &row);
+	ck_assert_uint_eq(count(MSG_INTENT), 0);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 2);
+}
+
+TEST(an_order_is_carried_out_once)
+{
+	ask_restore(false);
+	const struct msg row = row_of(7, false);
+
+	say(ROLE_REPORTER, &row);
+	ck_assert_uint_eq(count(MSG_INTENT), 1);
+	ck_assert(heard(MSG_INTENT, 0)->u.intent.by_operator);
+	say(ROLE_REPORTER, &row);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 2);
+	ck_assert_uint_eq(open_leases(), 1);
+}
+
+TEST(questions_to_workers_have_a_limit)
+{
+	struct msg m = { .type = MSG_CTL_DRY_RUN };
+	const struct msg n = nomination(1);
+
+	open_history();
+	msg_copy_fields(&m, &n);
+	for (uint64_t i = 1; i <= 4200; i++) {
+		m.u.ctl_dry_run.id = i;
+		ask(&m);
+	}
+	ck_assert_uint_eq(answered("Busy"), 4200 - 4096);
+}
+
+/* -- what is counted of writes -- */
+
+static void limited(uint64_t per_minute)
+{
+	stage_free(&w.s);
+	w.o.writes_per_minute = per_minute;
+	start();
+	open_history();
+	forget();
+}
+
+static void write_one(unsigned number)
+{
+	const size_t before = count(MSG_GRANT);
+
+	nominate(number);
+	acknowledge(heard(MSG_INTENT, count(MSG_INTENT) - 1)->u.intent.id);
+	if (count(MSG_GRANT) > before)
+		end_lease(heard(MSG_GRANT, before)->u.grant.id, OUTCOME_DONE);
+}
+
+TEST(what_operators_order_is_not_counted)
+{
+	limited(1);
+	const struct msg order = { .type = MSG_CTL_RESTORE, .u.ctl_restore.id = 7 };
+
+	ask(&order);
+	const struct msg row = row_of(7, false);
+
+	say(ROLE_REPORTER, &row);
+	acknowledge(heard(MSG_INTENT, 0)->u.intent.id);
+	end_lease(heard(MSG_GRANT, 0)->u.grant.id, OUTCOME_DONE);
+	write_one(1);
+	ck_assert_uint_eq(count(MSG_GRANT), 2);
+	write_one(2); /* the limit itself holds */
+	ck_assert_uint_eq(count(MSG_GRANT), 2);
+}
+
+/* A count that only memory holds is forgotten by a crash. */
+TEST(what_cannot_be_counted_on_disk_is_not_written)
+{
+	limited(1000);
+	_cleanup_free_ char *file = xasprintf("%s/supervisor.state", w.dir);
+	_cleanup_free_ char *in_it = xasprintf("%s/x", file);
+
+	ck_assert_int_eq(unlink(file), 0);
+	ck_assert_int_eq(mkdir(file, 0700), 0); /* nothing takes its place */
+	ck_assert_int_eq(mkdir(in_it, 0700), 0);
+	write_one(1);
+	ck_assert_uint_eq(count(MSG_GRANT), 1);
+	write_one(2);
+	ck_assert_uint_eq(count(MSG_GRANT), 1);
+	ck_assert_int_eq(rmdir(in_it), 0);
+	ck_assert_int_eq(rmdir(file), 0);
+	stage_pass(w.s, 1000);
+	write_one(3);
+	ck_assert_uint_eq(count(MSG_GRANT), 2);
+}
+
+TEST_MAIN("supervisor/control")
+{
+	tcase_add_checked_fixture(t, set_up, hang_up);
+	tcase_set_timeout(t, 60);
+}
