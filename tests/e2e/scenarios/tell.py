@@ -304,3 +304,26 @@ def no_history_crash(t):
     program.start()
     gone = t.canary(pod["metadata"]["namespace"])
     t.expect(deleted=[first, pod, gone])
+
+
+@scenario("tell/no-history-full-disk", timeout=180)
+def no_history_full_disk(t):
+    """No history, and a full disk that has no room to make one: told while it lasts, nothing is deleted; with room it is made, and goes on."""
+    ns, hook = t.ns(), t.sink(kind="webhook")
+    program = t.program(t.config(evicted=ns, tell=GATHER, sinks=[hook.settings("hook", tell=["attention"])]), start=False)
+    disk = t.disk(program)
+    program.start()
+    first = t.canary(ns)
+    assert program.stop() == 0
+    for file in (program.state / "history").glob("history.db*"):
+        file.unlink()
+    disk.fill()
+    pod = t.objects.evict(t.objects.pod(ns))
+    program.start(wait=False)
+    t.until("the begin", lambda: alarms(hook, "history"), 60)
+    assert t.objects.get(pod) and program.status()["phase"] == "degraded", program.status()
+    disk.empty()
+    t.until("the pod to be gone", lambda: t.objects.get(pod) is None, 60)
+    t.until("the end", lambda: alarms(hook, "history", over=True), 60)
+    assert len(alarms(hook, "history")) == 1, hook.accepted
+    t.expect(deleted=[first, pod])
