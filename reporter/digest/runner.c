@@ -316,6 +316,11 @@ int digest_runner_preview(struct digest_runner *r, const struct sink_settings *s
 static int begin_due(struct digest_runner *r)
 {
 	const int64_t now = clock_wall_ms(), claimed = r->claimed;
+
+	/* The clock was set back: reports do not wait until that time comes again, and what was claimed once
+	 * is not claimed again. */
+	if (r->last > now)
+		r->last = now;
 	const int64_t due_at = schedule_due(&r->options.cron, r->options.zone, r->last, now);
 
 	if (due_at == 0) {

@@ -136,6 +136,29 @@ TEST(a_clock_set_back_repeats_nothing)
 	ck_assert_uint_eq(w.asked, 1);
 }
 
+/* As of a machine that starts with the year 2036 and asks the time afterwards. */
+TEST(a_clock_that_was_far_ahead_stops_no_report)
+{
+	clock_fake_advance(4000 * DAY_MS);
+	start_again(); /* a missed run, as it seems */
+	answer();
+	end_message(OUTBOX_DONE);
+	clock_fake_advance(-4000 * DAY_MS);
+	start_again();
+	pass(10000);
+	ck_assert_uint_eq(w.asked, 2);
+	answer_count(20);
+	ck_assert_uint_eq(messages(), 2);
+	end_message(OUTBOX_DONE);
+	ck_assert_int_eq(w.last.due_at, DUE_AT);
+	for (int i = 0; i < 100; i++)
+		pass(60000);
+	ck_assert_uint_eq(w.asked, 2);
+	start_again();
+	pass(60000);
+	ck_assert_uint_eq(w.asked, 2);
+}
+
 TEST(a_silent_cluster_is_waited_for_and_then_named)
 {
 	clusters = 2;
