@@ -241,12 +241,12 @@ static int read_alarms(struct db *db, struct alarms *ret)
 	return db_errno(rc);
 }
 
-static bool has_key(const struct alarms *l, const char *key)
+static const struct alarm *find_alarm(const struct alarms *l, const char *key)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (strcmp(l->v[i].key, key) == 0)
-			return true;
-	return false;
+			return &l->v[i];
+	return NULL;
 }
 
 /* Has it ended? What could not be looked at has not. */
@@ -255,7 +255,16 @@ static bool has_ended(const struct alarms *standing, const struct alarm *a)
 	const bool is_unseen =
 		standing->is_partial && (strcmp(a->kind, OF_REASON) == 0 || strcmp(a->kind, OF_PAUSE) == 0);
 
-	return !is_unseen && !has_key(standing, a->key);
+	return !is_unseen && !find_alarm(standing, a->key);
+}
+
+/* What lasts is told with what it is about today; the history keeps what it began with. */
+static void set_texts(struct alarm *a, const struct alarm *now)
+{
+	free(a->name);
+	free(a->detail);
+	a->name = xstrdup(now->name);
+	a->detail = xstrdup(now->detail);
 }
 
 /* What the history holds becomes what stands now; *ret is that, with what ended. */
@@ -269,7 +278,10 @@ static int update_alarms(struct db *db, const struct alarms *standing, int64_t n
 		r = read_alarms(db, ret);
 	for (size_t i = 0; r == 0 && i < ret->n; i++) {
 		struct alarm *a = &ret->v[i];
+		const struct alarm *now_standing = find_alarm(standing, a->key);
 
+		if (now_standing)
+			set_texts(a, now_standing);
 		if (a->gone_at || !has_ended(standing, a))
 			continue;
 		a->gone_at = now;
