@@ -33,7 +33,7 @@ static char *read_bundle(const char *path, char why[static FILE_ERROR_MAX])
 	return NULL;
 }
 
-char *trust_read(void)
+static char *read_system(void)
 {
 	const char *named = str_env("SSL_CERT_FILE");
 	char why[FILE_ERROR_MAX] = "", *text = named ? read_bundle(named, why) : NULL;
@@ -54,12 +54,12 @@ static bool is_plain(const char *url)
 void trust_complete_cluster(struct cluster_settings *c)
 {
 	if (!c->ca_pem && !c->insecure && c->server && !is_plain(c->server))
-		c->ca_pem = trust_read();
+		c->ca_pem = read_system();
 }
 
 void trust_complete_sinks(struct settings *s)
 {
 	for (size_t i = 0; !s->system_ca && i < s->n_sinks; i++)
 		if (!s->sinks[i].ca_pem && s->sinks[i].url && !is_plain(s->sinks[i].url))
-			s->system_ca = trust_read();
+			s->system_ca = read_system();
 }

@@ -6,10 +6,8 @@
 
 #include "config/settings.h"
 
-/* PEM, malloc()ed: the file that SSL_CERT_FILE names (as for OpenSSL and Go's crypto/x509), else the one
- * where distributions keep it. NULL when there is none. */
-char *trust_read(void);
-/* A server of https without a CA of its own gets the system's. */
+/* A server of https without a CA of its own gets the system's: the file that SSL_CERT_FILE names (as for
+ * OpenSSL and Go's crypto/x509), else the one where distributions keep it; none where there is none. */
 void trust_complete_cluster(struct cluster_settings *c);
 /* The same for the sinks, which share one copy. */
 void trust_complete_sinks(struct settings *s);

@@ -168,7 +168,7 @@ static int prepare_settings(struct process *p, int fd, char reterr[static SETTIN
 }
 
 /* r: of the last step. */
-static int judge_sandbox(struct process *p, int r, const char *text)
+static int accept_sandbox(struct process *p, int r, const char *text)
 {
 	if (r == 0 && sandbox_is_weak(text) && p->sandbox.mode != SANDBOX_OFF)
 		return log_warn(0,
@@ -200,7 +200,7 @@ static int confine(struct process *p, char ret_text[static 256])
 	}
 	if (r == 0 && !is_later)
 		r = sandbox_seal(&p->sandbox, ret_text);
-	return judge_sandbox(p, r, ret_text);
+	return accept_sandbox(p, r, ret_text);
 }
 
 int process_seal(struct process *p)
@@ -208,7 +208,7 @@ int process_seal(struct process *p)
 	char text[256] = "";
 	const int r = sandbox_seal(&p->sandbox, text);
 
-	return judge_sandbox(p, r, text);
+	return accept_sandbox(p, r, text);
 }
 
 static int start(struct process *p)
