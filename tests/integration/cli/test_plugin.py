@@ -4,6 +4,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import unicodedata
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 sys.path.append(str(TOP / "tests"))
@@ -114,6 +115,34 @@ def misuse_is_refused():
     assert max(map(len, out.splitlines())) <= 80
 
 
+CHINESE = {"LANG": "zh_CN.UTF-8"}
+
+
+def what_it_says_itself_is_in_the_language_of_the_caller():
+    for args, how, wanted, text in (
+            ((), {}, 64, "没有给出命令"), (("-n",), {}, 64, "-n 后面缺少参数"), (("--nonsense", "status"), {}, 64, "没有 --nonsense 这个选项"),
+            (("run",), {}, 64, "它在 Pod 中已经运行"), (("status",), {"pods": ""}, 69, "命名空间 ops-pod-cleaner 中没有带标签"),
+            (("status",), {"codes": {"pods": 1}}, 69, "无法列出命名空间 ops-pod-cleaner 中的 Pod"),
+            (("status",), {"codes": {"lease": 1}}, 0, "需要命名空间 ops-pod-cleaner 中 get leases 的权限"),
+            (("status",), {"lease": "gone-7_1"}, 0, "目前都不是 leader：a b，改为询问 a"), (("status",), {"path": "/nowhere"}, 69, "找不到 kubectl")):
+        code, _, err, _ = call(*args, **{"pods": "a\nb\n", "env": CHINESE, **how})
+        ours = [line for line in err.splitlines() if line.startswith("kubectl ops_pod_cleaner: ")]
+        assert code == wanted and text in err, (args, how, code, err)
+        assert ours and not any(line.isascii() for line in ours), (args, how, err)
+    code, out, err, _ = call("--help", env=CHINESE)
+    assert code == 0 and err == "" and out.startswith("用法：kubectl ops_pod_cleaner [--context C]"), (code, out, err)
+    wide = [sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in line) for line in out.splitlines()]
+    assert max(wide) <= 80, wide
+
+
+def its_language_is_found_as_the_program_finds_it():
+    for chinese in ({"LANG": "zh"}, {"LANG": "zh_TW.utf8"}, {"LANG": "zh@radical"}, {"LC_ALL": "", "LC_MESSAGES": "zh_CN.UTF-8", "LANG": "C"}):
+        assert not call("--help", env=chinese)[1].startswith("usage"), chinese
+    for english in ({}, {"LANG": "zh_CN.GB18030"}, {"LANG": "zha_CN.UTF-8"}, {"LC_ALL": "C", "LANG": "zh_CN.UTF-8"},
+                    {"LC_MESSAGES": "en_US.UTF-8", "LANG": "zh_CN.UTF-8"}):
+        assert call("--help", env=english)[1].startswith("usage: kubectl"), english
+
+
 def what_is_typed_goes_along_only_when_it_is_asked_for():
     assert "--stdin" not in call("status", pods="a\n", stdin="x")[3]
     assert "--stdin" in call("config", "check", "-", pods="a\n", stdin="x")[3]
@@ -121,4 +150,5 @@ def what_is_typed_goes_along_only_when_it_is_asked_for():
 
 cases.run([the_leader_is_asked, the_leader_by_its_whole_name, the_only_pod_needs_no_lease, nobody_leads_is_said, words_arrive_as_they_are,
            options_of_kubectl_stand_first, what_stands_in_the_way_is_said, the_exit_code_is_that_of_the_command, the_language_goes_along,
-           misuse_is_refused, what_is_typed_goes_along_only_when_it_is_asked_for], sys.argv[1:])
+           misuse_is_refused, what_it_says_itself_is_in_the_language_of_the_caller,
+           its_language_is_found_as_the_program_finds_it, what_is_typed_goes_along_only_when_it_is_asked_for], sys.argv[1:])
