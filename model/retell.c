@@ -1,0 +1,326 @@
+/* retell.c - see retell.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "model/retell.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+#include "model/phrases.h"
+
+#define TAKEN_MAX 8 /* of one row */
+#define DEPTH_MAX 4 /* a text in a text; it bounds what a hostile one costs, too */
+
+static const enum phrase rows[] = {
+#define PHRASE(ID, en, zh) PHRASE_##ID,
+#include "model/phrases_evidence.def"
+#undef PHRASE
+};
+
+/* -- what comes out -- */
+
+struct out {
+	char *p;
+	size_t size, n; /* n: of the whole text, whatever fits */
+	bool full;
+};
+
+static void put(struct out *o, struct str s)
+{
+	size_t fits = s.n;
+
+	if (!o->full && s.n >= o->size - o->n) {
+		o->full = true;
+		fits = o->size - o->n - 1;
+		while (fits > 0 && ((unsigned char)s.p[fits] & 0xc0) == 0x80)
+			fits--;
+		memcpy(o->p + o->n, s.p, fits);
+		o->p[o->n + fits] = '\0';
+	} else if (!o->full && s.n > 0) {
+		memcpy(o->p + o->n, s.p, s.n);
+	}
+	o->n += s.n;
+}
+
+/* -- a row -- */
+
+enum part { PART_END, PART_LITERAL, PART_NUMBER, PART_TEXT, PART_FOREIGN };
+
+/* The next part of a format, and its literal. */
+static enum part part_of(const char **f, struct str *ret)
+{
+	const char *p = *f;
+
+	if (*p != '%') {
+		*ret = (struct str){ p, strcspn(p, "%") };
+		*f += ret->n;
+		return ret->n ? PART_LITERAL : PART_END;
+	}
+	const bool foreign = p[1] == '.';
+
+	p += 1 + strspn(p + 1, ".*lhzjt");
+	*f = p + 1;
+	return *p != 's' ? PART_NUMBER : foreign ? PART_FOREIGN : PART_TEXT;
+}
+
+/* A row that is added to what stands before it. */
+static bool is_tail(const char *row)
+{
+	return *row == ',' || *row == ':' || (row[0] == ' ' && row[1] == '(');
+}
+
+struct taken {
+	struct str v;
+	bool ours; /* may be a sentence in turn */
+};
+
+/* A sentence on its way through a row. */
+struct match {
+	struct str text;
+	struct taken taken[TAKEN_MAX];
+	size_t n, literal; /* bytes that are the row's own */
+};
+
+static size_t number_at(struct str s, size_t at)
+{
+	const size_t sign = at < s.n && s.p[at] == '-' ? 1 : 0;
+	size_t n = sign;
+
+	while (at + n < s.n && isdigit((unsigned char)s.p[at + n]))
+		n++;
+	return n > sign ? n : 0;
+}
+
+/* Literals and numbers at this place, up to the next text of the row (*f stands behind them) or its end.
+ * Where they end, or -1. */
+static ssize_t run_at(struct match *m, const char **f, size_t at)
+{
+	const char *here = *f, *next = here;
+	struct str literal;
+	enum part part;
+
+	while ((part = part_of(&next, &literal)) == PART_LITERAL || part == PART_NUMBER) {
+		size_t n = literal.n;
+
+		if (part == PART_NUMBER) {
+			n = number_at(m->text, at);
+			if (n == 0 || m->n == TAKEN_MAX)
+				return -1;
+			m->taken[m->n++] = (struct taken){ .v = { m->text.p + at, n } };
+		} else if (m->text.n - at < n || memcmp(m->text.p + at, literal.p, n) != 0) {
+			return -1;
+		} else {
+			m->literal += n;
+		}
+		at += n;
+		here = next;
+	}
+	*f = here;
+	return (ssize_t)at;
+}
+
+/* The same at the first place from *at on where it fits; what ends the row ends the text. Where it begins and
+ * ends. */
+static bool find_run(struct match *m, const char **f, size_t *at, size_t *ret_end)
+{
+	const struct match before = { .n = m->n, .literal = m->literal };
+	const char *start = *f;
+
+	if (!*start) {
+		*at = *ret_end = m->text.n;
+		return true;
+	}
+	for (size_t i = *at; i < m->text.n; i++) {
+		const char *hit = memchr(m->text.p + i, *start, m->text.n - i);
+		ssize_t end;
+
+		if (!hit)
+			return false;
+		i = (size_t)(hit - m->text.p);
+		*f = start;
+		m->n = before.n;
+		m->literal = before.literal;
+		end = run_at(m, f, i);
+		if (end >= 0 && (**f || (size_t)end == m->text.n)) {
+			*at = i;
+			*ret_end = (size_t)end;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* May the text have been made from this row? */
+static bool matches(struct match *m, const char *row)
+{
+	const char *f = row;
+	struct str literal;
+	ssize_t run = 0;
+	size_t end = 0;
+
+	m->n = m->literal = 0;
+	if (is_tail(row))
+		m->taken[m->n++].ours = true;
+	else
+		run = run_at(m, &f, 0);
+	if (run < 0)
+		return false;
+	end = (size_t)run;
+	while (*f) {
+		const size_t from = end;
+		size_t at = from, mine = 0;
+
+		if (!is_tail(row) || f != row) {
+			const enum part part = part_of(&f, &literal);
+
+			if (m->n == TAKEN_MAX)
+				return false;
+			mine = m->n++;
+			m->taken[mine].ours = part == PART_TEXT;
+		}
+		if (!find_run(m, &f, &at, &end))
+			return false;
+		m->taken[mine].v = (struct str){ m->text.p + from, at - from };
+	}
+	return end == m->text.n && (!is_tail(row) || m->taken[0].v.n > 0);
+}
+
+/* How much of the text a row covers. What was added last without a text of its own, " (seen 3 times)", comes
+ * off first: it is no part of what stands before it. */
+static size_t weight_of(const struct match *m, const char *row)
+{
+	const char *texts = strchr(row, 's');
+
+	while (texts && texts[-1] != '%' && texts[-1] != '*')
+		texts = strchr(texts + 1, 's');
+	return is_tail(row) && !texts ? m->text.n + m->literal : m->literal;
+}
+
+/* The Chinese of the row that covers most of the text, and whether that is a tail; NULL: none. */
+static const char *best_row(struct str text, struct match *ret, bool *ret_tail)
+{
+	const char *best = NULL;
+	struct match m = { .text = text };
+	size_t most = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const char *row = phrase_text(rows[i], LANGUAGE_EN);
+
+		if (!matches(&m, row) || weight_of(&m, row) <= most)
+			continue;
+		*ret = m;
+		most = weight_of(&m, row);
+		*ret_tail = is_tail(row);
+		best = phrase_text(rows[i], LANGUAGE_ZH);
+	}
+	return best;
+}
+
+/* -- telling -- */
+
+static bool tell(struct out *o, struct str text, int depth);
+
+static void tell_or_copy(struct out *o, struct str text, int depth)
+{
+	if (!tell(o, text, depth))
+		put(o, text);
+}
+
+/* "deployments.apps/shop/web: it serves": a name before a sentence. */
+static bool tell_named(struct out *o, struct str text, int depth)
+{
+	const char *colon = text.n > 2 ? memmem(text.p, text.n, ": ", 2) : NULL;
+	const struct out before = *o;
+
+	if (!colon || depth + 1 == DEPTH_MAX)
+		return false;
+	const size_t n = (size_t)(colon - text.p) + 2;
+
+	put(o, (struct str){ text.p, n });
+	if (tell(o, (struct str){ text.p + n, text.n - n }, depth + 1))
+		return true;
+	*o = before;
+	return false;
+}
+
+/* False, and nothing told: there is no row. */
+static bool tell(struct out *o, struct str text, int depth)
+{
+	struct match m;
+	struct str literal;
+	size_t next = 0;
+	enum part part;
+	bool tail;
+
+	if (depth == DEPTH_MAX || text.n == 0)
+		return false;
+	const char *f = best_row(text, &m, &tail);
+
+	if (!f)
+		return tell_named(o, text, depth);
+	if (tail)
+		tell_or_copy(o, m.taken[next++].v, depth + 1);
+	while ((part = part_of(&f, &literal)) != PART_END) {
+		if (part == PART_LITERAL)
+			put(o, literal);
+		else if (m.taken[next].ours)
+			tell_or_copy(o, m.taken[next++].v, depth + 1);
+		else
+			put(o, m.taken[next++].v);
+	}
+	return true;
+}
+
+/* A sentence behind others. A message that is not ours may hold "; ": it keeps it. */
+static void tell_next(struct out *o, struct str text, bool begun)
+{
+	const struct out before = *o;
+
+	if (begun)
+		put(o, STR_LIT("；"));
+	if (tell(o, text, 0))
+		return;
+	*o = before;
+	if (begun)
+		put(o, STR_LIT("; "));
+	put(o, text);
+}
+
+size_t retell(const char *text, enum language l, char *out, size_t size)
+{
+	struct out o = { .p = out, .size = size, .full = size == 0 };
+	const char *end;
+	bool begun = false;
+
+	if (size > 0)
+		*out = '\0';
+	if (l != LANGUAGE_ZH)
+		put(&o, STR_C(text));
+	for (; l == LANGUAGE_ZH; text = end + 2) {
+		struct str s = STR_C(text);
+
+		end = strstr(text, "; ");
+		if (end)
+			s.n = (size_t)(end - text);
+		tell_next(&o, s, begun);
+		begun = true;
+		if (!end)
+			break;
+	}
+	if (!o.full)
+		out[o.n] = '\0';
+	return o.n;
+}
+
+char *retell_dup(const char *text, enum language l)
+{
+	if (!text)
+		return NULL;
+	const size_t n = retell(text, l, NULL, 0);
+	char *ret = xmalloc(n + 1);
+
+	(void)retell(text, l, ret, n + 1);
+	return ret;
+}
