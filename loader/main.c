@@ -22,6 +22,7 @@
 #include "loader/complete.h"
 #include "loader/jobs.h"
 #include "loader/send.h"
+#include "model/phrases.h"
 
 #define CHANNEL_FD   3
 #define MEMORY_BYTES (512u << 20)
@@ -91,6 +92,7 @@ static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 		(void)close(fd);
 	if (m->type == MSG_LOAD_BEGIN) {
 		s->loader->limit_ms = m->u.load_begin.limit_ms;
+		s->loader->language = m->u.load_begin.language;
 		(void)event_base_loopbreak(s->base);
 	}
 }
@@ -131,6 +133,22 @@ static bool load_common(struct loader *l)
 	return loader_set(l) && loader_complete(l);
 }
 
+/* What is wrong, once more for who has asked in another language: it is found anew. */
+static void say_again(struct channel *c, const struct loader *l)
+{
+	struct loader again = { .options = l->options,
+				.diags.translate = phrase_translator((enum language)l->language) };
+
+	if (!again.diags.translate)
+		return;
+	config_init(&again.config);
+	if (!load_common(&again))
+		send_said(c, &again.diags);
+	config_done(&again.config);
+	diags_done(&again.diags);
+	watches_done(&again.watches);
+}
+
 static int load(struct channel *c, struct event_base *base, struct loader *l)
 {
 	const bool ok = load_common(l);
@@ -138,6 +156,8 @@ static int load(struct channel *c, struct event_base *base, struct loader *l)
 
 	send_lines(c, &l->diags, 0, CLUSTERS_MAX, NULL);
 	send_watches(c, &l->watches, 0);
+	if (!ok)
+		say_again(c, l);
 	if (ok) {
 		send_supervisor(c, l);
 		/* What is queued would be sent by every job once more. */

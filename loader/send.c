@@ -41,6 +41,18 @@ void send_lines(struct channel *c, const struct diags *d, size_t from, uint64_t 
 	(void)channel_flush(c, 0); /* the operator reads them, whatever becomes of the rest */
 }
 
+void send_said(struct channel *c, const struct diags *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		struct msg m = { .type = MSG_LOAD_LINE,
+				 .u.load_line = { .error = true, .said = true, .cluster = CLUSTERS_MAX } };
+
+		msg_set(&m, load_line.text, d->v[i].text, strlen(d->v[i].text));
+		if (d->v[i].error)
+			(void)channel_send(c, &m, -1);
+	}
+}
+
 void send_watches(struct channel *c, const struct watches *w, size_t from)
 {
 	for (size_t i = from; i < w->n; i++) {

@@ -177,9 +177,9 @@ static void on_ctl_log_level(struct connection *c, const struct msg_ctl_log_leve
 	control_end(c->control, c->id, EXIT_CODE_OK, "");
 }
 
-static void on_ctl_reload(struct connection *c)
+static void on_ctl_reload(struct connection *c, const struct msg_ctl_reload *asked)
 {
-	if (lifecycle_reload(c->control->supervisor->root, c->id) < 0)
+	if (lifecycle_reload(c->control->supervisor->root, c->id, asked->language) < 0)
 		control_end(c->control, c->id, EXIT_CODE_TEMPORARY,
 			    "a reload is already running, or the program ends");
 }
@@ -235,7 +235,7 @@ static void on_request(struct connection *c, struct msg *m)
 		on_ctl_log_level(c, &m->u.ctl_log_level);
 		break;
 	case MSG_CTL_RELOAD:
-		on_ctl_reload(c);
+		on_ctl_reload(c, &m->u.ctl_reload);
 		break;
 	case MSG_CTL_PAUSE:
 		on_ctl_pause(c, m);

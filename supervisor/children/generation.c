@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/str.h"
 #include "base/xalloc.h"
 
 struct generation *generation_new(uint64_t number)
@@ -45,7 +46,8 @@ static void load_again_within(struct generation *g, uint64_t ms)
 static void add_line(struct generation *g, const struct msg_load_line *line)
 {
 	if (line->error && line->cluster < CLUSTERS_MAX && g->problem[line->cluster][0] == '\0')
-		(void)snprintf(g->problem[line->cluster], GENERATION_PROBLEM_MAX, "%.511s", line->text);
+		(void)str_copy_printable(g->problem[line->cluster], GENERATION_PROBLEM_MAX, line->text,
+					 strlen(line->text));
 }
 
 static void add_cluster(struct generation *g, const struct msg_load_cluster *c)

@@ -243,12 +243,12 @@ static void on_end_signal(evutil_socket_t sig, short what, void *arg)
 
 /* -- reload -- */
 
-int lifecycle_reload(struct lifecycle *l, uint64_t conn)
+int lifecycle_reload(struct lifecycle *l, uint64_t conn, uint64_t language)
 {
-	return settings_load_start(l->settings, conn);
+	return settings_load_start(l->settings, conn, language);
 }
 
-static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const char *text)
+static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const char *text, const char *said)
 {
 	(void)snprintf(l->refusal, sizeof(l->refusal), "%s", err ? text : "");
 	if (!err) {
@@ -260,7 +260,7 @@ static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const char 
 	if (l->told_ready)
 		notify_send(l->notify, "READY=1\nSTATUS=%s%s%s", err ? "reload failed" : "settings in force",
 			    *text ? err ? ": " : "; " : "", text);
-	l->ops->on_reload_end(l->above, conn, err ? EXIT_CODE_CONFIG : EXIT_CODE_OK, text);
+	l->ops->on_reload_end(l->above, conn, err ? EXIT_CODE_CONFIG : EXIT_CODE_OK, said ? said : text);
 }
 
 static void on_dump_signal(evutil_socket_t sig, short what, void *arg)
@@ -283,7 +283,7 @@ static void on_reload_signal(evutil_socket_t sig, short what, void *arg)
 		return;
 	notify_send(l->notify, "RELOADING=1\nMONOTONIC_USEC=%llu",
 		    (unsigned long long)clock_boot_ms() * 1000);
-	(void)lifecycle_reload(l, 0);
+	(void)lifecycle_reload(l, 0, LANGUAGE_EN);
 }
 
 /* -- the children -- */
@@ -416,7 +416,7 @@ struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, co
 
 int lifecycle_run(struct lifecycle *l)
 {
-	(void)settings_load_start(l->settings, 0);
+	(void)settings_load_start(l->settings, 0, LANGUAGE_EN);
 	add_event(l, -1, TICK_MS, on_tick);
 	if (l->watchdog_ms)
 		add_event(l, -1, l->watchdog_ms, on_watchdog);

@@ -55,8 +55,9 @@ void lifecycle_tick(struct lifecycle *l);
 
 /* The reporter has told what it holds, or that it cannot tell yet: the others may start. */
 void lifecycle_open(struct lifecycle *l);
-/* Load the settings again. -EBUSY when somebody waits for that already, or all ends. */
-int lifecycle_reload(struct lifecycle *l, uint64_t conn);
+/* Load the settings again; language: enum language, of the answer. -EBUSY when somebody waits for that
+ * already, or all ends. */
+int lifecycle_reload(struct lifecycle *l, uint64_t conn, uint64_t language);
 /* Tell the service manager how things are. */
 void lifecycle_tell_status(const struct lifecycle *l);
 

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "base/xalloc.h"
 #include "build_id.h"
 #include "supervisor/children/file_watch.h"
@@ -46,15 +47,17 @@ struct settings_load {
 	struct generation *offered;  /* children are preparing it */
 	struct generation *in_force; /* for new children too */
 	struct held held[CHILDREN_MAX];
-	uint64_t conn;                         /* who asked, 0 nobody */
-	char *warned, *warning;                /* warnings of the last run and of this one, a line each */
-	char problem[256];                     /* last error of this run, for an operator */
-	uint64_t since_ms;                     /* start of this step */
-	uint64_t refresh_at_ms;                /* next run of its own, 0 = none */
-	uint64_t numbers;                      /* generations made so far */
-	bool again;                            /* asked for while busy */
-	bool distrusted;                       /* what the loader that runs says does not count */
-	uint64_t again_conn;                   /* by whom, 0 nobody */
+	uint64_t conn;                       /* who asked, 0 nobody */
+	uint64_t language;                   /* enum language, of the answer */
+	char *warned, *warning;              /* warnings of the last run and of this one, a line each */
+	char problem[256];                   /* last error of this run, for an operator */
+	char said[256];                      /* the same in the language of who asked; empty: it is English */
+	uint64_t since_ms;                   /* start of this step */
+	uint64_t refresh_at_ms;              /* next run of its own, 0 = none */
+	uint64_t numbers;                    /* generations made so far */
+	bool again;                          /* asked for while busy */
+	bool distrusted;                     /* what the loader that runs says does not count */
+	uint64_t again_conn, again_language; /* by whom, 0 nobody */
 	struct file_watch *made_watch, *watch; /* by the loader that runs; in force. Either may be NULL */
 	uint64_t by_files_ms;                  /* last run because a file had changed */
 	unsigned troubles;                     /* runs in a row after which a cluster was not loaded */
@@ -94,16 +97,16 @@ static void plan_next(struct settings_load *l)
 
 static void finish(struct settings_load *l, int err, const char *text)
 {
-	const uint64_t conn = l->conn, again_conn = l->again_conn;
+	const uint64_t conn = l->conn, again_conn = l->again_conn, again_language = l->again_language;
 	char trouble[GENERATION_PROBLEM_MAX] = "";
 
 	l->conn = l->again_conn = 0;
 	plan_next(l);
 	if (!err)
 		generation_describe_trouble(l->in_force, trouble, sizeof(trouble));
-	l->ops->on_end(l->env->root, conn, err, err ? text : trouble);
+	l->ops->on_end(l->env->root, conn, err, err ? text : trouble, err && l->said[0] ? l->said : NULL);
 	if (l->again)
-		(void)settings_load_start(l, again_conn);
+		(void)settings_load_start(l, again_conn, again_language);
 }
 
 static struct held *held_by(struct settings_load *l, const struct child *c)
@@ -282,9 +285,11 @@ static void warn_once(struct settings_load *l, const struct msg_load_line *line)
 
 static void on_load_line(struct settings_load *l, const struct msg_load_line *line)
 {
-	if (line->error && line->cluster == CLUSTERS_MAX) {
+	if (line->said) {
+		(void)str_copy_printable(l->said, sizeof(l->said), line->text, strlen(line->text));
+	} else if (line->error && line->cluster == CLUSTERS_MAX) {
 		(void)log_error(0, "configuration", kv_s("detail", line->text));
-		(void)snprintf(l->problem, sizeof(l->problem), "%.255s", line->text);
+		(void)str_copy_printable(l->problem, sizeof(l->problem), line->text, strlen(line->text));
 	} else {
 		warn_once(l, line);
 	}
@@ -309,7 +314,8 @@ static void send_kept(struct settings_load *l, enum role role, uint64_t cluster)
 static void begin(struct settings_load *l)
 {
 	const struct msg m = { .type = MSG_LOAD_BEGIN,
-			       .u.load_begin.limit_ms = l->in_force ? LIMIT_MS : FIRST_LIMIT_MS };
+			       .u.load_begin = { .limit_ms = l->in_force ? LIMIT_MS : FIRST_LIMIT_MS,
+						 .language = l->language } };
 
 	for (uint64_t c = 0; l->in_force && c < l->in_force->clusters; c++) {
 		send_kept(l, ROLE_WATCHER, c);
@@ -403,7 +409,7 @@ static void on_death(void *ctx, const siginfo_t *si)
 	loaded(l, g, exited ? si->si_status : EXIT_CODE_INTERNAL);
 }
 
-int settings_load_start(struct settings_load *l, uint64_t conn)
+int settings_load_start(struct settings_load *l, uint64_t conn, uint64_t language)
 {
 	static const struct spawn_ops ops = { { .on_msg = on_msg, .on_close = on_close }, on_death };
 
@@ -411,12 +417,14 @@ int settings_load_start(struct settings_load *l, uint64_t conn)
 		return -EBUSY;
 	l->again = l->made || l->offered;
 	if (l->again) {
+		l->again_language = conn ? language : l->again_language;
 		l->again_conn = conn ? conn : l->again_conn;
 		return 0;
 	}
 	l->conn = conn;
+	l->language = language;
 	l->refresh_at_ms = 0;
-	l->problem[0] = '\0';
+	l->problem[0] = l->said[0] = '\0';
 	l->distrusted = false;
 	file_watch_forget(l->watch);
 	const int r = spawn_child(l->env->images, ROLE_LOADER, l->argv, &ops, l, &l->loader);
@@ -454,7 +462,7 @@ static bool load_changed_files(struct settings_load *l, uint64_t now_ms)
 		return false;
 	log_info("a file has changed: the settings are loaded again", kv_s("name", name));
 	l->by_files_ms = now_ms;
-	(void)settings_load_start(l, 0);
+	(void)settings_load_start(l, 0, LANGUAGE_EN);
 	return true;
 }
 
@@ -467,7 +475,7 @@ void settings_load_tick(struct settings_load *l, uint64_t now_ms)
 	else if (load_changed_files(l, now_ms))
 		return;
 	else if (!l->made && !l->offered && l->refresh_at_ms && now_ms >= l->refresh_at_ms)
-		(void)settings_load_start(l, 0);
+		(void)settings_load_start(l, 0, LANGUAGE_EN);
 	else if (!l->offered && l->in_force)
 		catch_up(l);
 }

@@ -367,7 +367,7 @@ struct stage *stage_new(const struct stage_options *o)
 	s->supervisor = wire_new(argv, -1);
 	if (!s->supervisor || wire_listen(s->supervisor, s->socket) < 0)
 		abort();
-	(void)lifecycle_reload(s->supervisor->root, 0);
+	(void)lifecycle_reload(s->supervisor->root, 0, LANGUAGE_EN);
 	stage_run(s);
 	return s;
 }

@@ -129,6 +129,23 @@ def reload_bad(t):
     t.expect(deleted=gone)
 
 
+@scenario("reload/bad-in-their-language")
+def reload_bad_language(t):
+    """Who asks for a reload is told in the language of the own terminal what is wrong; the log stays English."""
+    ns = t.ns()
+    program = t.program(t.config(evicted=ns))
+    good = program.config_path.read_text()
+    chinese, english = {"LANG": "zh_CN.UTF-8", "LC_ALL": ""}, {"LANG": "C.UTF-8", "LC_ALL": ""}
+    program.config_path.write_text("workers: many\n")
+    for env, said, other in ((chinese, "不是", "is not"), (english, "is not", "不是"), (chinese, "不是", "is not")):
+        answer = program.ask("reload", timeout=20, env=env)
+        assert answer.returncode and said in answer.stderr and other not in answer.stderr and "config.yml:1:10" in answer.stderr, answer
+    assert "不是" not in program.log() and '\\"many\\" is not' in program.log()
+    program.config_path.write_text(good)
+    program.ask("reload", timeout=20, check=True)
+    t.expect(deleted=[t.canary(ns)])
+
+
 @scenario("reload/storm")
 def reload_storm(t):
     """Fifty SIGHUPs while pods are evicted: nothing is lost, the tree stays up."""
