@@ -20,6 +20,7 @@
 #include "cli/output.h"
 #include "cli/table.h"
 #include "model/object_events.h"
+#include "model/retell.h"
 
 struct row {
 	char pod[320];
@@ -218,10 +219,14 @@ static char *say_check(const char *text, enum language l)
 	for (size_t n = strlen(text); l != LANGUAGE_EN && n > 0; n--) {
 		const char *asked = text[n] == '\0' || text[n] == ':' ? asked_in(text, n, l) : NULL;
 
-		if (asked)
-			return xconcat(asked, text + n, NULL);
+		if (!asked)
+			continue;
+		_cleanup_free_ char *facts =
+			retell_dup(text[n] ? text + n + 1 + (text[n + 1] == ' ') : "", l);
+
+		return xconcat(asked, *facts ? ": " : "", facts, NULL);
 	}
-	return xstrdup(text);
+	return retell_dup(text, l);
 }
 
 static void add_rule(struct table *t, const struct row *row)
@@ -248,6 +253,7 @@ static void add_verdict(struct table *t, const struct explain_report *e, const s
 	const struct live_row *l = live_of(e, row);
 	const struct told told = told_of(e, row);
 	char until[RFC3339_MAX] = "-", refused[LIVE_REFUSAL_MAX] = "";
+	_cleanup_free_ char *facts = retell_dup(told.facts, e->language);
 
 	if (told.until)
 		output_time(view, told.until, until);
@@ -256,8 +262,8 @@ static void add_verdict(struct table *t, const struct explain_report *e, const s
 	table_add(t, told.color, "%s", told.verdict);
 	table_add(t, COLOR_NONE, "%s", told.reason);
 	table_add(t, COLOR_NONE, "%s", until);
-	table_add(t, COLOR_NONE, "%s%s%s%s", output_sentence(told.reason, e->language),
-		  told.facts[0] ? ": " : "", told.facts, l ? live_refusal_text(l, view, refused) : refused);
+	table_add(t, COLOR_NONE, "%s%s%s%s", output_sentence(told.reason, e->language), facts[0] ? ": " : "",
+		  facts, l ? live_refusal_text(l, view, refused) : refused);
 }
 
 static void print_remedies(const struct explain_report *e, const struct table_view *view)

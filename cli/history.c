@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "model/duties.h"
+#include "model/retell.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
@@ -129,7 +130,9 @@ static void print_table(const struct history_rows *rows, const struct table_view
 		table_add(t, outcome_color(h), "%s%s", outcome_text(h), h->observe ? " (observe)" : "");
 		table_add(t, COLOR_NONE, "%s", h->reason);
 		add_target(t, h, view);
-		table_add(t, COLOR_DIM, "%s", h->detail);
+		_cleanup_free_ char *detail = retell_dup(h->detail, language_of_environment());
+
+		table_add(t, COLOR_DIM, "%s", detail);
 	}
 	table_print(t, stdout, view);
 	table_free(&t);

@@ -22,6 +22,7 @@
 #include "cli/start.h"
 #include "cli/table.h"
 #include "model/duties.h"
+#include "model/retell.h"
 
 /* A worker that takes longer than 30 s is killed, and says so. */
 #define DRY_RUN_MS UINT64_C(120000)
@@ -210,7 +211,8 @@ static void add_why(struct table *t, const struct live_row *r, const struct tabl
 {
 	const bool other = live_was_declined(r);
 	char refused[LIVE_REFUSAL_MAX];
-	const char *facts = other ? r->dry_run.detail : r->row.evidence;
+	_cleanup_free_ char *facts =
+		retell_dup(other ? r->dry_run.detail : r->row.evidence, language_of_environment());
 	const char *say = output_sentence(reason_of(r), language_of_environment());
 
 	table_add(t, COLOR_NONE, "%s%s%s%s", say, say[0] && facts[0] ? ": " : "", facts,

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "model/duties.h"
+#include "model/retell.h"
 #include "base/exit.h"
 #include "base/str.h"
 #include "base/xalloc.h"
@@ -186,7 +187,9 @@ static void print_table(const struct restore *r, FILE *out)
 			table_add(t, COLOR_NONE, "-");
 		table_add(t, good ? COLOR_GOOD : COLOR_BAD, "%s", outcome_name((enum outcome)i->outcome));
 		table_add(t, COLOR_NONE, "%s", i->reason[0] ? i->reason : "-");
-		table_add(t, COLOR_DIM, "%s", i->text);
+		_cleanup_free_ char *said = retell_dup(i->text, language_of_environment());
+
+		table_add(t, COLOR_DIM, "%s", said);
 	}
 	table_print(t, out, &view);
 	table_free(&t);

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "model/duties.h"
+#include "model/retell.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/str.h"
@@ -142,6 +143,13 @@ static const char *value_of(const struct rows *rows, const char *name)
 	return "";
 }
 
+/* What is a text of ours, not a name or a code. */
+static bool is_retold(const char *name)
+{
+	return strcmp(name, "detail") == 0 || strcmp(name, "evidence") == 0 ||
+	       strcmp(name, "live_evidence") == 0;
+}
+
 static void print_table(const struct rows *rows, const struct table_view *view)
 {
 	static const struct table_column columns[] = { { "WHAT", 0, 0 }, { "VALUE", 0, COLUMN_FLOWS } };
@@ -155,7 +163,9 @@ static void print_table(const struct rows *rows, const struct table_view *view)
 		if (!readable(&rows->v[i], view, value, sizeof(value)))
 			continue;
 		table_add(t, COLOR_DIM, "%s", rows->v[i].name);
-		table_add(t, COLOR_NONE, "%s", value);
+		_cleanup_free_ char *said = retell_dup(value, is_retold(rows->v[i].name) ? l : LANGUAGE_EN);
+
+		table_add(t, COLOR_NONE, "%s", said);
 	}
 	table_print(t, stdout, view);
 	table_free(&t);

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "model/duties.h"
+#include "model/retell.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
@@ -413,9 +414,11 @@ static void print_troubles(const struct status *s, const struct table_view *view
 		_cleanup_free_ char *in = t->cluster_name[0]
 						  ? xasprintf(TEXT(STATUS_IN_CLUSTER), t->cluster_name)
 						  : xstrdup("");
+		_cleanup_free_ char *detail = retell_dup(t->detail, l);
+
 		table_text(stdout, view, TEXT(STATUS_TROUBLE), in,
 			   table_span(clock_wall_ms() - t->since, span), next, d->text[l].sentence,
-			   t->detail[0] ? ": " : "", t->detail, d->text[l].remedy);
+			   *detail ? ": " : "", detail, d->text[l].remedy);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include "base/xalloc.h"
 #include "model/phrases.h"
 #include "model/reasons.h"
+#include "model/retell.h"
 #include "reporter/news/when.h"
 
 #define HOUR_MS    3600000.0
@@ -315,7 +316,7 @@ void report_entry_add_attention(const struct attention_group *g, const struct re
 	if (*g->names)
 		entry_add_line(e, g->names);
 	if (*g->detail)
-		add_part(&when, l == LANGUAGE_ZH ? "：" : ": ", xstrdup(g->detail));
+		add_part(&when, l == LANGUAGE_ZH ? "：" : ": ", retell_dup(g->detail, l));
 	entry_add_line(e, when);
 	entry_add_line(e, remedy);
 	fact_text(e, "cluster", g->cluster);

@@ -13,6 +13,7 @@
 #include "model/object_events.h"
 #include "model/duties.h"
 #include "model/phrases.h"
+#include "model/retell.h"
 #include "reporter/news/when.h"
 #include "reporter/outbox/audience.h"
 #include "reporter/outbox/outbox.h"
@@ -169,13 +170,17 @@ static void add_single(struct composer *c, struct section *s, const struct told 
 	if (*t->node)
 		entry_add_fact(e, "node", t->node);
 	if (t->part == PART_FORCED) {
-		_cleanup_free_ char *proof = xasprintf(phrase(NEWS_CERTIFICATE, c->language), t->proof);
+		_cleanup_free_ char *live = retell_dup(t->proof, c->language);
+		_cleanup_free_ char *proof = xasprintf(phrase(NEWS_CERTIFICATE, c->language), live);
 
 		entry_add_line(e, proof);
 		return;
 	}
-	if (*t->evidence)
-		entry_add_line(e, t->evidence);
+	if (*t->evidence) {
+		_cleanup_free_ char *evidence = retell_dup(t->evidence, c->language);
+
+		entry_add_line(e, evidence);
+	}
 	entry_add_fact(e, "kind", kind);
 	if (t->replicas >= 0)
 		add_number(e, "replicas", t->replicas);
@@ -230,8 +235,8 @@ static void add_count(struct composer *c, struct section *s, const struct told *
 	entry_add_line(e, why);
 	if (failed) {
 		_cleanup_free_ char *object = object_of(c, t);
-		_cleanup_free_ char *example =
-			xasprintf(phrase(NEWS_EXAMPLE, c->language), object, t->detail);
+		_cleanup_free_ char *detail = retell_dup(t->detail, c->language);
+		_cleanup_free_ char *example = xasprintf(phrase(NEWS_EXAMPLE, c->language), object, detail);
 
 		entry_add_line(e, example);
 	} else if (*t->node) {

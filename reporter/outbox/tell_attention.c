@@ -13,6 +13,7 @@
 #include "base/xalloc.h"
 #include "model/duties.h"
 #include "model/phrases.h"
+#include "model/retell.h"
 #include "model/troubles.h"
 #include "reporter/news/when.h"
 #include "reporter/outbox/audience.h"
@@ -364,8 +365,11 @@ static void add_names(const struct teller *t, struct entry *e, const struct alar
 		names = xstrdup(*a->ns ? a->ns : a->name);
 	if (names)
 		entry_add_line(e, names);
-	if (*a->detail && strcmp(a->kind, OF_PAUSE) != 0)
-		entry_add_line(e, a->detail);
+	if (*a->detail && strcmp(a->kind, OF_PAUSE) != 0) {
+		_cleanup_free_ char *detail = retell_dup(a->detail, t->language);
+
+		entry_add_line(e, detail);
+	}
 }
 
 static void add_times(const struct teller *t, struct entry *e, const struct alarm *a)

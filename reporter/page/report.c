@@ -9,6 +9,7 @@
 #include "base/xalloc.h"
 #include "model/phrases.h"
 #include "model/reasons.h"
+#include "model/retell.h"
 #include "reporter/news/when.h"
 #include "reporter/page/chart.h"
 #include "reporter/page/html.h"
@@ -255,8 +256,11 @@ static void put_held_row(struct report *r, struct table *t, const struct series_
 					     : duty_name((enum duty)held->duty));
 	table_open_cell(t);
 	html_element(r->h, "p", NULL, *sentence ? sentence : held->reason);
-	if (*held->detail)
-		html_element(r->h, "p", "dim small", held->detail);
+	if (*held->detail) {
+		_cleanup_free_ char *detail = retell_dup(held->detail, r->language);
+
+		html_element(r->h, "p", "dim small", detail);
+	}
 	if (*remedy) {
 		html_open_class(r->h, "p", "small");
 		html_text_f(r->h, phrase(NEWS_REMEDY, r->language), remedy);

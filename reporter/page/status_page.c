@@ -11,6 +11,7 @@
 #include "model/duties.h"
 #include "model/phrases.h"
 #include "model/reasons.h"
+#include "model/retell.h"
 #include "reporter/news/when.h"
 #include "reporter/page/html.h"
 #include "reporter/page/html_table.h"
@@ -92,8 +93,11 @@ static void put_trouble(struct page *p, struct table *t, const struct live_troub
 	html_close(p->h);
 	if (*trouble->object)
 		html_element(p->h, "p", NULL, trouble->object);
-	if (*trouble->detail)
-		html_element(p->h, "p", "small", trouble->detail);
+	if (*trouble->detail) {
+		_cleanup_free_ char *detail = retell_dup(trouble->detail, p->language);
+
+		html_element(p->h, "p", "small", detail);
+	}
 	if (*trouble->remedy) {
 		html_open_class(p->h, "p", "small");
 		html_text_f(p->h, phrase(NEWS_REMEDY, p->language), trouble->remedy);
@@ -281,8 +285,11 @@ static void put_why(struct page *p, struct table *t, const struct msg_ctl_histor
 {
 	table_open_cell(t);
 	html_element(p->h, "p", NULL, reason_text(r->reason, p->language));
-	if (*r->detail)
-		html_element(p->h, "p", "dim small", r->detail);
+	if (*r->detail) {
+		_cleanup_free_ char *detail = retell_dup(r->detail, p->language);
+
+		html_element(p->h, "p", "dim small", detail);
+	}
 	html_close(p->h);
 }
 
