@@ -55,7 +55,7 @@ static char *make_dir(void)
 			return dir;
 		free(dir);
 	}
-	output_complain(NULL, TEXT(RUN_NO_FOLDER), strerrordesc_np(errno));
+	output_complain(NULL, TEXT(RUN_NO_FOLDER), output_errno(errno));
 	return NULL;
 }
 
@@ -105,7 +105,7 @@ static pid_t start(struct run *r, bool supervisor)
 
 	if (pid != 0) {
 		if (pid < 0)
-			output_complain(NULL, TEXT(RUN_NO_PROCESS), strerrordesc_np(errno));
+			output_complain(NULL, TEXT(RUN_NO_PROCESS), output_errno(errno));
 		return pid;
 	}
 	(void)sigprocmask(SIG_SETMASK, &r->before, NULL);

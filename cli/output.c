@@ -44,11 +44,16 @@ void output_json(json_t *root)
 	json_decref(root);
 }
 
+const char *output_errno(int err)
+{
+	return str_translate(OUTPUT_TRANSLATE, strerrordesc_np(err));
+}
+
 int output_flush(int code)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return code;
-	output_complain(NULL, TEXT(NOT_WRITTEN_OUT), strerrordesc_np(errno));
+	output_complain(NULL, TEXT(NOT_WRITTEN_OUT), output_errno(errno));
 	return code == EXIT_CODE_OK ? EXIT_CODE_FAILURE : code;
 }
 

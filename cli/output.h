@@ -26,6 +26,8 @@ json_t *output_json_replicas(int64_t n);
 /* The same language, for what finds mistakes and knows no language; JSON is in English. */
 #define OUTPUT_TRANSLATE phrase_translator(language_of_environment())
 #define OUTPUT_DIAGS     ((struct diags){ .translate = OUTPUT_TRANSLATE })
+/* What the C library says of a number of errno, in the same language. */
+const char *output_errno(int err);
 /* Print "ops-pod-cleaner COMMAND: " (command NULL: without one), the text and a line end on stderr. */
 void output_complain(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

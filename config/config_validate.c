@@ -196,7 +196,7 @@ static void check_file(const struct check *k, const char *key, const char *file)
 	if (path && access(path, F_OK) < 0)
 		WARN(k, position_of(k, key),
 		     "%s: %s: %s: write its path, absolute or from the folder of this file", key, path,
-		     strerrordesc_np(errno));
+		     diags_said(k->d, strerrordesc_np(errno)));
 }
 
 static void check_secrets(const struct check *k)

@@ -88,14 +88,15 @@ int file_read(const char *path, size_t cap, char **ret, size_t *ret_n, str_trans
 	int r;
 
 	if (fd < 0 || fstat(fd, &before) < 0)
-		return FAIL(&e, -errno, "cannot be read: %s", strerror(errno));
+		return FAIL(&e, -errno, "cannot be read: %s",
+			    str_translate(translate, strerrordesc_np(errno)));
 	r = check(&before, cap, &e);
 	if (r < 0)
 		return r;
 	p = xmalloc((size_t)before.st_size + 1);
 	r = read_all(fd, p, (size_t)before.st_size + 1, &n);
 	if (r < 0)
-		return FAIL(&e, r, "cannot be read: %s", strerror(-r));
+		return FAIL(&e, r, "cannot be read: %s", str_translate(translate, strerrordesc_np(-r)));
 	if (fstat(fd, &after) < 0 || n != (size_t)before.st_size || after.st_size != before.st_size ||
 	    after.st_mtim.tv_sec != before.st_mtim.tv_sec || after.st_mtim.tv_nsec != before.st_mtim.tv_nsec)
 		return FAIL(&e, -EAGAIN, "changed while it was read: try again");

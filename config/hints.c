@@ -59,7 +59,7 @@ static void add_one(const char *text, size_t n, struct diags *d, size_t i, const
 {
 	const struct diag *one = &d->v[i];
 
-	if (!strstr(one->text, h->said) || strstr(one->text, diags_said(d, "full-width")))
+	if (!strstr(one->text, diags_said(d, h->said)) || strstr(one->text, diags_said(d, "full-width")))
 		return;
 	_cleanup_free_ char *remedy = remedy_of(d, h);
 

@@ -173,7 +173,7 @@ static void check_file(const struct check *k, size_t off)
 	if (path && access(path, F_OK) < 0)
 		WARN(k, key_position(k, off),
 		     "%s: %s: %s: write its path, absolute or from the folder of this file", row->path, path,
-		     strerrordesc_np(errno));
+		     diags_said(k->d, strerrordesc_np(errno)));
 }
 
 static void check_given(const struct check *k)

@@ -236,8 +236,8 @@ static int report_syntax(struct build *b, const yaml_parser_t *p)
 	const bool tag = p->context && strstr(p->context, "scanning a tag");
 
 	return FAIL(b, at, "not valid YAML: %s%s%s%s",
-		    p->problem ? p->problem : diags_said(b->d, "the parser gave up"), p->context ? ", " : "",
-		    p->context ? p->context : "",
+		    diags_said(b->d, p->problem ? p->problem : "the parser gave up"),
+		    p->context ? diags_said(b->d, ", ") : "", p->context ? diags_said(b->d, p->context) : "",
 		    diags_said(b->d, tag             ? NEEDS_QUOTES
 				     : is_tab(b, at) ? "; a tab cannot indent, use spaces"
 						     : ""));

@@ -107,6 +107,6 @@ const char *zone_error(int err)
 	case -EBADMSG:
 		return "its file is not a time zone file";
 	default:
-		return strerror(-err);
+		return strerrordesc_np(-err);
 	}
 }

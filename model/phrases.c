@@ -48,6 +48,7 @@ enum phrase phrase_find(const char *en, size_t n)
 static const enum phrase found_by_english[] = {
 #define PHRASE(ID, en, zh) PHRASE_##ID,
 #include "model/phrases_config.def"
+#include "model/phrases_libraries.def"
 #undef PHRASE
 };
 

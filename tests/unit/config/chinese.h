@@ -9,12 +9,13 @@
 #include "base/cleanup.h"
 #include "model/phrases.h"
 
-/* Names, values and the words of libraries stay: only whole rows are looked for, of more than a word. */
+/* Names and values stay: only whole rows are looked for, of more than a word. */
 static inline void assert_chinese(const char *text)
 {
 	static const char *const rows[] = {
 #define PHRASE(ID, en, zh) en,
 #include "model/phrases_config.def"
+#include "model/phrases_libraries.def"
 #undef PHRASE
 	};
 

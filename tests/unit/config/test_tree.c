@@ -1,6 +1,7 @@
 /* test_tree.c - what YAML and which files are taken, and what is said about the others. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,6 +94,96 @@ TEST_LOOP(one_line_each_in_chinese, 0, ARRAY_SIZE(texts))
 	ck_assert_uint_eq(diags.n, texts[_i].line != NULL);
 	for (size_t i = 0; i < diags.n; i++)
 		assert_chinese(diags.v[i].text);
+}
+
+/* What libyaml finds, as near to every one of its texts as a file can come. */
+static const char *const mistakes[] = {
+	"a: 1\nb\nc: 2\n",
+	"a: b: c\n",
+	"a: - b\n",
+	"- ? a\nb: 1\n",
+	"a: \"open\n",
+	"a: \"x\n---\n\"\n",
+	"a: \"\\q\"\n",
+	"a: \"\\xzz\"\n",
+	"a: \"\\uD800\"\n",
+	"a: |0\n  x\n",
+	"a: |x\n",
+	"a: |\n \tx\n\ty\n",
+	"a: |\n\tx\n",
+	"a: >\n   \n  x\n\ty\n",
+	"a:\n  b: 1\n c: 2\n",
+	"a:\n  - 1\n  b: 2\n",
+	"a: [1, 2\n",
+	"a: {b: 1\n",
+	"a: {b: 1]\n",
+	"a: ]\n",
+	"a: }\n",
+	"a: ,\n",
+	"a: @x\n",
+	"a: `x\n",
+	"a: %x\n",
+	"a: & x\n",
+	"a: &x! y\n",
+	"a: * x\n",
+	"a: *x! y\n",
+	"a: *\n",
+	"a: !<x y\n",
+	"a: !<> y\n",
+	"a: !x%zz y\n",
+	"a: !x%ff y\n",
+	"a: !x%c3%28 y\n",
+	"a: !x!y z\n",
+	"a: !x{y z\n",
+	"%\n---\na: 1\n",
+	"%YAML\n---\na: 1\n",
+	"%YAML 1\n---\na: 1\n",
+	"%YAML x\n---\na: 1\n",
+	"%YAML 1.1111111111111111\n---\na: 1\n",
+	"%YAML 2.0\n---\na: 1\n",
+	"%YAML 1.1\n%YAML 1.1\n---\na: 1\n",
+	"%YAML 1.1 x\n---\na: 1\n",
+	"%YAML 1.1\na: 1\n",
+	"%OTHER 1.1\n---\na: 1\n",
+	"%TAG\n---\na: 1\n",
+	"%TAG x y\n---\na: 1\n",
+	"%TAG !x y\n---\na: 1\n",
+	"%TAG !x!y\n---\na: 1\n",
+	"%TAG !x! <\n---\na: 1\n",
+	"%TAG !x! y z\n---\na: 1\n",
+	"%TAG !x! y\n%TAG !x! y\n---\na: 1\n",
+	"a: 1\n... b\n",
+	"? a\n- b\n",
+	"a: 1\n- b\n",
+	"- a\nb: 1\n",
+	"'a' 'b': 1\n",
+	"a: 'b' c\n",
+	"[a: : b]\n",
+	"[a, ? b, : c] d\n",
+	"- - a\n - b\n",
+	"\"a\n b\": 1\n",
+	"a: \"b\"c: d\n",
+};
+
+/* Two words of English, one behind the other. */
+static bool holds_english(const char *text)
+{
+	for (const char *p = text; (p = strchr(p, ' ')); p++)
+		if (p - text > 1 && islower((unsigned char)p[-1]) && islower((unsigned char)p[-2]) &&
+		    islower((unsigned char)p[1]) && islower((unsigned char)p[2]))
+			return true;
+	return false;
+}
+
+TEST_LOOP(a_mistake_of_yaml_is_told_in_chinese, 0, ARRAY_SIZE(mistakes))
+{
+	const char *text = mistakes[_i];
+
+	diags.translate = phrase_translator(LANGUAGE_ZH);
+	ck_assert_msg(parse(text, strlen(text), TREE_CONFIGURATION) < 0, "%s is taken", text);
+	ck_assert_uint_eq(diags.n, 1);
+	assert_chinese(diags.v[0].text);
+	ck_assert_msg(!holds_english(diags.v[0].text), "%s", diags.v[0].text);
 }
 
 static char *repeat(const char *s, size_t times, size_t *ret_n)
