@@ -3,6 +3,7 @@
 #include "config/sinks_validate.h"
 
 #include <errno.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -89,6 +90,44 @@ static bool is_of_another(const struct check *k, const struct position *at, cons
 	return true;
 }
 
+/* Does "/path?a=1&b=2" give a value to that one? */
+static bool has_parameter(const char *path, const char *name)
+{
+	const size_t n = strlen(name);
+
+	for (const char *p = strchr(path, '?'); p; p = strchr(p + 1, '&'))
+		if (strncmp(p + 1, name, n) == 0 && p[1 + n] == '=' && p[2 + n] && p[2 + n] != '&')
+			return true;
+	return false;
+}
+
+/* The address is one of its owner's. */
+static void check_own_address(const struct check *k, const struct url *u)
+{
+	const struct sink_type_desc *t = sink_type_desc((enum sink_type)k->s->type);
+
+	if (strncmp(u->path, t->path, strlen(t->path)) != 0)
+		WARN(k, KEY(k, url),
+		     "sinks[].url: the path of the address of %s begins with %s: copy all of it", label(k, t),
+		     t->path);
+	else if (*t->query && !has_parameter(u->path, t->query))
+		ERROR(k, KEY(k, url), "sinks[].url: the address of %s holds %s=...: copy all of it",
+		      label(k, t), t->query);
+}
+
+/* Nobody else serves a type without hosts, so it often stands in the same cluster. */
+static void check_plain(const struct check *k, const struct url *u)
+{
+	const bool own = !*sink_type_desc((enum sink_type)k->s->type)->hosts;
+
+	if (!url_scheme_is(k->s->url, "http", 4) || (own && url_is_inside(u)))
+		return;
+	WARN(k, KEY(k, url),
+	     own ? "sinks[].url: http sends the messages unencrypted; write https, or for a Service of the "
+		   "same cluster http://NAME.NAMESPACE.svc"
+		 : "sinks[].url: http sends the address and the messages unencrypted; write https");
+}
+
 static void check_address(const struct check *k)
 {
 	const struct sink_type_desc *t = sink_type_desc((enum sink_type)k->s->type);
@@ -105,14 +144,14 @@ static void check_address(const struct check *k)
 	}
 	if (is_of_another(k, at, "sinks[].url", (enum sink_type)k->s->type, &u) || url_is_loopback(&u))
 		return;
+	check_plain(k, &u);
 	if (*t->hosts && !sink_type_has_host((enum sink_type)k->s->type, u.host))
 		WARN(k, at,
 		     "sinks[].url: %s is not where %s is (%s): right if it is a server of your own that "
 		     "stands in between",
 		     u.host, label(k, t), t->hosts);
-	else if (*t->path && strncmp(u.path, t->path, strlen(t->path)) != 0)
-		WARN(k, at, "sinks[].url: the path of the address of %s begins with %s: copy all of it",
-		     label(k, t), t->path);
+	else
+		check_own_address(k, &u);
 }
 
 /* -- what a type needs -- */
@@ -131,6 +170,78 @@ static void check_secret(const struct check *k)
 		     "secretFile; without one it takes only what holds its keyword or comes from its "
 		     "addresses",
 		     k->s->name, label(k, t));
+	else if (k->s->secret && strncmp(k->s->secret, t->secret_begin, strlen(t->secret_begin)) != 0)
+		WARN(k, KEY(k, secret), "sinks[].secret: the secret of %s begins with %s: copy all of it",
+		     label(k, t), t->secret_begin);
+}
+
+/* -- who is mentioned -- */
+
+static bool is_mention(const struct sink_type_desc *t, const char *who)
+{
+	_cleanup_free_ char *whole = xasprintf("^(%s)$", t->mention);
+	regex_t re;
+
+	if (regcomp(&re, whole, REG_EXTENDED | REG_NOSUB) != 0)
+		abort(); /* a mistake in the table */
+	const bool is = regexec(&re, who, 0, NULL, 0) == 0;
+	regfree(&re);
+	return is;
+}
+
+static void check_mentions(const struct check *k)
+{
+	const struct sink_type_desc *t = sink_type_desc((enum sink_type)k->s->type);
+	const struct str_list *l = &k->s->mentions;
+
+	if (l->n > 0 && !*t->mention) {
+		WARN(k, KEY(k, mentions), "sinks[].mention is not used by %s: remove it", label(k, t));
+		return;
+	}
+	for (size_t i = 0; i < l->n; i++)
+		if (!is_mention(t, l->v[i]))
+			WARN(k, KEY(k, mentions),
+			     "sinks[].mention: %s knows nobody as \"%s\": write for example %s", label(k, t),
+			     l->v[i], t->mention_like);
+}
+
+/* -- mail -- */
+
+/* As http/mail.c takes one: "name@host". */
+static bool is_mail_address(const char *s)
+{
+	size_t at = 0;
+
+	for (const char *c = s; *c; c++) {
+		if ((unsigned char)*c <= 0x20 || *c == 0x7f || *c == '<' || *c == '>')
+			return false;
+		at += *c == '@';
+	}
+	return at == 1;
+}
+
+static void check_mail_addresses(const struct check *k)
+{
+	if (k->s->from && !is_mail_address(k->s->from))
+		ERROR(k, KEY(k, from), "%s: \"%s\" is no mail address: write for example %s", "sinks[].from",
+		      k->s->from, "cleaner@example.com");
+	for (size_t i = 0; i < k->s->to.n; i++)
+		if (!is_mail_address(k->s->to.v[i]))
+			ERROR(k, KEY(k, to), "%s: \"%s\" is no mail address: write for example %s",
+			      "sinks[].to", k->s->to.v[i], "sre@example.com");
+}
+
+static void check_mail_user(const struct check *k)
+{
+	const char *authority = k->s->url ? strstr(k->s->url, "://") : NULL;
+
+	if (!authority || k->s->secret || k->s->secret_file)
+		return;
+	authority += 3;
+	if (memchr(authority, '@', strcspn(authority, "/?#")))
+		WARN(k, KEY(k, url),
+		     "sinks[].url: the user of the mail server has no password: write secretFile or secret, "
+		     "or remove the user");
 }
 
 static void check_mail(const struct check *k)
@@ -143,6 +254,8 @@ static void check_mail(const struct check *k)
 		WARN(k, k->s->from ? KEY(k, from) : KEY(k, to), "sinks[].from and to are for email alone");
 	if (!mail)
 		return;
+	check_mail_addresses(k);
+	check_mail_user(k);
 	if (!k->s->from || k->s->to.n == 0)
 		ERROR(k, KEY(k, type), "sink \"%s\": email needs %s: write %s", k->s->name,
 		      diags_said(k->d, k->s->from   ? "a reader"
@@ -221,6 +334,37 @@ static void check_name(const struct check *k)
 		      "another "
 		      "name, or remove apiurl",
 		      k->s->name);
+}
+
+/* Is there something that both lists let through? An empty one lets all through; patterns are not compared.
+ */
+static bool may_meet(const struct str_list *a, const struct str_list *b)
+{
+	bool meet = a->n == 0 || b->n == 0;
+
+	for (size_t i = 0; i < a->n; i++)
+		meet = meet || str_list_has(b, STR_C(a->v[i]));
+	return meet;
+}
+
+static bool are_told_the_same(const struct sink_settings *a, const struct sink_settings *b)
+{
+	return (a->news & b->news) && may_meet(&a->clusters, &b->clusters) &&
+	       may_meet(&a->namespaces, &b->namespaces) && may_meet(&a->duties, &b->duties) &&
+	       may_meet(&a->to, &b->to);
+}
+
+static void check_twice(const struct check *k)
+{
+	for (size_t j = 0; k->s->url && j < k->i; j++) {
+		const struct sink_settings *other = &k->c->settings.sinks[j];
+
+		if (other->url && strcmp(k->s->url, other->url) == 0 && are_told_the_same(k->s, other))
+			WARN(k, KEY(k, url),
+			     "sinks \"%s\" and \"%s\" have one address, which is told the same news twice: "
+			     "remove one, or give them different tell, namespaces, duties or clusters",
+			     name_of(other), name_of(k->s));
+	}
 }
 
 static uint64_t told_at_all(const struct config *c)
@@ -308,11 +452,13 @@ static void check_one(const struct check *k)
 	if (is_written(k, offsetof(struct sink_settings, type))) {
 		check_address(k);
 		check_secret(k);
+		check_mentions(k);
 		check_mail(k);
 	}
 	check_file(k, offsetof(struct sink_settings, url_file));
 	check_file(k, offsetof(struct sink_settings, secret_file));
 	check_file(k, offsetof(struct sink_settings, ca_file));
+	check_twice(k);
 	check_told(k);
 	check_clusters(k);
 	check_namespaces(k);

@@ -135,3 +135,23 @@ bool url_is_loopback(const struct url *u)
 	return strcasecmp(u->host, "localhost") == 0 || strcmp(u->host, "::1") == 0 ||
 	       (u->ip && !u->six && strncmp(u->host, "127.", 4) == 0);
 }
+
+static bool is_private(const char *ip)
+{
+	struct in_addr a;
+
+	if (inet_pton(AF_INET, ip, &a) != 1)
+		return false;
+	const uint32_t n = ntohl(a.s_addr);
+	return n >> 24 == 10 || n >> 20 == (172 << 4 | 1) || n >> 16 == (192 << 8 | 168);
+}
+
+bool url_is_inside(const struct url *u)
+{
+	const char *dot = strchr(u->host, '.');
+	const char *svc = dot ? strchr(dot + 1, '.') : NULL;
+
+	if (url_is_loopback(u) || u->ip)
+		return url_is_loopback(u) || is_private(u->host);
+	return !dot || (svc && (strcasecmp(svc, ".svc") == 0 || strncasecmp(svc, ".svc.", 5) == 0));
+}

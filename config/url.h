@@ -28,5 +28,8 @@ int url_parse_as(const char *text, const char *allowed, struct url *ret, const c
 bool url_scheme_is(const char *text, const char *name, size_t n);
 /* localhost, 127.0.0.0/8 or ::1 */
 bool url_is_loopback(const struct url *u);
+/* Loopback, a Service of this cluster (a single name, NAME.NAMESPACE.svc, with or without the cluster's
+ * domain behind it) or a private address of IPv4: what goes there leaves no network of one's own. */
+bool url_is_inside(const struct url *u);
 
 #endif

@@ -169,7 +169,8 @@ static int check_url(struct value *v, const char *text)
 	if (url_parse_as(text, v->row->unit, &u, &why) < 0)
 		return FAIL(v, "%s; write for example https://open.feishu.cn/open-apis/bot/v2/hook/...",
 			    SAID(v, why));
-	if (url_scheme_is(text, "http", 4) && !url_is_loopback(&u))
+	/* Of a sink it depends on the type: config/sinks_validate.c. */
+	if (strcmp(v->row->unit, URL_SINKS) != 0 && url_scheme_is(text, "http", 4) && !url_is_loopback(&u))
 		note(v, "http sends the address and the report unencrypted; write https");
 	return 0;
 }

@@ -7,8 +7,8 @@
 #include "model/namespaces.h"
 
 static const struct sink_type_desc rows[SINK_TYPE__MAX] = {
-#define SINK_TYPE(ID, name, label, label_zh, schemes, hosts, path, secret)                                   \
-	[SINK_##ID] = { name, label, schemes, hosts, path, SINK_SECRET_##secret },
+#define SINK_TYPE(ID, name, label, label_zh, schemes, hosts, path, secret, ...)                              \
+	[SINK_##ID] = { name, label, schemes, hosts, path, SINK_SECRET_##secret, __VA_ARGS__ },
 #include "model/sink_types.def"
 #undef SINK_TYPE
 };

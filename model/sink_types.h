@@ -18,6 +18,7 @@ enum sink_secret { SINK_SECRET_NONE, SINK_SECRET_MAY, SINK_SECRET_SHOULD };
 struct sink_type_desc {
 	const char *name, *label, *schemes, *hosts, *path;
 	enum sink_secret secret;
+	const char *query, *secret_begin, *mention, *mention_like;
 };
 
 /* Its row. t is below SINK_TYPE__MAX. */

@@ -65,6 +65,16 @@ static const struct {
 	{ "tooManyRestart: {enable: true, namespaces: a}\nsinks: [{name: a, type: feishu, urlFile: y, tell: "
 	  "actions}]",
 	  "f:1:18: tooManyRestart is enabled but has no apiurl, and no sink is told the report" },
+	{ "sinks: [{name: a, type: feishu, url: ''}]", "f:1:38: sinks[].url: the text is empty" },
+	{ "sinks: [{name: a, type: dingtalk, url: 'https://oapi.dingtalk.com/robot/send?x=HIDE', secret: "
+	  "SECHIDE}]",
+	  "f:1:35: sinks[].url: the address of a DingTalk robot holds access_token=..." },
+	{ "sinks: [{name: a, type: wecom, url: 'https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key='}]",
+	  "f:1:32: sinks[].url: the address of a WeCom robot holds key=...: copy all of it" },
+	{ "sinks: [{name: a, type: email, url: 'smtps://mail', from: ab, to: a@b}]",
+	  "f:1:53: sinks[].from: \"ab\" is no mail address: write for example cleaner@example.com" },
+	{ "sinks: [{name: a, type: email, url: 'smtps://mail', from: a@b, to: [a@b, c]}]",
+	  "f:1:64: sinks[].to: \"c\" is no mail address" },
 	{ "sinks: [{name: a, type: fieshu, urlFile: y}]", "\"fieshu\" is none of feishu|dingtalk|" },
 	{ "sinks: [{name: a, type: feishu, urlFile: y, tell: [action]}]",
 	  "f:1:52: sinks[].tell: \"action\" is none of actions|attention|report; did you mean actions?" },

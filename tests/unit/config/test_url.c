@@ -59,4 +59,34 @@ TEST_LOOP(parses, 0, ARRAY_SIZE(cases))
 	ck_assert_str_eq(u.path, cases[_i].path);
 }
 
+static const struct {
+	const char *text;
+	bool inside;
+} places[] = {
+	{ "http://am:9093", true },
+	{ "http://am.monitoring.svc:9093", true },
+	{ "http://am.monitoring.svc.cluster.local/x", true },
+	{ "http://127.0.0.1", true },
+	{ "http://[::1]", true },
+	{ "http://10.1.2.3", true },
+	{ "http://172.31.0.1", true },
+	{ "http://192.168.0.1", true },
+	{ "http://172.32.0.1", false },
+	{ "http://8.8.8.8", false },
+	{ "http://[2001:db8::1]", false },
+	{ "http://example.com", false },
+	{ "http://am.example.com", false },
+	{ "http://x.svc.example.com", false },
+	{ "http://a.b.svc-example.com", false },
+};
+
+TEST_LOOP(what_leaves_no_network_of_ones_own, 0, ARRAY_SIZE(places))
+{
+	struct url u;
+	const char *why;
+
+	ck_assert_int_eq(url_parse(places[_i].text, &u, &why), 0);
+	ck_assert_msg(url_is_inside(&u) == places[_i].inside, "%s", places[_i].text);
+}
+
 SUITE("config/url");
