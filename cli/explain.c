@@ -221,12 +221,11 @@ static char *say_check(const char *text, enum language l)
 
 		if (!asked)
 			continue;
-		_cleanup_free_ char *facts =
-			retell_dup(text[n] ? text + n + 1 + (text[n + 1] == ' ') : "", l);
+		_cleanup_free_ char *facts = retell(text[n] ? text + n + 1 + (text[n + 1] == ' ') : "", l);
 
 		return xconcat(asked, *facts ? ": " : "", facts, NULL);
 	}
-	return retell_dup(text, l);
+	return retell(text, l);
 }
 
 static void add_rule(struct table *t, const struct row *row)
@@ -253,7 +252,7 @@ static void add_verdict(struct table *t, const struct explain_report *e, const s
 	const struct live_row *l = live_of(e, row);
 	const struct told told = told_of(e, row);
 	char until[RFC3339_MAX] = "-", refused[LIVE_REFUSAL_MAX] = "";
-	_cleanup_free_ char *facts = retell_dup(told.facts, e->language);
+	_cleanup_free_ char *facts = retell(told.facts, e->language);
 
 	if (told.until)
 		output_time(view, told.until, until);

@@ -130,7 +130,7 @@ static void print_table(const struct history_rows *rows, const struct table_view
 		table_add(t, outcome_color(h), "%s%s", outcome_text(h), h->observe ? " (observe)" : "");
 		table_add(t, COLOR_NONE, "%s", h->reason);
 		add_target(t, h, view);
-		_cleanup_free_ char *detail = retell_dup(h->detail, language_of_environment());
+		_cleanup_free_ char *detail = retell(h->detail, language_of_environment());
 
 		table_add(t, COLOR_DIM, "%s", detail);
 	}

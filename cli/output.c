@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "base/unicode.h"
 #include "base/xalloc.h"
+#include "model/retell.h"
 #include "model/duties.h"
 #include "model/reasons.h"
 
@@ -120,7 +121,7 @@ char *output_answer(const char *text, enum language l)
 		if (said)
 			return said;
 	}
-	return xstrdup(text);
+	return retell(text, l);
 }
 
 void output_complain_answer(const char *text)

@@ -212,7 +212,7 @@ static void add_why(struct table *t, const struct live_row *r, const struct tabl
 	const bool other = live_was_declined(r);
 	char refused[LIVE_REFUSAL_MAX];
 	_cleanup_free_ char *facts =
-		retell_dup(other ? r->dry_run.detail : r->row.evidence, language_of_environment());
+		retell(other ? r->dry_run.detail : r->row.evidence, language_of_environment());
 	const char *say = output_sentence(reason_of(r), language_of_environment());
 
 	table_add(t, COLOR_NONE, "%s%s%s%s", say, say[0] && facts[0] ? ": " : "", facts,

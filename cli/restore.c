@@ -187,7 +187,7 @@ static void print_table(const struct restore *r, FILE *out)
 			table_add(t, COLOR_NONE, "-");
 		table_add(t, good ? COLOR_GOOD : COLOR_BAD, "%s", outcome_name((enum outcome)i->outcome));
 		table_add(t, COLOR_NONE, "%s", i->reason[0] ? i->reason : "-");
-		_cleanup_free_ char *said = retell_dup(i->text, language_of_environment());
+		_cleanup_free_ char *said = retell(i->text, language_of_environment());
 
 		table_add(t, COLOR_DIM, "%s", said);
 	}

@@ -10,8 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
+#include "model/language.h"
+#include "model/retell.h"
 #include "model/guards.h"
 #include "model/troubles.h"
 
@@ -49,8 +52,10 @@ static void note_trouble(struct state *s, uint64_t cluster, const char *text, bo
 {
 	if (!text[0] || cluster >= CLUSTERS_MAX || s->at[cluster].trouble[0])
 		return;
+	_cleanup_free_ char *told = retell(text, language_of_environment());
+
 	(void)snprintf(s->at[cluster].trouble, sizeof(s->at[0].trouble), TEXT(ROUND_TROUBLE),
-		       s->names[cluster], text);
+		       s->names[cluster], told);
 	s->at[cluster].lasting = lasting;
 }
 

@@ -163,7 +163,7 @@ static void print_table(const struct rows *rows, const struct table_view *view)
 		if (!readable(&rows->v[i], view, value, sizeof(value)))
 			continue;
 		table_add(t, COLOR_DIM, "%s", rows->v[i].name);
-		_cleanup_free_ char *said = retell_dup(value, is_retold(rows->v[i].name) ? l : LANGUAGE_EN);
+		_cleanup_free_ char *said = retell(value, is_retold(rows->v[i].name) ? l : LANGUAGE_EN);
 
 		table_add(t, COLOR_NONE, "%s", said);
 	}

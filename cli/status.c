@@ -414,7 +414,7 @@ static void print_troubles(const struct status *s, const struct table_view *view
 		_cleanup_free_ char *in = t->cluster_name[0]
 						  ? xasprintf(TEXT(STATUS_IN_CLUSTER), t->cluster_name)
 						  : xstrdup("");
-		_cleanup_free_ char *detail = retell_dup(t->detail, l);
+		_cleanup_free_ char *detail = retell(t->detail, l);
 
 		table_text(stdout, view, TEXT(STATUS_TROUBLE), in,
 			   table_span(clock_wall_ms() - t->since, span), next, d->text[l].sentence,

@@ -15,7 +15,9 @@
 
 static const enum phrase rows[] = {
 #define PHRASE(ID, en, zh) PHRASE_##ID,
+#include "model/phrases_details.def"
 #include "model/phrases_evidence.def"
+#include "model/phrases_libraries.def"
 #undef PHRASE
 };
 
@@ -23,25 +25,19 @@ static const enum phrase rows[] = {
 
 struct out {
 	char *p;
-	size_t size, n; /* n: of the whole text, whatever fits */
-	bool full;
+	size_t size, n;
 };
 
 static void put(struct out *o, struct str s)
 {
-	size_t fits = s.n;
-
-	if (!o->full && s.n >= o->size - o->n) {
-		o->full = true;
-		fits = o->size - o->n - 1;
-		while (fits > 0 && ((unsigned char)s.p[fits] & 0xc0) == 0x80)
-			fits--;
-		memcpy(o->p + o->n, s.p, fits);
-		o->p[o->n + fits] = '\0';
-	} else if (!o->full && s.n > 0) {
-		memcpy(o->p + o->n, s.p, s.n);
+	if (o->size - o->n <= s.n) {
+		o->size = 2 * (o->n + s.n) + 64;
+		o->p = xreallocarray(o->p, o->size, 1);
 	}
+	if (s.n > 0)
+		memcpy(o->p + o->n, s.p, s.n);
 	o->n += s.n;
+	o->p[o->n] = '\0';
 }
 
 /* -- a row -- */
@@ -232,7 +228,7 @@ static void tell_or_copy(struct out *o, struct str text, int depth)
 static bool tell_named(struct out *o, struct str text, int depth)
 {
 	const char *colon = text.n > 2 ? memmem(text.p, text.n, ": ", 2) : NULL;
-	const struct out before = *o;
+	const size_t before = o->n;
 
 	if (!colon || depth + 1 == DEPTH_MAX)
 		return false;
@@ -241,7 +237,7 @@ static bool tell_named(struct out *o, struct str text, int depth)
 	put(o, (struct str){ text.p, n });
 	if (tell(o, (struct str){ text.p + n, text.n - n }, depth + 1))
 		return true;
-	*o = before;
+	o->n = before;
 	return false;
 }
 
@@ -276,29 +272,27 @@ static bool tell(struct out *o, struct str text, int depth)
 /* A sentence behind others. A message that is not ours may hold "; ": it keeps it. */
 static void tell_next(struct out *o, struct str text, bool begun)
 {
-	const struct out before = *o;
+	const size_t before = o->n;
 
 	if (begun)
 		put(o, STR_LIT("；"));
 	if (tell(o, text, 0))
 		return;
-	*o = before;
+	o->n = before;
 	if (begun)
 		put(o, STR_LIT("; "));
 	put(o, text);
 }
 
-size_t retell(const char *text, enum language l, char *out, size_t size)
+char *retell(const char *text, enum language l)
 {
-	struct out o = { .p = out, .size = size, .full = size == 0 };
+	struct out o = { 0 };
 	const char *end;
 	bool begun = false;
 
-	if (size > 0)
-		*out = '\0';
-	if (l != LANGUAGE_ZH)
-		put(&o, STR_C(text));
-	for (; l == LANGUAGE_ZH; text = end + 2) {
+	if (!text || l != LANGUAGE_ZH)
+		return text ? xstrdup(text) : NULL;
+	for (;; text = end + 2) {
 		struct str s = STR_C(text);
 
 		end = strstr(text, "; ");
@@ -307,20 +301,6 @@ size_t retell(const char *text, enum language l, char *out, size_t size)
 		tell_next(&o, s, begun);
 		begun = true;
 		if (!end)
-			break;
+			return o.p;
 	}
-	if (!o.full)
-		out[o.n] = '\0';
-	return o.n;
-}
-
-char *retell_dup(const char *text, enum language l)
-{
-	if (!text)
-		return NULL;
-	const size_t n = retell(text, l, NULL, 0);
-	char *ret = xmalloc(n + 1);
-
-	(void)retell(text, l, ret, n + 1);
-	return ret;
 }

@@ -316,7 +316,7 @@ void report_entry_add_attention(const struct attention_group *g, const struct re
 	if (*g->names)
 		entry_add_line(e, g->names);
 	if (*g->detail)
-		add_part(&when, l == LANGUAGE_ZH ? "：" : ": ", retell_dup(g->detail, l));
+		add_part(&when, l == LANGUAGE_ZH ? "：" : ": ", retell(g->detail, l));
 	entry_add_line(e, when);
 	entry_add_line(e, remedy);
 	fact_text(e, "cluster", g->cluster);

@@ -170,14 +170,14 @@ static void add_single(struct composer *c, struct section *s, const struct told 
 	if (*t->node)
 		entry_add_fact(e, "node", t->node);
 	if (t->part == PART_FORCED) {
-		_cleanup_free_ char *live = retell_dup(t->proof, c->language);
+		_cleanup_free_ char *live = retell(t->proof, c->language);
 		_cleanup_free_ char *proof = xasprintf(phrase(NEWS_CERTIFICATE, c->language), live);
 
 		entry_add_line(e, proof);
 		return;
 	}
 	if (*t->evidence) {
-		_cleanup_free_ char *evidence = retell_dup(t->evidence, c->language);
+		_cleanup_free_ char *evidence = retell(t->evidence, c->language);
 
 		entry_add_line(e, evidence);
 	}
@@ -235,7 +235,7 @@ static void add_count(struct composer *c, struct section *s, const struct told *
 	entry_add_line(e, why);
 	if (failed) {
 		_cleanup_free_ char *object = object_of(c, t);
-		_cleanup_free_ char *detail = retell_dup(t->detail, c->language);
+		_cleanup_free_ char *detail = retell(t->detail, c->language);
 		_cleanup_free_ char *example = xasprintf(phrase(NEWS_EXAMPLE, c->language), object, detail);
 
 		entry_add_line(e, example);

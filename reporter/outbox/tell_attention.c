@@ -366,7 +366,7 @@ static void add_names(const struct teller *t, struct entry *e, const struct alar
 	if (names)
 		entry_add_line(e, names);
 	if (*a->detail && strcmp(a->kind, OF_PAUSE) != 0) {
-		_cleanup_free_ char *detail = retell_dup(a->detail, t->language);
+		_cleanup_free_ char *detail = retell(a->detail, t->language);
 
 		entry_add_line(e, detail);
 	}

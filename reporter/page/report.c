@@ -257,7 +257,7 @@ static void put_held_row(struct report *r, struct table *t, const struct series_
 	table_open_cell(t);
 	html_element(r->h, "p", NULL, *sentence ? sentence : held->reason);
 	if (*held->detail) {
-		_cleanup_free_ char *detail = retell_dup(held->detail, r->language);
+		_cleanup_free_ char *detail = retell(held->detail, r->language);
 
 		html_element(r->h, "p", "dim small", detail);
 	}

@@ -94,7 +94,7 @@ static void put_trouble(struct page *p, struct table *t, const struct live_troub
 	if (*trouble->object)
 		html_element(p->h, "p", NULL, trouble->object);
 	if (*trouble->detail) {
-		_cleanup_free_ char *detail = retell_dup(trouble->detail, p->language);
+		_cleanup_free_ char *detail = retell(trouble->detail, p->language);
 
 		html_element(p->h, "p", "small", detail);
 	}
@@ -286,7 +286,7 @@ static void put_why(struct page *p, struct table *t, const struct msg_ctl_histor
 	table_open_cell(t);
 	html_element(p->h, "p", NULL, reason_text(r->reason, p->language));
 	if (*r->detail) {
-		_cleanup_free_ char *detail = retell_dup(r->detail, p->language);
+		_cleanup_free_ char *detail = retell(r->detail, p->language);
 
 		html_element(p->h, "p", "dim small", detail);
 	}

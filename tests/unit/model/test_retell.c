@@ -14,13 +14,14 @@ static const struct {
 	const char *id, *en, *zh;
 } rows[] = {
 #define PHRASE(ID, en, zh) { #ID, en, zh },
+#include "model/phrases_details.def"
 #include "model/phrases_evidence.def"
 #undef PHRASE
 };
 
 static void told(const char *en, const char *zh)
 {
-	_cleanup_free_ char *is = retell_dup(en, LANGUAGE_ZH);
+	_cleanup_free_ char *is = retell(en, LANGUAGE_ZH);
 
 	ck_assert_str_eq(is, zh);
 }
@@ -62,7 +63,7 @@ TEST(every_row_is_told)
 			const char *before = is_tail(rows[i].en) ? "Z" : "";
 			_cleanup_free_ char *en = xconcat(before, tail_en, NULL);
 			_cleanup_free_ char *zh = xconcat(before, tail_zh, NULL);
-			_cleanup_free_ char *is = retell_dup(en, LANGUAGE_ZH);
+			_cleanup_free_ char *is = retell(en, LANGUAGE_ZH);
 
 			ck_assert_msg(strcmp(is, zh) == 0, "%s: \"%s\" is told as \"%s\"", rows[i].id, en,
 				      is);
@@ -74,7 +75,7 @@ TEST(every_row_is_told_of_nothing)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_free_ char *en = fill(rows[i].en, "", "0");
-		_cleanup_free_ char *is = retell_dup(en, LANGUAGE_ZH);
+		_cleanup_free_ char *is = retell(en, LANGUAGE_ZH);
 
 		ck_assert_msg(is_tail(rows[i].en) || strcmp(is, en) != 0, "%s", rows[i].id);
 	}
@@ -120,6 +121,23 @@ TEST(sentences_in_sentences)
 }
 
 /* Names that are words of ours stay names. */
+/* As status and attention show them. */
+TEST(particulars_of_a_trouble)
+{
+	told("pods of all namespaces: Failed to connect to 10.0.0.1 port 6443 after 0 ms: Couldn't connect "
+	     "to server",
+	     "所有命名空间的 pods：无法连接 10.0.0.1 端口 6443（0 毫秒后）：连接不上服务器");
+	told("/etc/kc: there is no context \"b\"; there is: a, c", "/etc/kc: 没有 context \"b\"；现有：a, c");
+	told("/etc/kc:3:5: \"u\": a token and a user name are both given: only one is allowed",
+	     "/etc/kc:3:5: \"u\": token 与用户名同时存在：只能有一个");
+	told("/run/token: token: cannot be read: No such file or directory",
+	     "/run/token: token: 无法读取：没有那个文件或目录");
+	told("ops: the proxy: HTTP status 407; all: Could not resolve host: x",
+	     "ops: 代理：HTTP 状态码 407；all: 无法解析主机名：x");
+	told("the watcher: hung: no heartbeat for 8 s", "watcher：无响应：8 秒没有心跳");
+	told("3 due, but blocked: breaker 3", "3 个已到期但被阻止：breaker 3");
+}
+
 TEST(what_is_not_ours_stays)
 {
 	told("container marked running", "容器 marked 运行中");
@@ -132,10 +150,10 @@ TEST(what_is_not_ours_stays)
 
 TEST(english_stays_byte_for_byte)
 {
-	_cleanup_free_ char *is = retell_dup("marked; \x01\xff x", LANGUAGE_EN);
+	_cleanup_free_ char *is = retell("marked; \x01\xff x", LANGUAGE_EN);
 
 	ck_assert_str_eq(is, "marked; \x01\xff x");
-	ck_assert_ptr_null(retell_dup(NULL, LANGUAGE_ZH));
+	ck_assert_ptr_null(retell(NULL, LANGUAGE_ZH));
 }
 
 TEST(a_number_is_digits)
@@ -145,32 +163,13 @@ TEST(a_number_is_digits)
 	told("- restarts, threshold 5", "- restarts, threshold 5");
 }
 
-/* Every size: what is there is the beginning of the whole, in whole characters. */
-TEST(never_half_a_character)
-{
-	static const char text[] = "node n1 is not Ready; its mark was taken away; 节点";
-	_cleanup_free_ char *whole = retell_dup(text, LANGUAGE_ZH);
-	const size_t n = strlen(whole);
-
-	for (size_t size = 1; size <= n + 1; size++) {
-		_cleanup_free_ char *out = xmalloc(size);
-
-		ck_assert_uint_eq(retell(text, LANGUAGE_ZH, out, size), n);
-		ck_assert_uint_lt(strlen(out), size);
-		ck_assert_int_eq(strncmp(out, whole, strlen(out)), 0);
-		ck_assert_uint_ne((unsigned char)whole[strlen(out)] & 0xc0, 0x80);
-		ck_assert_uint_gt(strlen(out) + 4, size - 1);
-	}
-	ck_assert_uint_eq(retell(text, LANGUAGE_ZH, NULL, 0), n);
-}
-
 /* Pieces of rows and bytes of chance, one behind the other. */
 TEST(anything_may_stand_in_it)
 {
 	unsigned seed = 1;
 
 	for (int round = 0; round < 3000; round++) {
-		char text[200], out[64];
+		char text[200];
 		size_t n = 0;
 
 		while (n < 160) {
@@ -183,10 +182,10 @@ TEST(anything_may_stand_in_it)
 				n += str_copy_printable(text + n, 36, row + from, strlen(row + from));
 		}
 		text[n] = '\0';
-		_cleanup_free_ char *whole = retell_dup(text, LANGUAGE_ZH);
+		_cleanup_free_ char *whole = retell(text, LANGUAGE_ZH);
 
-		ck_assert_uint_eq(retell(text, LANGUAGE_ZH, out, sizeof(out)), strlen(whole));
-		ck_assert_uint_lt(strlen(out), sizeof(out));
+		ck_assert_uint_lt(strlen(whole),
+				  100 * sizeof(text)); /* and no byte is read or written elsewhere */
 	}
 }
 

@@ -114,7 +114,13 @@ static int note_timer(const struct event_base *b, const struct event *e, void *c
 	return 0;
 }
 
-/* The time of every timer has come, without waiting for it. */
+static int is_timer(const struct event_base *b, const struct event *e, void *timer)
+{
+	(void)b;
+	return e == timer;
+}
+
+/* The time of every timer has come, without waiting for it; what one has ended comes no more. */
 static void pass_timers(int64_t ms)
 {
 	struct timers all = { .n = 0 };
@@ -122,7 +128,8 @@ static void pass_timers(int64_t ms)
 	clock_fake_advance(ms);
 	(void)event_base_foreach_event(base, note_timer, &all);
 	for (size_t i = 0; i < all.n; i++)
-		event_get_callback(all.v[i])(-1, EV_TIMEOUT, event_get_callback_arg(all.v[i]));
+		if (event_base_foreach_event(base, is_timer, (void *)(uintptr_t)all.v[i]))
+			event_get_callback(all.v[i])(-1, EV_TIMEOUT, event_get_callback_arg(all.v[i]));
 }
 
 static const struct msg_watch_stats *stats_now(void)
