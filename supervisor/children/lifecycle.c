@@ -39,7 +39,7 @@ struct lifecycle {
 	struct event *events[7];
 	size_t n_events;
 	unsigned int ticks;
-	char refusal[256]; /* why the last reload was refused */
+	char refusal[512]; /* why the last reload was refused */
 };
 
 struct event_base *lifecycle_base(const struct lifecycle *l)

@@ -50,8 +50,8 @@ struct settings_load {
 	uint64_t conn;                       /* who asked, 0 nobody */
 	uint64_t language;                   /* enum language, of the answer */
 	char *warned, *warning;              /* warnings of the last run and of this one, a line each */
-	char problem[256];                   /* last error of this run, for an operator */
-	char said[256];                      /* the same in the language of who asked; empty: it is English */
+	char problem[512];                   /* last error of this run, for an operator */
+	char said[512];                      /* the same in the language of who asked; empty: it is English */
 	uint64_t since_ms;                   /* start of this step */
 	uint64_t refresh_at_ms;              /* next run of its own, 0 = none */
 	uint64_t numbers;                    /* generations made so far */

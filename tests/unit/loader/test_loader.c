@@ -268,6 +268,22 @@ TEST_LOOP(tells_what_is_broken, 0, ARRAY_SIZE(errors))
 	ck_assert_uint_eq(run.n_clusters, 0);
 }
 
+/* Each error once in English, for the log, and once as who asks reads it. */
+TEST(an_error_is_told_in_the_language_of_who_asks)
+{
+	run_text("workers: many\n", "reader");
+	ck_assert_uint_eq(run.errors, 1);
+	ck_assert_uint_eq(run.said, 0);
+	language = LANGUAGE_ZH;
+	run_text("workers: many\n", "reader");
+	language = LANGUAGE_EN;
+	ck_assert_int_eq(run.code, EXIT_CODE_CONFIG);
+	ck_assert_uint_eq(run.errors, 1);
+	ck_assert_uint_eq(run.said, 1);
+	ck_assert(said("1:10: workers: \"many\" is not a whole number"));
+	ck_assert(said("1:10: workers: \"many\" 不是十进制整数"));
+}
+
 #define TARGET(server, user)                                                                                 \
 	"{current-context: x, clusters: [{name: c, cluster: {server: '" server                               \
 	"'}}], users: [{name: u, user: {" user                                                               \
