@@ -14,17 +14,27 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 
-static char *system_ca;
+/* The last one first; the others are kept, as a handle may still point to one. */
+static struct bundle {
+	struct bundle *before;
+	char *pem;
+} * system_ca;
 
 struct curl_blob http_system_ca(void)
 {
-	return (struct curl_blob){ system_ca, system_ca ? strlen(system_ca) : 0, CURL_BLOB_NOCOPY };
+	char *pem = system_ca ? system_ca->pem : NULL;
+
+	return (struct curl_blob){ pem, pem ? strlen(pem) : 0, CURL_BLOB_NOCOPY };
 }
 
 void http_take_system_ca(char **pem)
 {
-	if (*pem && (!system_ca || strcmp(system_ca, *pem) != 0))
-		system_ca = TAKE_PTR(*pem);
+	if (!*pem || (system_ca && strcmp(system_ca->pem, *pem) == 0))
+		return;
+	struct bundle *b = xmalloc(sizeof(*b));
+
+	*b = (struct bundle){ .before = system_ca, .pem = TAKE_PTR(*pem) };
+	system_ca = b;
 }
 
 static curl_socket_t give_socket(void *fd, curlsocktype purpose, struct curl_sockaddr *address)

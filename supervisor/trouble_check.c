@@ -156,10 +156,25 @@ void trouble_check_answer(const struct supervisor *s, uint64_t conn)
 	}
 }
 
+/* For the reporter a row is all of a kind in a cluster: since the first of them, with what each says. */
 static void send_row(struct supervisor *s, const struct standing_trouble *t)
 {
-	const struct msg m = row_of(s, t, 0);
+	struct msg m = row_of(s, t, 0);
+	char details[sizeof(m.u.trouble_row.detail)];
+	size_t n = 0, parts = 0;
 
+	for (size_t i = 0; i < trouble_list_count(s->troubles) && n < sizeof(details); i++) {
+		const struct standing_trouble *of = trouble_list_get(s->troubles, i);
+
+		if (of->kind != t->kind || of->cluster != t->cluster)
+			continue;
+		if (parts == 0)
+			m.u.trouble_row.since = of->since;
+		n += (size_t)snprintf(details + n, sizeof(details) - n, "%s%s", parts++ ? "; " : "",
+				      of->detail);
+	}
+	if (parts > 0)
+		msg_set(&m, trouble_row.detail, details, strlen(details));
 	supervisor_send_reporter(s, &m);
 }
 
@@ -197,8 +212,7 @@ void trouble_check_tell(void *ctx, const struct standing_trouble *t, enum troubl
 		log_info("a trouble is over", kv_s("trouble", desc->name), kv_s("cluster", cluster_of(s, t)));
 	else if (news == TROUBLE_LASTS || desc->said)
 		log_trouble(s, t, news == TROUBLE_LASTS);
-	if (news != TROUBLE_LASTS)
-		send_row(s, t);
+	send_row(s, t); /* also of one that lasts: its detail may be another */
 }
 
 const char *trouble_check_headline(const struct supervisor *s)

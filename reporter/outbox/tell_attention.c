@@ -92,7 +92,10 @@ void tell_attention_trouble(struct tell_attention *t, const struct msg_trouble_r
 		t->v = xreallocarray(t->v, t->n + 1, sizeof(*t->v));
 		t->v[t->n++] = (struct standing){ (enum trouble)m->trouble, m->since,
 						  xstrdup(m->cluster_name), xstrdup(m->detail) };
-	} else if (m->n == 0 && s) {
+	} else if (m->n > 0) {
+		free(s->detail);
+		s->detail = xstrdup(m->detail);
+	} else if (s) {
 		standing_done(s);
 		*s = t->v[--t->n];
 	}

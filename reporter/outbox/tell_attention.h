@@ -22,7 +22,8 @@ struct sender;
 struct tell_attention *tell_attention_new(struct db *history);
 /* Accepts NULL. */
 void tell_attention_free(struct tell_attention **t);
-/* A trouble of the program begins or ends. After a start each that stands is said anew. */
+/* A trouble of the program begins, has another detail, or ends. After a start each that stands is said anew.
+ */
 void tell_attention_trouble(struct tell_attention *t, const struct msg_trouble_row *m);
 /* Look what stands now. To be called several times within tell.gather. *ret_put: messages were put into the
  * outbox of db, which is the history, or a spare (reporter/outbox/spare.h): beside that one a history that

@@ -322,14 +322,19 @@ static void look(int64_t ms)
 	ck_assert_int_eq(tell_attention(attention, w.db, &settings, NULL, sender, &put), 0);
 }
 
-static void trouble(enum trouble kind, const char *cluster, uint64_t n)
+static void trouble_of(enum trouble kind, const char *cluster, uint64_t n, const char *detail)
 {
 	struct msg m = { .type = MSG_TROUBLE_ROW };
 
 	m.u.trouble_row = (struct msg_trouble_row){ .trouble = kind, .n = n, .since = clock_wall_ms() };
 	test_set(&m, trouble_row.cluster_name, cluster);
-	test_set(&m, trouble_row.detail, "cannot delete pods");
+	test_set(&m, trouble_row.detail, detail);
 	tell_attention_trouble(attention, &m.u.trouble_row);
+}
+
+static void trouble(enum trouble kind, const char *cluster, uint64_t n)
+{
+	trouble_of(kind, cluster, n, "cannot delete pods");
 }
 
 TEST(a_trouble_is_told_as_it_begins_and_as_it_ends)
@@ -421,6 +426,23 @@ TEST(a_reminder_tells_of_today)
 	(void)told("team");
 	HAS("still needs an operator: 1");
 	HAS("kube-system: dns-1, dns-2\n");
+}
+
+TEST(a_reminder_of_a_trouble_tells_its_detail_of_today)
+{
+	trouble(TROUBLE_FORBIDDEN, "prod", 1);
+	look(MINUTE);
+	(void)told("team");
+	HAS("cannot delete pods");
+	trouble_of(TROUBLE_FORBIDDEN, "prod", 1, "cannot scale deployments");
+	look(HOUR);
+	ck_assert_str_eq(told("team"), "");
+	look(DAY);
+	(void)told("team");
+	HAS("still needs an operator: 1");
+	HAS("since 2023-11-14 22:13");
+	HAS("cannot scale deployments");
+	HAS_NO("cannot delete pods");
 }
 
 /* It would forget what stands: it is told again long before the others, and whatever they are told. */
