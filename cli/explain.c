@@ -318,6 +318,7 @@ static void print_sentence(const struct explain_report *e, const struct row *row
 		duty->action != ACTION_NONE && action_desc(duty->action)->target == TARGET_WORKLOAD;
 	const char *its = workload ? TEXT(EXPLAIN_WORKLOAD) : "";
 	const struct told told = told_of(e, row);
+	_cleanup_free_ char *facts = retell(told.facts, e->language);
 	char until[RFC3339_MAX] = "";
 
 	if (told.until)
@@ -329,7 +330,7 @@ static void print_sentence(const struct explain_report *e, const struct row *row
 		table_text(stdout, view, TEXT(EXPLAIN_WAIT), row->pod, its, will, duty->name, until,
 			   output_sentence(told.reason, e->language));
 	else if (strcmp(told.verdict, "unclear") == 0)
-		table_text(stdout, view, TEXT(EXPLAIN_UNCLEAR), row->pod, duty->name, told.facts);
+		table_text(stdout, view, TEXT(EXPLAIN_UNCLEAR), row->pod, duty->name, facts);
 	else if (strcmp(told.verdict, "none") == 0)
 		table_text(stdout, view, TEXT(EXPLAIN_NONE), row->pod);
 	else
