@@ -546,7 +546,7 @@ TEST(a_history_that_is_moved_away_is_made_anew)
 TEST(a_folder_that_is_replaced_needs_another_process)
 {
 	struct msg m;
-	char *away;
+	char *away, *inside;
 
 	damage();
 	start_without_history();
@@ -557,6 +557,9 @@ TEST(a_folder_that_is_replaced_needs_another_process)
 	ck_assert_int_eq(play_wait(&p), EXIT_CODE_OK);
 	ck_assert_uint_eq(play_start(&p), 0);
 	drain();
+	inside = xasprintf("%s/away", p.dir); /* is removed with it */
+	ck_assert_int_eq(rename(away, inside), 0);
+	free(inside);
 	free(away);
 }
 
