@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "config/file.h"
+#include "config/url.h"
 
 /* As Go's crypto/x509/root_linux.go has them. */
 static const char *const places[] = {
@@ -46,20 +46,15 @@ static char *read_system(void)
 	return text;
 }
 
-static bool is_plain(const char *url)
-{
-	return strncasecmp(url, "http://", 7) == 0;
-}
-
 void trust_complete_cluster(struct cluster_settings *c)
 {
-	if (!c->ca_pem && !c->insecure && c->server && !is_plain(c->server))
+	if (!c->ca_pem && !c->insecure && c->server && !url_scheme_is(c->server, "http", 4))
 		c->ca_pem = read_system();
 }
 
 void trust_complete_sinks(struct settings *s)
 {
 	for (size_t i = 0; !s->system_ca && i < s->n_sinks; i++)
-		if (!s->sinks[i].ca_pem && s->sinks[i].url && !is_plain(s->sinks[i].url))
+		if (!s->sinks[i].ca_pem && s->sinks[i].url && !url_scheme_is(s->sinks[i].url, "http", 4))
 			s->system_ca = read_system();
 }

@@ -227,6 +227,20 @@ TEST(blocked_robot_is_left_alone)
 	ck_assert_int_eq(a.retry_after_ms, 600000);
 }
 
+/* What is shown of a good answer of HTTP with that body. */
+static void ck_assert_says(const struct sink_settings *s, const char *body, const char *shown)
+{
+	const struct http_result r = { .failure = HTTP_OK,
+				       .status = 200,
+				       .content_type = "application/json",
+				       .body = body,
+				       .body_len = strlen(body) };
+	struct sink_answer a;
+
+	sink_interpret(s, &r, &a);
+	ck_assert_str_eq(a.text, shown);
+}
+
 TEST(the_address_never_shows)
 {
 	static const struct {
@@ -242,15 +256,8 @@ TEST(the_address_never_shows)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char *body = xasprintf("{\"code\":1,\"msg\":\"%s\"}", rows[i].says);
-		const struct http_result r = { .failure = HTTP_OK,
-					       .status = 200,
-					       .content_type = "application/json",
-					       .body = body,
-					       .body_len = strlen(body) };
-		struct sink_answer a;
 
-		sink_interpret(&s, &r, &a);
-		ck_assert_str_eq(a.text, rows[i].shown);
+		ck_assert_says(&s, body, rows[i].shown);
 		free(body);
 	}
 }
@@ -263,15 +270,8 @@ TEST(the_key_of_an_address_never_shows)
 		EN);
 	const char *body =
 		"{\"errcode\":93000,\"errmsg\":\"invalid key 693a91f6-7xxx-4bc4-97a0-0ec2sifa5aaa\"}";
-	const struct http_result r = { .failure = HTTP_OK,
-				       .status = 200,
-				       .content_type = "application/json",
-				       .body = body,
-				       .body_len = strlen(body) };
-	struct sink_answer a;
 
-	sink_interpret(&s, &r, &a);
-	ck_assert_str_eq(a.text, "(a text that contains the address)");
+	ck_assert_says(&s, body, "(a text that contains the address)");
 }
 
 /* -- how often -- */
