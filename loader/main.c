@@ -156,9 +156,9 @@ static int load(struct channel *c, struct event_base *base, struct loader *l)
 
 	send_lines(c, &l->diags, 0, CLUSTERS_MAX, NULL);
 	send_watches(c, &l->watches, 0);
-	if (!ok)
+	if (!ok) {
 		say_again(c, l);
-	if (ok) {
+	} else {
 		send_supervisor(c, l);
 		/* What is queued would be sent by every job once more. */
 		if (channel_flush(c, FLUSH_MS) < 0)
