@@ -16,6 +16,7 @@
 #include "base/unicode.h"
 #include "base/xalloc.h"
 #include "model/phrases.h"
+#include "model/retell.h"
 #include "reporter/digest/attach.h"
 #include "reporter/digest/edition.h"
 #include "reporter/history/attention.h"
@@ -264,7 +265,8 @@ static void say_answer(struct ask *a, const struct sink_answer *said)
 	_cleanup_free_ char *text = said->verdict == SINK_ACCEPTED
 					    ? xasprintf(phrase(SINK_ACCEPTED, l), a->sink)
 					    : xasprintf("%s: %s", a->sink, phrase_text(what, l));
-	_cleanup_free_ char *all = told ? xasprintf("%s (%s)", text, said->text) : xstrdup(text);
+	_cleanup_free_ char *why = retell(said->text, l);
+	_cleanup_free_ char *all = told ? xasprintf(phrase(NEWS_WHY, l), text, why) : xstrdup(text);
 
 	if (said->verdict == SINK_ACCEPTED)
 		send_text(a->desk, a->question.conn, all);

@@ -82,6 +82,20 @@ TEST(test_what_does_not_arrive)
 	ask(REPORT_ASK_TEST, "lost", EXIT_CODE_CONFIG, "no.test has no address");
 }
 
+TEST(test_what_does_not_arrive_is_said_in_the_language_of_who_asks)
+{
+	struct msg m = { .type = MSG_CTL_REPORT,
+			 .u.ctl_report = { .conn = 7, .ask = REPORT_ASK_TEST, .language = LANGUAGE_ZH } };
+
+	sinks[0].problem = (char *)"it has no url";
+	msg_set(&m, ctl_report.sink, "chat", 4);
+	desk_on_ask(desk, &m.u.ctl_report);
+	event_base_loop(base, EVLOOP_NONBLOCK);
+	ck_assert_uint_eq(ends, 1);
+	ck_assert_str_eq(end.u.ctl_end.text,
+			 "chat: 该地址没有接收者：修正 url（邮件则检查收件人）（没有 url）");
+}
+
 TEST(test_no_report_without_the_duty)
 {
 	ask(REPORT_ASK_NOW, "", EXIT_CODE_CONFIG, "tooManyRestart is not enabled");
