@@ -154,11 +154,20 @@ static void on_ended(void *ctx, const struct sender_news *n)
 		   kv_s("detail", n->error));
 }
 
+static bool has_sink(const struct settings *s, const char *name)
+{
+	for (size_t i = 0; i < s->n_sinks; i++)
+		if (strcmp(s->sinks[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Series of a sink that is gone are gone, too: the log alone says what was lost with it. */
 static void on_lost(void *ctx, const char *sink, uint64_t n, const char *why)
 {
 	struct telling *t = ctx;
 
-	for (uint64_t i = 0; *sink && i < n; i++)
+	for (uint64_t i = 0; has_sink(t->settings, sink) && i < n; i++)
 		stats_sink_message(t->stats, sink, "lost");
 	(void)log_error(0, "messages were given up", kv_s("sink", sink), kv_u("messages", n),
 			kv_s("detail", why));
@@ -337,14 +346,6 @@ void telling_free(struct telling **t)
 	zone_free(&(*t)->zone);
 	free(*t);
 	*t = NULL;
-}
-
-static bool has_sink(const struct settings *s, const char *name)
-{
-	for (size_t i = 0; i < s->n_sinks; i++)
-		if (strcmp(s->sinks[i].name, name) == 0)
-			return true;
-	return false;
 }
 
 static void forget_gone(struct telling *t)

@@ -11,7 +11,6 @@
 #include "base/cleanup.h"
 
 #define WAS_STOPPED   "the program ended while it was on its way"
-#define SINK_IS_GONE  "the sink is not configured any more"
 #define TOO_MANY_WAIT "too many messages wait for this sink"
 #define UNREADABLE    "the message cannot be read from the history"
 
@@ -144,24 +143,24 @@ int outbox_recover(struct db *db, const char *sink, bool knows_ids, struct outbo
 	return r;
 }
 
-static int give_up_all(struct db *db, const char *sink, uint64_t *ret)
+static int give_up_all(struct db *db, const char *sink, outbox_lost_fn *lost, void *ctx)
 {
 	int changes = 0;
-	const int r =
-		db_run(db_stmt(db, DB_OUTBOX_GIVE_UP_ALL, db_s("sink", sink), db_s("error", SINK_IS_GONE)),
-		       &changes);
+	const int r = db_run(
+		db_stmt(db, DB_OUTBOX_GIVE_UP_ALL, db_s("sink", sink), db_s("error", OUTBOX_SINK_IS_GONE)),
+		&changes);
 
-	*ret += (uint64_t)changes;
+	if (r == 0 && changes > 0)
+		lost(ctx, sink, (uint64_t)changes);
 	return r;
 }
 
-int outbox_give_up_strangers(struct db *db, const struct str_list *sinks, uint64_t *ret)
+int outbox_give_up_strangers(struct db *db, const struct str_list *sinks, outbox_lost_fn *lost, void *ctx)
 {
 	struct str_list strangers = { 0 };
 	sqlite3_stmt *st = db_stmt(db, DB_OUTBOX_SINKS);
 	int rc, r;
 
-	*ret = 0;
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
 		const struct str name = STR_C((const char *)sqlite3_column_text(st, 0));
 
@@ -171,7 +170,7 @@ int outbox_give_up_strangers(struct db *db, const struct str_list *sinks, uint64
 	(void)sqlite3_reset(st);
 	r = db_errno(rc);
 	for (size_t i = 0; r == 0 && i < strangers.n; i++)
-		r = give_up_all(db, strangers.v[i], ret);
+		r = give_up_all(db, strangers.v[i], lost, ctx);
 	str_list_done(&strangers);
 	return r;
 }

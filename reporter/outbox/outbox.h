@@ -62,8 +62,11 @@ struct outbox_doubt {
 	uint64_t repeated, unconfirmed;
 };
 int outbox_recover(struct db *db, const char *sink, bool knows_ids, struct outbox_doubt *ret);
-/* Give up what waits for sinks that are not among these; what is on its way to one is unconfirmed. */
-int outbox_give_up_strangers(struct db *db, const struct str_list *sinks, uint64_t *ret);
+#define OUTBOX_SINK_IS_GONE "the sink is not configured any more"
+/* Give up what waits for sinks that are not among these; what is on its way to one is unconfirmed. lost is
+ * called once for each sink that loses messages, with how many. 0, or negative errno. */
+typedef void outbox_lost_fn(void *ctx, const char *sink, uint64_t n);
+int outbox_give_up_strangers(struct db *db, const struct str_list *sinks, outbox_lost_fn *lost, void *ctx);
 /* Give up the oldest that wait for the sink beyond max. */
 int outbox_give_up_excess(struct db *db, const char *sink, uint64_t max, uint64_t *ret);
 

@@ -397,20 +397,24 @@ static struct lane *lane_of(struct sender *r, const struct sink_settings *s)
 	return l;
 }
 
+static void on_stranger(void *ctx, const char *sink, uint64_t n)
+{
+	const struct sender *r = ctx;
+
+	r->ops->lost(r->ctx, sink, n, OUTBOX_SINK_IS_GONE);
+}
+
 static void give_up_strangers(struct sender *r, const struct settings *s)
 {
 	struct str_list names = { 0 };
-	uint64_t lost = 0;
 
 	for (size_t i = 0; i < s->n_sinks; i++)
 		str_list_add(&names, s->sinks[i].name, strlen(s->sinks[i].name));
-	const int err = outbox_give_up_strangers(r->db, &names, &lost);
+	const int err = outbox_give_up_strangers(r->db, &names, on_stranger, r);
 
 	str_list_done(&names);
 	if (err < 0)
 		r->ops->trouble(r->ctx, err, "what waits for sinks that are gone cannot be given up");
-	if (lost > 0)
-		r->ops->lost(r->ctx, "", lost, "the sink is not configured any more");
 }
 
 void sender_set(struct sender *r, const struct settings *s)

@@ -25,7 +25,7 @@ struct sender_ops {
 	void (*wake)(void *ctx, uint64_t ms);
 	/* A try ended, and perhaps the message. */
 	void (*ended)(void *ctx, const struct sender_news *n);
-	/* Messages were given up without a try. */
+	/* Messages were given up without a try; the sink may be one that is not configured any more. */
 	void (*lost)(void *ctx, const char *sink, uint64_t n, const char *why);
 	/* Which sinks get nothing through at present, and why: "" when all do. Said when that changes. */
 	void (*say_down)(void *ctx, const char *text);

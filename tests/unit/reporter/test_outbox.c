@@ -94,7 +94,7 @@ static struct settings settings;
 static struct {
 	uint64_t wake_ms, lost;
 	size_t ended[OUTBOX_STATE__MAX];
-	char down[200], error[100];
+	char down[200], error[100], losers[100]; /* losers: "a c ", the sinks that lost something */
 	bool drained;
 	int troubles;
 } w;
@@ -112,9 +112,11 @@ static void on_ended(void *ctx, const struct sender_news *n)
 }
 static void on_lost(void *ctx, const char *sink, uint64_t n, const char *why)
 {
+	const size_t at = strlen(w.losers);
+
 	(void)ctx;
-	(void)sink;
 	ck_assert_str_ne(why, "");
+	(void)snprintf(w.losers + at, sizeof(w.losers) - at, "%s ", sink);
 	w.lost += n;
 }
 static void on_down(void *ctx, const char *text)
@@ -449,6 +451,19 @@ TEST(what_waits_for_a_sink_that_is_gone_is_given_up)
 	sinks[0].name = (char *)"a";
 	start();
 	ck_assert_uint_eq(sent.n, 1);
+}
+
+TEST(each_sink_that_is_gone_is_named)
+{
+	put("a", NEWS_ACTIONS, "1");
+	put("b", NEWS_ACTIONS, "1");
+	put("b", NEWS_ACTIONS, "2");
+	settings.n_sinks = 0;
+	sender_set(sender, &settings);
+	ck_assert_uint_eq(w.lost, 3);
+	ck_assert_str_eq(w.losers, "a b ");
+	sender_set(sender, &settings);
+	ck_assert_uint_eq(w.lost, 3); /* said once */
 }
 
 TEST(without_an_address_it_waits_until_there_is_one)
