@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,8 +42,10 @@ static int listen_any(unsigned *ret_port)
 void play_init(struct play *p)
 {
 	*p = (struct play){ .fd = -1 };
-	suite_folder(p->dir);
-	(void)snprintf(p->log, sizeof(p->log), "%s/log", p->dir);
+	suite_folder(p->folder);
+	(void)snprintf(p->dir, sizeof(p->dir), "%s/state", p->folder);
+	ck_assert_int_eq(mkdir(p->dir, 0700), 0);
+	(void)snprintf(p->log, sizeof(p->log), "%s/log", p->folder);
 	p->bot = listen_any(&p->bot_port);
 }
 

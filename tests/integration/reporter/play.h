@@ -20,7 +20,8 @@ struct play {
 	pid_t pid;
 	int fd;
 	enum phase phase;
-	char dir[SUITE_PATH_MAX];     /* state directory */
+	char folder[SUITE_PATH_MAX];  /* all its files */
+	char dir[SUITE_PATH_MAX + 8]; /* state directory, in it */
 	char log[SUITE_PATH_MAX + 8]; /* its stderr, of every start */
 	int bot;                      /* listening socket */
 	unsigned bot_port;

@@ -9,12 +9,14 @@
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
-static char dir[SUITE_PATH_MAX];
+static char folder[SUITE_PATH_MAX], dir[SUITE_PATH_MAX + 8];
 static struct db *db;
 
 static void setup(void)
 {
-	suite_folder(dir);
+	suite_folder(folder);
+	(void)snprintf(dir, sizeof(dir), "%s/state", folder);
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
 	db = test_db_open(dir);
 }
 
@@ -42,7 +44,7 @@ static void spoil(const char *file)
 
 TEST(a_statement_that_cannot_be_compiled_fails)
 {
-	char file[SUITE_PATH_MAX + 16];
+	char file[SUITE_PATH_MAX + 24];
 	int64_t n = 0;
 
 	db_close(&db);
@@ -124,7 +126,7 @@ TEST(damaged_file_is_named_and_refused)
 
 TEST(what_turns_out_to_be_unusable_is_closed_again)
 {
-	char text[DB_TEXT_MAX] = "", file[SUITE_PATH_MAX + 16];
+	char text[DB_TEXT_MAX] = "", file[SUITE_PATH_MAX + 24];
 
 	db_close(&db);
 	(void)snprintf(file, sizeof(file), "%s/history.db", dir);
@@ -140,7 +142,7 @@ TEST(what_turns_out_to_be_unusable_is_closed_again)
 TEST(what_cannot_be_opened_fails_until_it_can)
 {
 	static const char garbage[] = "no database";
-	char text[DB_TEXT_MAX] = "", path[SUITE_PATH_MAX + 16], found[64] = "";
+	char text[DB_TEXT_MAX] = "", path[SUITE_PATH_MAX + 24], found[64] = "";
 	int64_t n = 0;
 
 	replace_file(garbage, sizeof(garbage));
@@ -175,7 +177,7 @@ TEST(a_directory_that_was_replaced_is_another_one)
 	replace_file("no database", 11);
 	ck_assert_int_eq(db_claim(dir, &db, text), 0);
 	ck_assert_int_eq(db_open(db, 0, text), -EBADMSG);
-	(void)snprintf(away, sizeof(away), "%s-away", dir);
+	(void)snprintf(away, sizeof(away), "%s/away", folder);
 	ck_assert_int_eq(rename(dir, away), 0);
 	ck_assert_int_eq(db_open(db, 0, text), -ESTALE);
 	ck_assert_int_eq(mkdir(dir, 0700), 0);
