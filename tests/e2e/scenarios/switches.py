@@ -110,12 +110,14 @@ def switch(key, make=None, name=None, **how):
 
 # --- what every duty has that acts: duty -> how one setting is turned ---
 
-def by_value(key, before, after, victims=1, already=0):
+def by_value(key, before, after, victims=1, already=0, own_node=False):
+    """With a node of its own where the pods of others would count: those of scenarios that run beside it are many."""
     def turn_duty(t, duty):
         ns = t.ns()
         first, then = ({} if v is None else {key: v(t, ns) if callable(v) else v} for v in (before, after))
+        where = {"node": t.objects.node()} if own_node else {}
         play(t, duty_config(duty, ns, **first), duty_config(duty, ns, **then),
-             lambda: [victim(t, duty, ns) for _ in range(victims)], already)
+             lambda: [victim(t, duty, ns, **where) for _ in range(victims)], already)
     return turn_duty
 
 
@@ -129,7 +131,7 @@ COMMON = {
     "maxPerDay": by_value("maxPerDay", 1, 0, 2, 1),
     "maxPerNamespaceHour": by_value("maxPerNamespaceHour", 1, 0, 2, 1),
     "maxPercentOfNamespace": by_value("maxPercentOfNamespace", 1, 0, 2, 1),
-    "maxPercentOfNode": by_value("maxPercentOfNode", 1, 0, 2, 1),
+    "maxPercentOfNode": by_value("maxPercentOfNode", 1, 0, 2, 1, own_node=True),
 }
 
 
