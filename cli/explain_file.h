@@ -4,13 +4,9 @@
 #ifndef CLI_EXPLAIN_FILE_H
 #define CLI_EXPLAIN_FILE_H
 
+#include "cli/explain_report.h"
 #include "cli/options.h"
-#include "ipc/msg.h"
 
-struct explain_report; /* of explain.c */
-
-/* About the pod "NAMESPACE/NAME". The checks of a duty follow its verdict. Copied. */
-void explain_add(struct explain_report *r, const char *pod, const struct msg_ctl_explain_row *row);
 /* The pods of o->file (YAML or JSON, one or a List; "-" = stdin) by o->config (NULL: the file that `run`
  * takes), at o->now_ms (0: now); o->failing_since_ms 0: no pull failure was seen before. Exit code; what is
  * wrong was printed. */
