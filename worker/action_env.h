@@ -1,13 +1,13 @@
-/* action_env.h - what an action lives in: who sends its requests and hears of its end; its limits; and what
- * is said of it on the object.  Layer: worker. */
+/* action_env.h - what an action lives in: who sends its requests and hears of its end; its limits.
+ * Layer: worker. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WORKER_ACTION_ENV_H
 #define WORKER_ACTION_ENV_H
 
 #include "base/server_clock.h"
+#include "http/client.h"
 #include "ipc/msg.h"
 #include "model/policy.h"
-#include "worker/events.h"
 #include "worker/owner_kinds.h"
 
 /* Times the whole reading is begun again: after a conflict, and when it took longer than ACTION_FRESH_MS. */
@@ -37,10 +37,5 @@ struct action_env {
 	struct server_clock *clock;
 	struct windows *windows; /* when duties may act; NULL = always */
 };
-
-/* What an action that has ended says on the object itself, in a Kubernetes Event: what was announced, what
- * was done, and what is refused until an operator does something. Within done() only. False: nothing is
- * reported. */
-bool action_event(const struct action *a, struct object_event *ret);
 
 #endif

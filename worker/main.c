@@ -15,6 +15,7 @@
 #include "process/process.h"
 #include "worker/access.h"
 #include "worker/action.h"
+#include "worker/action_event.h"
 #include "worker/look.h"
 
 struct worker;

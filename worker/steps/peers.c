@@ -41,12 +41,6 @@ enum step_then peers_add(struct action *a, const json_t *pod, bool serves)
 	return STEP_NEXT;
 }
 
-void peers_forget(struct findings *f)
-{
-	for (size_t i = 0; i < f->n_peers; i++)
-		json_decref(f->peers[i].ref);
-}
-
 static enum owner_kinds_answer find_kind(struct action *a)
 {
 	struct findings *f = &a->found;

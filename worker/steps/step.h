@@ -140,7 +140,6 @@ bool peers_is_ours(const struct action *a, struct str uid);
 /* A pod that forbids the act, if what controls it is below the workload: STEP_NEXT, or an end when there are
  * too many of those. */
 enum step_then peers_add(struct action *a, const json_t *pod, bool serves);
-void peers_forget(struct findings *f);
 
 /* suspend.c */
 step_ask_fn ask_suspend, ask_suspended;
