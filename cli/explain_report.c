@@ -319,7 +319,8 @@ static void print_sentences(const struct explain_report *e, const struct table_v
 			print_sentence(e, row, view);
 	}
 	if (pods > SENTENCES_MAX)
-		table_text(stdout, view, TEXT(EXPLAIN_MORE_PODS), pods - SENTENCES_MAX);
+		table_text(stdout, view, TEXT_OF(EXPLAIN_MORE_PODS, pods - SENTENCES_MAX),
+			   pods - SENTENCES_MAX);
 	printf("\n");
 }
 

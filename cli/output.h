@@ -22,7 +22,8 @@ json_t *output_json_time(int64_t ms);
 json_t *output_json_replicas(int64_t n);
 
 /* The text of row ID of model/phrases.def, in the language of the reader's locale. */
-#define TEXT(ID) phrase(ID, language_of_environment())
+#define TEXT(ID)       phrase(ID, language_of_environment())
+#define TEXT_OF(ID, n) phrase_of(ID, n, language_of_environment())
 /* The same language, for what finds mistakes and knows no language; JSON is in English. */
 #define OUTPUT_TRANSLATE phrase_translator(language_of_environment())
 #define OUTPUT_DIAGS     ((struct diags){ .translate = OUTPUT_TRANSLATE })

@@ -231,7 +231,7 @@ static bool agree(const struct restore *r, size_t n)
 		output_complain("restore", "%s", TEXT(RESTORE_REPEAT));
 		return false;
 	}
-	(void)fprintf(stderr, n == 1 ? TEXT(RESTORE_AGREE_ONE) : TEXT(RESTORE_AGREE), n);
+	(void)fprintf(stderr, TEXT_OF(RESTORE_AGREE, n), n);
 	return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y');
 }
 

@@ -483,7 +483,7 @@ static void print_sinks(const struct status *s, const struct table_view *view)
 		const struct msg_ctl_sink_row *k = &s->sinks[i];
 
 		if (k->waiting > 0)
-			table_text(stdout, view, TEXT(STATUS_SINK), k->name, k->waiting,
+			table_text(stdout, view, TEXT_OF(STATUS_SINK, k->waiting), k->name, k->waiting,
 				   table_span(clock_wall_ms() - k->oldest, span), k->error[0] ? ": " : "",
 				   k->error);
 	}
@@ -491,12 +491,16 @@ static void print_sinks(const struct status *s, const struct table_view *view)
 
 static void print_text(const struct status *s, const struct table_view *view)
 {
+	_cleanup_free_ char *actions =
+		xasprintf(TEXT_OF(STATUS_ACTIONS, s->supervisor.actions), s->supervisor.actions);
+	_cleanup_free_ char *leases =
+		xasprintf(TEXT_OF(STATUS_LEASES, s->supervisor.leases), s->supervisor.leases);
 	char span[32];
 
 	table_text(stdout, view, TEXT(STATUS_HEAD), s->supervisor.version, s->supervisor.phase,
 		   s->supervisor.observe ? TEXT(STATUS_OBSERVE) : "enforce",
 		   table_span(clock_wall_ms() - s->supervisor.started, span), s->supervisor.generation,
-		   s->supervisor.actions, s->supervisor.leases, s->supervisor.pending);
+		   actions, leases, s->supervisor.pending);
 	print_troubles(s, view);
 	if (s->supervisor.note[0])
 		table_text(stdout, view, TEXT(STATUS_NOTE), s->supervisor.note);

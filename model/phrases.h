@@ -50,4 +50,8 @@ static inline const char *phrase_checked(const char *en, enum phrase p, enum lan
 /* The text of row ID, which may be a format. */
 #define phrase(ID, language) phrase_checked(phrase_en_##ID, PHRASE_##ID, (language))
 
+/* Of a count: the text of row ID_ONE of one thing, else of row ID_MANY. Both take the count. */
+#define phrase_of(ID, n, language)                                                                           \
+	phrase_checked(phrase_en_##ID##_MANY, (n) == 1 ? PHRASE_##ID##_ONE : PHRASE_##ID##_MANY, (language))
+
 #endif

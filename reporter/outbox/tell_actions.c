@@ -204,7 +204,7 @@ static char *place_of(const struct composer *c, const struct told *t)
 static char *pods_title(const struct composer *c, const struct told *t, uint64_t n)
 {
 	_cleanup_free_ char *place = place_of(c, t), *said = said_of(c, t);
-	_cleanup_free_ char *pods = xasprintf(phrase(NEWS_PODS, c->language), n, said);
+	_cleanup_free_ char *pods = xasprintf(phrase_of(NEWS_PODS, n, c->language), n, said);
 
 	return xasprintf(phrase(NEWS_OF, c->language), place, pods);
 }
@@ -213,8 +213,8 @@ static char *failures_title(const struct composer *c, const struct told *t, uint
 {
 	const enum phrase how = t->outcome == OUTCOME_FORBIDDEN ? PHRASE_NEWS_FORBIDDEN : PHRASE_NEWS_FAILED;
 	_cleanup_free_ char *cluster = cluster_prefix(c, t->cluster);
-	_cleanup_free_ char *text =
-		xasprintf(phrase(NEWS_FAILURES, c->language), n, phrase_text(how, c->language), t->reason);
+	_cleanup_free_ char *text = xasprintf(phrase_of(NEWS_FAILURES, n, c->language), n,
+					      phrase_text(how, c->language), t->reason);
 
 	return xasprintf("%s%s: %s", cluster, duty_name((enum duty)t->duty), text);
 }
@@ -250,13 +250,15 @@ static void add_count(struct composer *c, struct section *s, const struct told *
 /* -- the message -- */
 
 static const struct {
-	enum phrase title, count;
+	enum phrase title, one, many;
 	bool is_counted; /* entries are of many, not of one */
 } parts[PART__MAX] = {
-	[PART_WORKLOAD] = { PHRASE_NEWS_SECTION_WORKLOADS, PHRASE_NEWS_N_WORKLOADS, false },
-	[PART_FORCED] = { PHRASE_NEWS_SECTION_FORCED, PHRASE_NEWS_N_FORCED, false },
-	[PART_PODS] = { PHRASE_NEWS_SECTION_PODS, PHRASE_NEWS_N_PODS, true },
-	[PART_FAILED] = { PHRASE_NEWS_SECTION_FAILED, PHRASE_NEWS_N_FAILED, true },
+	[PART_WORKLOAD] = { PHRASE_NEWS_SECTION_WORKLOADS, PHRASE_NEWS_N_WORKLOADS_ONE,
+			    PHRASE_NEWS_N_WORKLOADS_MANY, false },
+	[PART_FORCED] = { PHRASE_NEWS_SECTION_FORCED, PHRASE_NEWS_N_FORCED_ONE, PHRASE_NEWS_N_FORCED_MANY,
+			  false },
+	[PART_PODS] = { PHRASE_NEWS_SECTION_PODS, PHRASE_NEWS_N_PODS_ONE, PHRASE_NEWS_N_PODS_MANY, true },
+	[PART_FAILED] = { PHRASE_NEWS_SECTION_FAILED, PHRASE_NEWS_N_FAILED, PHRASE_NEWS_N_FAILED, true },
 };
 
 static bool is_for(const struct composer *c, const struct told_row *row)
@@ -364,7 +366,8 @@ static void set_title(struct composer *c)
 			continue;
 		_cleanup_free_ char *count = NULL, *before = what;
 
-		count = xasprintf(phrase_checked(phrase_en_NEWS_N_PODS, parts[p].count, c->language),
+		count = xasprintf(phrase_checked(phrase_en_NEWS_N_PODS_MANY,
+						 c->n[p] == 1 ? parts[p].one : parts[p].many, c->language),
 				  c->n[p]);
 		what = *before ? xasprintf(phrase(NEWS_AND, c->language), before, count) : xstrdup(count);
 	}

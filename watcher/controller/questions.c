@@ -243,7 +243,7 @@ static int explain_end(struct questions *q, const struct msg *asked)
 		(void)snprintf(text, sizeof(text), "no pod or workload %s/%s is in the cache%s%s",
 			       asked->u.ctl_explain.ns, asked->u.ctl_explain.name, *why ? "; " : "", why);
 	else if (q->left_out)
-		(void)snprintf(text, sizeof(text), "%" PRIu32 " more pods of the workload are not shown",
+		(void)snprintf(text, sizeof(text), "pods of the workload that are not shown: %" PRIu32,
 			       q->left_out);
 	return send_ctl_end(q, asked, q->open[EXPLAIN].n_pods ? EXIT_CODE_OK : EXIT_CODE_FAILURE, text);
 }

@@ -52,7 +52,7 @@ TEST(answers_in_the_readers_language)
 		{ "no pod or workload is in the cache", "no pod or workload is in the cache" },
 		{ "action 12 wrote nothing, so there is nothing to take back",
 		  "操作 12 没有写入任何内容，无需撤销" },
-		{ "12 more pods of the workload are not shown", "该工作负载还有 12 个 Pod 未显示" },
+		{ "pods of the workload that are not shown: 12", "该工作负载还有 12 个 Pod 未显示" },
 		{ "", "" },
 	};
 

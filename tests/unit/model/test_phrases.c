@@ -1,6 +1,7 @@
 /* test_phrases.c - every sentence is there in every language, and takes the same arguments in each. */
 // SPDX-License-Identifier: Apache-2.0
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -125,6 +126,118 @@ TEST(translators_know_what_is_wrong_with_a_configuration)
 	ck_assert_str_eq(zh("the list is"), "the list is");
 	ck_assert_str_eq(zh("%s: %s"), "%s: %s"); /* a row of the news, not of these */
 	ck_assert_str_eq(zh(""), "");
+}
+
+/* -- counts -- */
+
+/* Numbers of these are bounds, which are never 1; or are told by model/retell.h. */
+static bool is_uncounted(enum phrase p)
+{
+	static const bool uncounted[PHRASE__MAX] = {
+#define PHRASE(ID, en, zh) [PHRASE_##ID] = true,
+#include "model/phrases_config.def"
+#include "model/phrases_details.def"
+#include "model/phrases_evidence.def"
+#include "model/phrases_libraries.def"
+#undef PHRASE
+		[PHRASE_REPORT_ON_NODES] = true, /* of one its name is said: REPORT_ON_NODE */
+		[PHRASE_LIVE_AT] = true,         /* of a constant */
+	};
+
+	return uncounted[p];
+}
+
+/* Is the end of its name this one? */
+static bool has_end(enum phrase p, const char *end)
+{
+	const size_t n = strlen(ids[p]), k = strlen(end);
+
+	return n > k && strcmp(ids[p] + n - k, end) == 0;
+}
+
+/* A text, with n for each of its numbers and "x" for each of its texts. */
+static const char *filled(const char *format, unsigned n, char ret[static 512])
+{
+	size_t at = 0;
+
+	for (const char *p = format; *p && at < 500; p++) {
+		if (*p != '%' || p[1] == '%') {
+			p += *p == '%';
+			ret[at++] = *p;
+			continue;
+		}
+		p += 1 + strspn(p + 1, "-+ #0123456789.*hljzt");
+		at += *p == 's' ? (size_t)snprintf(ret + at, 512 - at, "x")
+				: (size_t)snprintf(ret + at, 512 - at, "%u", n);
+	}
+	ret[at] = '\0';
+	return ret;
+}
+
+/* Does a digit stand before a plural: "0 pods", "2 more pods"? A bound, "63 bytes", has more of them. */
+static bool has_plural(const char *text)
+{
+	for (const char *p = text; *p; p++) {
+		const char *word = p + 2;
+
+		if (!isdigit((unsigned char)p[0]) || p[1] != ' ' ||
+		    (p > text && isdigit((unsigned char)p[-1])))
+			continue;
+		word += strncmp(word, "more ", 5) == 0 ? 5 : 0;
+		const size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyz");
+
+		if (n > 2 && word[n - 1] == 's')
+			return true;
+	}
+	return false;
+}
+
+TEST(plurals_are_found)
+{
+	ck_assert(has_plural("of 3: 1 pods") && has_plural("and 2 more pods wait"));
+	ck_assert(!has_plural("1 pod waits, 1 s, 63 bytes") && !has_plural("pods: 1, nodes: 1 of 2"));
+}
+
+/* "1 pods" and "2 pod" are said of no count. */
+TEST_LOOP(english_tells_one_from_many, 0, 3)
+{
+	size_t pairs = 0;
+
+	for (enum phrase p = 0; p < PHRASE__MAX; p++) {
+		const bool one = has_end(p, "_ONE"), many = p > 0 && has_end(p - 1, "_ONE");
+		char text[512];
+
+		if (is_uncounted(p) || (one && _i != 1) || (many && _i == 1))
+			continue;
+		(void)filled(phrase_text(p, LANGUAGE_EN), (unsigned)_i, text);
+		ck_assert_msg(has_plural(text) == many, "%s: %s", ids[p], text);
+		pairs += one || many;
+	}
+	ck_assert_uint_gt(pairs, 5);
+}
+
+/* Each is chosen by phrase_of(), which the compiler holds to the arguments of ID_MANY alone. */
+TEST(one_and_many_take_the_same)
+{
+	for (enum phrase p = 0; p < PHRASE__MAX; p++) {
+		char one[256], other[256];
+
+		if (!has_end(p, "_ONE"))
+			continue;
+		ck_assert_msg(p + 1 < PHRASE__MAX && has_end(p + 1, "_MANY") &&
+				      strncmp(ids[p], ids[p + 1], strlen(ids[p]) - 3) == 0,
+			      "%s has no _MANY behind it", ids[p]);
+		ck_assert_str_eq(conversions(phrase_text(p, LANGUAGE_EN), one),
+				 conversions(phrase_text(p + 1, LANGUAGE_EN), other));
+	}
+}
+
+TEST(the_row_of_a_count_is_chosen)
+{
+	ck_assert_str_eq(phrase_of(EXPLAIN_MORE_PODS, 0, LANGUAGE_EN), "and %zu more pods");
+	ck_assert_str_eq(phrase_of(EXPLAIN_MORE_PODS, 1, LANGUAGE_EN), "and %zu more pod");
+	ck_assert_str_eq(phrase_of(EXPLAIN_MORE_PODS, 2, LANGUAGE_EN), "and %zu more pods");
+	ck_assert_str_eq(phrase_of(EXPLAIN_MORE_PODS, 1, LANGUAGE_ZH), "另有 %zu 个 Pod");
 }
 
 /* A row of errno has the C library's English, or it is never found. */

@@ -119,7 +119,7 @@ TEST(what_was_done_is_told_once_with_the_way_back)
 	tell();
 	ck_assert(put && !more);
 	(void)told("team");
-	HAS("ops-pod-cleaner acted: 1 workloads, 1 pods by force, 34 pods deleted");
+	HAS("ops-pod-cleaner acted: 1 workload, 1 pod by force, 34 pods deleted");
 	HAS("shop/web (Deployment): scaled from 3 to 0");
 	HAS("$ ops-pod-cleaner restore 1\n");
 	HAS("since 2023-11-14 22:13");
