@@ -56,11 +56,27 @@ static bool waits_for_history(const struct supervisor *s, const struct msg_watch
 	return s->no_history && !dispatch_history_is_open(s->dispatch) && w->synced && !w->failing;
 }
 
+/* That its watcher does not come up is said by check_child(): what the last one said is of another time. */
+static bool watcher_stays_away(const struct supervisor *s, uint64_t cluster)
+{
+	const struct children *all = lifecycle_children(s->root);
+
+	for (size_t i = 0; i < children_count(all); i++) {
+		const struct child *c = children_get(all, i);
+
+		if (child_info(c)->role == ROLE_WATCHER && child_info(c)->cluster == cluster)
+			return child_is_slow(c);
+	}
+	return false;
+}
+
 static void check_watch(struct supervisor *s, uint64_t cluster)
 {
 	const struct msg_watch_stats *w = &s->watch_stats[cluster].u.watch_stats;
 	char detail[320];
 
+	if (watcher_stays_away(s, cluster))
+		return;
 	if (w->error[0] && !waits(s, cluster) && !waits_for_history(s, w))
 		trouble_list_add(s->troubles, w->synced ? TROUBLE_WATCH : TROUBLE_CLUSTER_UNSEEN, cluster, 0,
 				 w->error);
