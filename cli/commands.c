@@ -174,7 +174,8 @@ static const struct command commands[] = {
 	{ .name = "config",
 	  .usage = "check FILE | print FILE | help | schema",
 	  .summary = "check a configuration, print it with all defaults, list all keys",
-	  .options = { { OPTION_STRICT, "with check: a warning is an error" },
+	  .options = { { OPTION_CONFIG, "with check and print: FILE, as for `run`" },
+		       { OPTION_STRICT, "with check: a warning is an error" },
 		       { OPTION_NAMESPACES,
 			 "with check: which of a cluster's namespaces each duty works in; FILE is "
 			 "what `kubectl get namespaces -o json` prints" },

@@ -136,7 +136,14 @@ static int print_effective(const struct options *o, const char *path)
 int command_config(const struct options *o)
 {
 	const char *verb = o->n_args > 0 ? o->args[0] : "";
+	const char *file = o->n_args == 2 ? o->args[1] : o->n_args == 1 ? o->config : NULL;
 	const bool schema = strcmp(verb, "schema") == 0;
+	const bool reads = strcmp(verb, "check") == 0 || strcmp(verb, "print") == 0;
+
+	if (o->config && !reads)
+		return command_misuse(o, "%s", TEXT(CONFIG_NEEDS));
+	if (o->config && o->n_args == 2 && strcmp(o->config, file) != 0)
+		return command_misuse(o, TEXT(CONFIG_TWO_FILES), file, o->config);
 
 	if (o->n_args == 1 && (schema || (strcmp(verb, "help") == 0 && o->output == OUTPUT_JSON))) {
 		output_json(schema_of_configuration());
@@ -146,9 +153,9 @@ int command_config(const struct options *o)
 		config_print_help(stdout);
 		return EXIT_CODE_OK;
 	}
-	if (o->n_args == 2 && strcmp(verb, "check") == 0)
-		return check(o, o->args[1]);
-	if (o->n_args == 2 && strcmp(verb, "print") == 0 && !o->strict && !o->namespaces)
-		return print_effective(o, o->args[1]);
+	if (file && strcmp(verb, "check") == 0)
+		return check(o, file);
+	if (file && strcmp(verb, "print") == 0 && !o->strict && !o->namespaces)
+		return print_effective(o, file);
 	return command_misuse(o, "%s", TEXT(CONFIG_NEEDS));
 }

@@ -169,6 +169,19 @@ def original_configuration_is_ok():
     assert "error" not in out
 
 
+def the_file_may_be_named_as_everywhere():
+    good, other = write("config.yml", ORIGINAL), write("other.yml", "mode: observe\n")
+    for verb in ("check", "print"):
+        plain = call("config", verb, good)
+        for words in ((verb, "--config", good), ("--config", good, verb), (verb, f"--config={good}"), (verb, good, "--config", good)):
+            assert call("config", *words) == plain, words
+        said = call("config", verb, other, "--config", good, code=64)
+        assert f"two files, '{other}' and --config '{good}': name one" in said, said
+    assert "-: ok" in call("config", "check", "--config", "-", stdin="mode: observe\n")
+    for words in (("help",), ("schema",), ()):
+        assert "needs `check FILE`" in call("config", *words, "--config", good, code=64), words
+
+
 def errors_have_a_place_and_a_remedy():
     bad = write("bad.yml", "errImagePull:\n  hours: 1d\n  enabel: true\ndeleteEvictedPod: {enable: true}\n"
                            "delteEvictedPod: {enable: true}\n")
@@ -454,7 +467,7 @@ def bash_completes_what_the_tables_hold():
 CASES = [every_verb_refuses_what_it_does_not_know, a_full_disk_is_an_error, json_of_what_needs_no_instance, check_reads_standard_input,
          strict_takes_no_warning, the_schema_fits_what_the_program_takes, bash_completes_what_the_tables_hold,
          every_command_has_help, version, misuse_is_64_and_helps,
-         manual_page_has_every_command, original_configuration_is_ok, errors_have_a_place_and_a_remedy,
+         manual_page_has_every_command, original_configuration_is_ok, the_file_may_be_named_as_everywhere, errors_have_a_place_and_a_remedy,
          files_that_are_no_configuration, effective_configuration_reads_back_and_hides_secrets, every_key_is_explained, cron_next,
          check_says_where_each_duty_works, check_says_when_schedules_fire, every_verb_says_that_nobody_answers_and_what_it_prints_as, explain_offline, explain_begins_with_a_sentence, speaks_the_language_of_the_locale, diagnostics_speak_the_language_of_the_locale, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,
          run_names_what_it_takes_and_what_is_wrong, root_takes_no_file_of_the_working_directory, a_file_of_another_user_is_refused, one_dash_as_in_the_original]
