@@ -13,7 +13,7 @@
 #include "config/diag.h"
 #include "rules/select.h"
 
-#define WIDTH 80
+#define WIDTH 80 /* where there is no terminal */
 
 /* -- in words -- */
 
@@ -134,7 +134,8 @@ json_t *config_namespaces_load(const char *path)
 
 static void print_words(FILE *out, const char *text)
 {
-	struct table_flow f = { .out = out, .width = WIDTH, .indent = 4, .gap = 4 };
+	const struct table_view view = table_view_of(out, false, false);
+	struct table_flow f = { .out = out, .width = view.width ? view.width : WIDTH, .indent = 4, .gap = 4 };
 
 	table_words(&f, text);
 	(void)fputc('\n', out);

@@ -41,9 +41,10 @@ static void print_missing(const struct msg_ctl_access *a, const struct right_des
 	_cleanup_free_ char *what = xasprintf("%s%s%s%s%s", a->resource, a->group[0] ? "." : "", a->group,
 					      a->subresource[0] ? "/" : "", a->subresource);
 
-	printf(optional ? TEXT(RBAC_MISSING_OPTIONAL) : TEXT(RBAC_MISSING), a->verb, what, in,
-	       role_of(r->role)->name);
-	printf("\n");
+	const struct table_view view = table_view_of(stdout, false, false);
+
+	table_text(stdout, &view, optional ? TEXT(RBAC_MISSING_OPTIONAL) : TEXT(RBAC_MISSING), a->verb, what,
+		   in, role_of(r->role)->name);
 }
 
 static int ask_server(struct ctl *c, const struct msg_ctl_access *a, bool *ret_allowed)

@@ -3,6 +3,7 @@
 #include "cli/schedule.h"
 #include "cli/output.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,19 +104,46 @@ static const char *text_of(const json_t *o, const char *key)
 	return json_string_value(json_object_get(o, key));
 }
 
+/* What goes on stands below the times. */
+static void print_words(FILE *out, const struct table_view *view, size_t indent, const char *text)
+{
+	struct table_flow f = {
+		.out = out, .width = view->width ? view->width : SIZE_MAX, .indent = 4, .gap = indent
+	};
+
+	table_words(&f, text);
+	(void)fputc('\n', out);
+}
+
+static char *times_of(const json_t *times)
+{
+	char *all = xstrdup("");
+	json_t *time;
+	size_t i;
+
+	json_array_foreach (times, i, time) {
+		_cleanup_free_ char *before = all;
+
+		all = xconcat(before, *before ? " " : "", json_string_value(time), NULL);
+	}
+	return all;
+}
+
 void schedule_print(const struct config *c, int64_t now_ms, FILE *out)
 {
+	const struct table_view view = table_view_of(out, false, false);
 	json_auto_t *all = schedule_json(c, now_ms);
-	json_t *one, *time;
-	size_t i, k;
+	json_t *one;
+	size_t i;
 
 	if (json_array_size(all) > 0)
 		(void)fprintf(out, "%s\n", TEXT(CONFIG_NEXT_RUNS));
 	json_array_foreach (all, i, one) {
-		(void)fprintf(out, "  %s \"%s\", %s:\n   ", text_of(one, "key"), text_of(one, "schedule"),
-			      text_of(one, "zone"));
-		json_array_foreach (json_object_get(one, "next"), k, time)
-			(void)fprintf(out, " %s", json_string_value(time));
-		(void)fprintf(out, "\n");
+		_cleanup_free_ char *what = xasprintf("%s \"%s\", %s:", text_of(one, "key"),
+						      text_of(one, "schedule"), text_of(one, "zone"));
+		_cleanup_free_ char *times = times_of(json_object_get(one, "next"));
+
+		print_words(out, &view, 2, what);
+		print_words(out, &view, 4, times);
 	}
 }

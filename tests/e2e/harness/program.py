@@ -131,19 +131,20 @@ class Program:
             process.terminate()
             process.communicate(timeout=10)
 
-    def on_terminal(self, columns, *args, timeout=10, env=None):
-        """The lines of a command on a terminal of that width, without colours."""
+    def on_terminal(self, columns, *args, timeout=10, env=None, asks=True, codes=(0,)):
+        """The lines of a command on a terminal of that width, without colours. Not every command `asks` an instance, and takes its socket."""
+        where = ["--control-socket", self.socket] if asks else []
         master, slave = pty.openpty()       # the slave stays open here: nothing that is written to it gets lost
         try:
             fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-            process = subprocess.Popen([self.binary, *args, "--control-socket", self.socket], stdin=subprocess.DEVNULL, stdout=slave,
+            process = subprocess.Popen([self.binary, *args, *where], stdin=subprocess.DEVNULL, stdout=slave,
                                        stderr=subprocess.PIPE, env={**self.env, "TERM": "xterm", "NO_COLOR": "1", **(env or {})})
             text, end = b"", time.monotonic() + timeout
             while select.select([master], [], [], 0.05)[0] or process.poll() is None:
                 assert time.monotonic() < end, f"{args}: no end after {timeout:g} s"
                 if select.select([master], [], [], 0)[0]:
                     text += os.read(master, 65536)
-            assert process.returncode == 0 or args[0] == "status" and process.returncode == 1, process.stderr.read()
+            assert process.returncode in codes or args[0] == "status" and process.returncode == 1, (args, process.returncode, text, process.stderr.read())
             process.stderr.close()
             return text.decode().replace("\r\n", "\n").splitlines()
         finally:

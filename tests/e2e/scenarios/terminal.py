@@ -1,4 +1,5 @@
 """A terminal before a big installation in trouble: every verb, at several widths, in both languages."""
+import re
 import time
 import unicodedata
 
@@ -49,29 +50,76 @@ def columns_of(line):
 
 def too_wide(lines, columns):
     """Those that a terminal would break; a word that cannot be broken may stand alone."""
-    return [line for line in lines if columns_of(line) > columns and len(line.split()) > 1 and not line.strip().startswith("$ ")]
+    return [line for line in lines if columns_of(line) > columns and len(line.split()) > 1]
+
+
+# -- every verb --
+
+WINDOW = {"windows": ["TZ=America/Argentina/Buenos_Aires 0 2 * * 1-5 for 3h"]}
+WHY = "incident 4711: storage is being moved, see the runbook of the storage team"
+# What is read by a program, or kept in a file: the same whatever the terminal is.
+DOCUMENTS = (("completion", "bash"), ("completion", "zsh"), ("completion", "fish"), ("config", "print", "FILE"), ("config", "help"), ("config", "schema"),
+             ("rbac", "--config", "FILE"), ("report", "preview"))
+# What is said to people, in this order: what is paused is seen, and resumed. FILE, POD and ID are filled in.
+SAID = (("pause", "--reason", WHY), ("status",), ("history",), ("history", "--refusals"), ("show", "ID"), ("plan", "--cluster", "good"),
+        ("explain", "POD", "--rules"), ("report",), ("report", "preview", "-o", "text"), ("report", "send", "--sink", "chat", "--test"),
+        ("restore", "--dry-run", "ID"), ("resume",), *(("log-level", level) for level in ("debug", "info", "warn", "error")), ("reload",),
+        ("config", "check", "FILE"), ("cron", "next", "0 30 2 * * *", "--timezone", "Asia/Shanghai"), ("version",))
+# The same, but it takes seconds: on the narrowest terminal alone.
+SLOW = (("run", "--once", "--dry-run", "--config", "FILE"),)
+ASK_NOBODY = ("completion", "config", "cron", "rbac", "version", "run")
+CODES = {"restore": (1,), "run": (0, 1)}   # of an action that did not scale down; of what is left
+
+
+def not_walked(program):
+    """Verbs, and their first words, that stand in the help and in none of the lists above."""
+    walked = {words[:n] for words in (*DOCUMENTS, *SAID, *SLOW) for n in (1, 2)}
+    verbs = re.findall(r"^  ([a-z-]+) ", program.ask_plain("--help").stdout, re.M)
+    usages = {verb: program.ask_plain(verb, "--help").stdout.splitlines()[0].partition(f" {verb} ")[2] for verb in verbs}
+    calls = [(verb,) for verb in verbs] + [(verb, word) for verb, usage in usages.items() for word in re.findall(r"(?:^|\[|\| )([a-z]+)", usage)
+                                           if word != "options"]
+    return [call for call in calls if call not in walked]
+
+
+def is_ours(line):
+    """A command that is to be copied stays whole, and so does a diagnostic, which begins with its file."""
+    return not line.strip().startswith("$ ") and not line.startswith("/")
+
+
+def walk(program, columns, language, calls, filled):
+    for words in calls:
+        args = [filled.get(word, word) for word in words]
+        lines = program.on_terminal(columns, *args, env={"LANG": language}, asks=words[0] not in ASK_NOBODY, codes=CODES.get(words[0], (0,)), timeout=60)
+        wide = [line for line in too_wide(lines, columns) if is_ours(line)]
+        assert lines and not wide, "\n".join([f"{words} {columns} {language}", *(wide or lines)[:5]])
 
 
 @scenario("terminal/widths", servers=("apisim",))
 def widths(t):
-    """What shows 900 workloads with the longest names, beside clusters that cannot be seen: no line is wider than the terminal, in both languages.
-    The exit code of `plan` is that of the first cluster that is left out."""
+    """Every verb, before 900 workloads with the longest names, beside clusters that cannot be seen: no line is wider than the terminal, in both
+    languages; what programs read is the same everywhere. The exit code of `plan` is that of the first cluster that is left out."""
     server = crowd(t)
     text = server.kubeconfig("cleaner")
     files = {"good": text, "production-cluster-in-frankfurt": text.replace(server.tokens["cleaner"], "not-the-token"),
              "nameless": text.replace(server.url, "https://api.no-such-host.invalid:6443")}
+    duties = {"deleteEvictedPod": {"enable": True, "namespaces": ["*"], "maxPerDay": 30},
+              "tooManyRestart": {"enable": True, "namespaces": ["*"], **RESTARTING}}
     program = t.program({"clusters": [{"name": name, "kubeconfig": str(t.write(f"kubeconfig-{name}", body))} for name, body in files.items()],
-                         "deleteEvictedPod": {"enable": True, "namespaces": ["*"], "maxPerDay": 30},
-                         "tooManyRestart": {"enable": True, "namespaces": ["*"], **RESTARTING, "apiurl": t.sink().url}}, kubeconfig=None, start=False)
+                         "sinks": [t.sink().settings("chat")], **duties}, kubeconfig=None, start=False)
+    assert not not_walked(program), f"new, and not walked here: {not_walked(program)}"
     program.start(wait=False)
     t.until("the good one to be synced", lambda: [c["name"] for c in (program.status() or {"clusters": []})["clusters"] if c["synced"]] == ["good"], 20)
     t.until("the budget to be spent", lambda: len(program.history()) >= 30, 20)
-    program.ask("pause", "--reason", "incident 4711: storage is being moved, see the runbook of the storage team", check=True)
-    pod = f"{server.ns}/{long_name('app-000')}-0"
-    for words in (["status"], ["history"], ["plan", "--cluster", "good"], ["explain", pod, "--rules"], ["show", str(program.history()[0]["id"])], ["report"]):
-        for columns, language in ((80, "C"), (80, "zh_CN.UTF-8"), (40, "en_US.UTF-8"), (40, "zh_CN.UTF-8"), (200, "en_US.UTF-8")):
-            lines = program.on_terminal(columns, *words, env={"LANG": language})
-            assert lines and not too_wide(lines, columns), "\n".join([f"{words} {columns} {language}", *too_wide(lines, columns)[:5]])
+    alone = t.program({**duties, "deleteEvictedPod": {**duties["deleteEvictedPod"], **WINDOW}, "sinks": [t.sink().settings("chat")], "logLevel": "error"}, str(t.dir / "kubeconfig-good"), start=False)
+    filled = {"FILE": str(alone.config_path), "POD": f"{server.ns}/{long_name('app-000')}-0", "ID": str(program.history()[0]["id"])}
+    for columns, language in ((80, "C"), (80, "zh_CN.UTF-8"), (40, "en_US.UTF-8"), (40, "zh_CN.UTF-8"), (200, "en_US.UTF-8")):
+        walk(program, columns, language, SAID, filled)
+    alone.env["KUBECONFIG"] = alone.kubeconfig
+    walk(alone, 40, "zh_CN.UTF-8", SLOW, filled)
+    for words in DOCUMENTS:
+        args, asks = [filled.get(word, word) for word in words], words[0] not in ASK_NOBODY
+        piped = (program.ask if asks else program.ask_plain)(*args).stdout.splitlines()
+        assert piped and program.on_terminal(40, *args, asks=asks) == piped, words
     lines = program.on_terminal(80, "status")
     watchers = [line for line in lines if "watcher 0" in line]
     assert sorted(name for name in files for line in watchers if name in line) == sorted(files), lines
