@@ -3,6 +3,8 @@
 #include "cli/ctl.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,8 @@
 #include "cli/output.h"
 
 #define SOON_MS 20
+/* What takes longer is said to be waited for. */
+#define QUIET_MS UINT64_C(1000)
 
 struct ctl {
 	int fd;
@@ -107,9 +111,28 @@ int ctl_send(struct ctl *c, const struct msg *m)
 	return ended(output_errno(errno));
 }
 
+/* On a terminal, in a line that goes away with the answer. Returns what is left of the time. */
+static uint64_t show_waiting(const struct ctl *c, uint64_t timeout_ms)
+{
+	struct pollfd p = { .fd = c->fd, .events = POLLIN };
+	uint64_t waited = 0;
+
+	if (!isatty(STDERR_FILENO))
+		return timeout_ms;
+	while (timeout_ms - waited > QUIET_MS && poll(&p, 1, (int)QUIET_MS) == 0) {
+		waited += QUIET_MS;
+		(void)fputs("\r\033[K", stderr);
+		(void)fprintf(stderr, TEXT(CTL_WAITING), waited / 1000);
+	}
+	if (waited > 0)
+		(void)fputs("\r\033[K", stderr);
+	return timeout_ms - waited;
+}
+
 static int read_frame(struct ctl *c, uint64_t timeout_ms)
 {
-	const struct timeval left = clock_timeval(timeout_ms ? timeout_ms : 1); /* 0 would be for ever */
+	const uint64_t left_ms = show_waiting(c, timeout_ms);
+	const struct timeval left = clock_timeval(left_ms ? left_ms : 1); /* 0 would be for ever */
 	ssize_t n;
 
 	(void)setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &left, sizeof(left));

@@ -1,5 +1,6 @@
 /* ctl.h - ask the running instance over its control socket.
- * Process: cli. Errors are printed on stderr where they are found; what is returned is the exit code. */
+ * Process: cli. Errors are printed on stderr where they are found; what is returned is the exit code.
+ * Whoever waits at a terminal for more than a second is told so, on stderr. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CLI_CTL_H
 #define CLI_CTL_H

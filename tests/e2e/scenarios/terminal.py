@@ -1,5 +1,9 @@
 """A terminal before a big installation in trouble: every verb, at several widths, in both languages."""
+import os
+import pty
 import re
+import signal
+import subprocess
 import time
 import unicodedata
 
@@ -127,3 +131,36 @@ def widths(t):
     assert "cluster nameless is left out of the plan" in answer.stderr and "deleteEvictedPod" in answer.stdout, answer.stderr
     codes = {name: program.ask("plan", "--cluster", name, timeout=30).returncode for name in files}
     assert answer.returncode == 75 and codes == {"good": 0, "production-cluster-in-frankfurt": 75, "nameless": 69}, (answer.returncode, codes, answer.stderr)
+
+
+@scenario("terminal/waits", servers=("apisim",))
+def waits(t):
+    """What is not answered within a second says on a terminal that it is waited for, in a line that goes away with the answer; a pipe is told nothing."""
+    program = t.run(evicted=t.ns())
+    reporter = program.kill("reporter", sig=signal.SIGSTOP)
+    master, slave = pty.openpty()
+    command = [program.binary, "history", "--control-socket", program.socket]
+    shown = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave, env={**program.env, "NO_COLOR": "1"})
+    piped = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=program.env, text=True)
+    os.close(slave)
+    seen, clear = b"", b"\r\x1b[K"
+    try:
+        while b": 1 s" not in seen:
+            seen += os.read(master, 4096)
+    finally:
+        os.kill(reporter, signal.SIGCONT)
+    assert seen.startswith(clear + b"waiting for the answer: 1 s"), seen
+    while (more := read_terminal(master)):
+        seen += more
+    os.close(master)
+    assert shown.wait(10) == 0 and seen.split(clear)[-1].split()[0] == b"ID", seen
+    out, err = piped.communicate(timeout=10)
+    assert out.split()[0] == "ID" and not err, err
+
+
+def read_terminal(master):
+    """b"" at its end, which is an error of the line discipline."""
+    try:
+        return os.read(master, 4096)
+    except OSError:
+        return b""
