@@ -11,13 +11,16 @@
 #include "model/phrases.h"
 
 #define TAKEN_MAX 8 /* of one row */
-#define DEPTH_MAX 4 /* a text in a text; it bounds what a hostile one costs, too */
+#define DEPTH_MAX 6 /* a text in a text; it bounds what a hostile one costs, too */
 
+/* Of two that cover as much, the first. */
 static const enum phrase rows[] = {
 #define PHRASE(ID, en, zh) PHRASE_##ID,
 #include "model/phrases_details.def"
 #include "model/phrases_evidence.def"
 #include "model/phrases_libraries.def"
+#include "model/phrases_answers.def"
+#include "model/phrases_config.def"
 #undef PHRASE
 };
 
@@ -44,27 +47,78 @@ static void put(struct out *o, struct str s)
 
 enum part { PART_END, PART_LITERAL, PART_NUMBER, PART_TEXT, PART_FOREIGN };
 
-/* The next part of a format, and its literal. */
+/* A row may hold several sentences, as a text does; what stands between them, in either language. */
+static size_t between(const char *p)
+{
+	return strncmp(p, "; ", 2) == 0 ? 2 : strncmp(p, "；", 3) == 0 ? 3 : 0;
+}
+
+static size_t literal_length(const char *p)
+{
+	size_t n = strcspn(p, "%;\xef");
+
+	while (p[n] && p[n] != '%' && !between(p + n))
+		n += 1 + strcspn(p + n + 1, "%;\xef");
+	return n;
+}
+
+/* The sentence behind this one of a row; NULL: it was the last. */
+static const char *next_sentence(const char *row)
+{
+	size_t n = literal_length(row);
+
+	while (row[n] == '%')
+		n += 1 + literal_length(row + n + 1);
+	return row[n] ? row + n + between(row + n) : NULL;
+}
+
+static bool ends(const char *row)
+{
+	return !*row || between(row) > 0;
+}
+
+/* The letter of the conversion at this place; NULL: there is none, as in a library's "%YAML". */
+static const char *conversion(const char *p)
+{
+	const char *letter = *p == '%' ? p + 1 + strspn(p + 1, ".*0123456789lhzjt") : "";
+
+	return *letter && strchr("sdufoxc", *letter) ? letter : NULL;
+}
+
+/* The next part of a sentence, and its literal. Texts with nothing between them are one. */
 static enum part part_of(const char **f, struct str *ret)
 {
 	const char *p = *f;
+	bool foreign = false;
+	char c;
 
-	if (*p != '%') {
-		*ret = (struct str){ p, strcspn(p, "%") };
+	if (!conversion(p)) {
+		*ret = (struct str){ p, *p == '%' ? 1 : literal_length(p) };
 		*f += ret->n;
 		return ret->n ? PART_LITERAL : PART_END;
 	}
-	const bool foreign = p[1] == '.';
-
-	p += 1 + strspn(p + 1, ".*lhzjt");
-	*f = p + 1;
-	return *p != 's' ? PART_NUMBER : foreign ? PART_FOREIGN : PART_TEXT;
+	do {
+		foreign = foreign || p[1] == '.';
+		c = *conversion(p);
+		p = conversion(p) + 1;
+	} while (c == 's' && conversion(p) && *conversion(p) == 's');
+	*f = p;
+	return c != 's' ? PART_NUMBER : foreign || *p == '"' ? PART_FOREIGN : PART_TEXT;
 }
 
 /* A row that is added to what stands before it. */
 static bool is_tail(const char *row)
 {
 	return *row == ',' || *row == ':' || (row[0] == ' ' && row[1] == '(');
+}
+
+/* Not so a piece that only others make a sentence of: "; did you mean ". */
+static bool is_sentence(const char *row)
+{
+	const char *next = next_sentence(row);
+	const size_t n = next ? (size_t)(next - row) - 2 : strlen(row);
+
+	return n > 1 && row[n - 1] != ' ' && (*row != ' ' || is_tail(row));
 }
 
 struct taken {
@@ -76,7 +130,7 @@ struct taken {
 struct match {
 	struct str text;
 	struct taken taken[TAKEN_MAX];
-	size_t n, literal; /* bytes that are the row's own */
+	size_t n, literal, texts; /* bytes that are the row's own; texts it holds */
 };
 
 static size_t number_at(struct str s, size_t at)
@@ -124,12 +178,13 @@ static bool find_run(struct match *m, const char **f, size_t *at, size_t *ret_en
 	const struct match before = { .n = m->n, .literal = m->literal };
 	const char *start = *f;
 
-	if (!*start) {
+	if (ends(start)) {
 		*at = *ret_end = m->text.n;
 		return true;
 	}
 	for (size_t i = *at; i < m->text.n; i++) {
-		const char *hit = memchr(m->text.p + i, *start, m->text.n - i);
+		const char *hit =
+			*start == '%' ? m->text.p + i : memchr(m->text.p + i, *start, m->text.n - i);
 		ssize_t end;
 
 		if (!hit)
@@ -139,7 +194,7 @@ static bool find_run(struct match *m, const char **f, size_t *at, size_t *ret_en
 		m->n = before.n;
 		m->literal = before.literal;
 		end = run_at(m, f, i);
-		if (end >= 0 && (**f || (size_t)end == m->text.n)) {
+		if (end >= 0 && (!ends(*f) || (size_t)end == m->text.n)) {
 			*at = i;
 			*ret_end = (size_t)end;
 			return true;
@@ -156,7 +211,7 @@ static bool matches(struct match *m, const char *row)
 	ssize_t run = 0;
 	size_t end = 0;
 
-	m->n = m->literal = 0;
+	m->n = m->literal = m->texts = 0;
 	if (is_tail(row))
 		m->taken[m->n++].ours = true;
 	else
@@ -164,7 +219,7 @@ static bool matches(struct match *m, const char *row)
 	if (run < 0)
 		return false;
 	end = (size_t)run;
-	while (*f) {
+	while (!ends(f)) {
 		const size_t from = end;
 		size_t at = from, mine = 0;
 
@@ -174,11 +229,14 @@ static bool matches(struct match *m, const char *row)
 			if (m->n == TAKEN_MAX)
 				return false;
 			mine = m->n++;
+			m->texts++;
 			m->taken[mine].ours = part == PART_TEXT;
 		}
 		if (!find_run(m, &f, &at, &end))
 			return false;
 		m->taken[mine].v = (struct str){ m->text.p + from, at - from };
+		if (from == 0 && !m->taken[mine].ours && memmem(m->text.p, at, ": ", 2))
+			return false; /* a name, and what stands before it: tell_named() */
 	}
 	return end == m->text.n && (!is_tail(row) || m->taken[0].v.n > 0);
 }
@@ -187,14 +245,16 @@ static bool matches(struct match *m, const char *row)
  * off first: it is no part of what stands before it. */
 static size_t weight_of(const struct match *m, const char *row)
 {
-	const char *texts = strchr(row, 's');
-
-	while (texts && texts[-1] != '%' && texts[-1] != '*')
-		texts = strchr(texts + 1, 's');
-	return is_tail(row) && !texts ? m->text.n + m->literal : m->literal;
+	return is_tail(row) && m->texts == 0 ? m->text.n + m->literal : m->literal;
 }
 
-/* The Chinese of the row that covers most of the text, and whether that is a tail; NULL: none. */
+/* A sentence of a row begins with what the text begins with, or with something that is not its own. */
+static bool may_match(struct str text, const char *row)
+{
+	return (*row == *text.p || *row == '%' || is_tail(row)) && is_sentence(row);
+}
+
+/* The Chinese of the sentence that covers most of the text, and whether that is a tail; NULL: none. */
 static const char *best_row(struct str text, struct match *ret, bool *ret_tail)
 {
 	const char *best = NULL;
@@ -202,14 +262,16 @@ static const char *best_row(struct str text, struct match *ret, bool *ret_tail)
 	size_t most = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const char *row = phrase_text(rows[i], LANGUAGE_EN);
+		const char *row = phrase_text(rows[i], LANGUAGE_EN), *zh = phrase_text(rows[i], LANGUAGE_ZH);
 
-		if (!matches(&m, row) || weight_of(&m, row) <= most)
-			continue;
-		*ret = m;
-		most = weight_of(&m, row);
-		*ret_tail = is_tail(row);
-		best = phrase_text(rows[i], LANGUAGE_ZH);
+		for (; row && zh; row = next_sentence(row), zh = next_sentence(zh)) {
+			if (!may_match(text, row) || !matches(&m, row) || weight_of(&m, row) <= most)
+				continue;
+			*ret = m;
+			most = weight_of(&m, row);
+			*ret_tail = is_tail(row);
+			best = zh;
+		}
 	}
 	return best;
 }
@@ -224,7 +286,8 @@ static void tell_or_copy(struct out *o, struct str text, int depth)
 		put(o, text);
 }
 
-/* "deployments.apps/shop/web: it serves": a name before a sentence. */
+/* "deployments.apps/shop/web: it serves": a name before a sentence. Or a sentence before anything, as "get
+ * the workload: 500 etcd: leader changed": one that has words, a single one may be a name. */
 static bool tell_named(struct out *o, struct str text, int depth)
 {
 	const char *colon = text.n > 2 ? memmem(text.p, text.n, ": ", 2) : NULL;
@@ -232,13 +295,20 @@ static bool tell_named(struct out *o, struct str text, int depth)
 
 	if (!colon || depth + 1 == DEPTH_MAX)
 		return false;
-	const size_t n = (size_t)(colon - text.p) + 2;
+	const struct str name = { text.p, (size_t)(colon - text.p) },
+			 rest = { colon + 2, text.n - name.n - 2 };
+	const bool named = memchr(name.p, ' ', name.n) && tell(o, name, depth + 1);
 
-	put(o, (struct str){ text.p, n });
-	if (tell(o, (struct str){ text.p + n, text.n - n }, depth + 1))
+	if (!named)
+		put(o, name);
+	put(o, STR_LIT(": "));
+	if (tell(o, rest, depth + 1))
 		return true;
-	o->n = before;
-	return false;
+	if (named)
+		put(o, rest);
+	else
+		o->n = before;
+	return named;
 }
 
 /* False, and nothing told: there is no row. */

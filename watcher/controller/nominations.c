@@ -343,9 +343,8 @@ static void report_staying(struct nominations *n, uint32_t h, enum duty duty)
 	store_get(n->cluster->store, h, &p);
 	cluster_context(n->cluster, h, &p, &s);
 	(void)snprintf(d.v.evidence, sizeof(d.v.evidence),
-		       "%s %.*s wants no pods for longer than %llu min, and %u are still there",
-		       p.owner.kind.n ? "its controller" : "it", STR_ARG(p.owner.name),
-		       (unsigned long long)(SCALED_DOWN_MS / 60000), s.pods);
+		       "its controller %.*s wants no pods for longer than %llu min, and %u are still there",
+		       STR_ARG(p.owner.name), (unsigned long long)(SCALED_DOWN_MS / 60000), s.pods);
 	(void)send_refusal(n, &(struct judged){ .h = h, .pod = &p, .context = &s, .d = &d });
 }
 

@@ -48,7 +48,7 @@ TEST(answers_in_the_readers_language)
 		  "reporter 当前没有运行：用 `ops-pod-cleaner status` 查看" },
 		{ "no pod or workload shop/web is in the cache", "缓存中没有 Pod 或工作负载 shop/web" },
 		{ "no pod or workload shop/web is in the cache; it is stale",
-		  "no pod or workload shop/web is in the cache; it is stale" },
+		  "缓存中没有 Pod 或工作负载 shop/web; it is stale" },
 		{ "no pod or workload is in the cache", "no pod or workload is in the cache" },
 		{ "action 12 wrote nothing, so there is nothing to take back",
 		  "操作 12 没有写入任何内容，无需撤销" },

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
 #include "rules/admit.h"
+#include "tests/english.h"
 #include "tests/suite.h"
 
 #define T INT64_C(1000000000)
@@ -22,7 +23,7 @@ static void begin(void)
 		.spend = { .duty = DUTY_IMAGE_PULL, .ns = 1, .node = 2, .pods = 1 },
 		.budget = budget,
 		.breaker = breaker,
-		.breaker_text = "31 workloads",
+		.breaker_text = "31 workloads began to fail together (limit 30)",
 	};
 }
 
@@ -133,6 +134,7 @@ TEST_LOOP(each_guard_alone, 0, (int)ROWS)
 	ck_assert_int_eq(h.scope, rows[_i].scope);
 	ck_assert_int_eq(h.until, rows[_i].until);
 	ck_assert_msg(strstr(h.evidence, rows[_i].says) != NULL, "%s: %s", guard_name(h.guard), h.evidence);
+	english_told(h.evidence);
 }
 
 TEST(the_first_of_the_table_is_told)

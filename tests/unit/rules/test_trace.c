@@ -1,7 +1,9 @@
 /* Every check of a duty is told in order, and tells the same verdict as the judgement itself. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
+#include "base/cleanup.h"
 #include "model/phrases.h"
+#include "tests/english.h"
 #include "tests/suite.h"
 
 #include <stdio.h>
@@ -91,6 +93,37 @@ TEST(facts_and_thresholds_are_told)
 	ck_assert_ptr_nonnull(strstr(h.facts, "container app: ImagePullBackOff"));
 	ck_assert_ptr_nonnull(strstr(h.facts, "threshold 2m"));
 	ck_assert_ptr_nonnull(strstr(h.facts, "reached in 1m"));
+}
+
+static void hear_chinese(void *ctx, const struct check_report *told)
+{
+	unsigned *n = ctx;
+
+	english_told(told->fact);
+	*n += *told->fact != '\0';
+}
+
+/* Every pod by every duty, at any time, with whatever else is known. */
+TEST(all_of_it_is_told_in_chinese)
+{
+	static struct pod_facts (*const pods[])(void) = { pod_healthy,  pod_evicted,     pod_finished,
+							  pod_crashing, pod_terminating, pod_pull_failing };
+	static struct pod_context (*const contexts[])(void) = { cache, live, live_pull, live_node_gone,
+								live_node_ready };
+	unsigned n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(pods) * ARRAY_SIZE(contexts) * DUTY__MAX * 3; i++) {
+		static const int64_t now[] = { NOW, NOW - 3 * HOUR, NOW + 100 * HOUR };
+		const struct pod_facts p = pods[i % ARRAY_SIZE(pods)]();
+		const struct pod_context s = contexts[i / ARRAY_SIZE(pods) % ARRAY_SIZE(contexts)]();
+		const size_t rest = i / ARRAY_SIZE(pods) / ARRAY_SIZE(contexts);
+		struct verdict v;
+
+		judge_trace((enum duty)(rest % DUTY__MAX), &p, &policy, &s, now[rest / DUTY__MAX],
+			    hear_chinese, &n, &v);
+		english_told(v.evidence);
+	}
+	ck_assert_uint_gt(n, 1000);
 }
 
 POLICY_SUITE("rules/trace");
