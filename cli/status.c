@@ -353,10 +353,12 @@ static void print_leaders(const struct status *s, const struct table_view *view)
 
 static void print_unseen(const struct status *s, const struct table_view *view)
 {
-	for (size_t i = 0; i < s->n_clusters; i++)
-		if (s->watch[i].unseen[0])
-			table_text(stdout, view, TEXT(STATUS_UNSEEN), s->clusters[i].cluster_name,
-				   s->watch[i].unseen);
+	for (size_t i = 0; i < s->n_clusters; i++) {
+		_cleanup_free_ char *why = retell(s->watch[i].unseen, language_of_environment());
+
+		if (*why)
+			table_text(stdout, view, TEXT(STATUS_UNSEEN), s->clusters[i].cluster_name, why);
+	}
 }
 
 static void print_pauses(const struct status *s, const struct table_view *view)
@@ -365,11 +367,12 @@ static void print_pauses(const struct status *s, const struct table_view *view)
 		const struct msg_pause *p = &s->pauses[i];
 		char since[RFC3339_MAX], until[RFC3339_MAX];
 		_cleanup_free_ char *clusters = output_clusters(p->cluster_name);
+		_cleanup_free_ char *why = retell(p->why, language_of_environment());
 
 		output_time(view, p->at, since);
 		output_time(view, p->until, until);
 		table_text(stdout, view, TEXT(STATUS_PAUSED), output_duties(p->duty), clusters, since, p->by,
-			   p->until ? until : TEXT(UNTIL_RESUMED), p->why[0] ? ": " : "", p->why);
+			   p->until ? until : TEXT(UNTIL_RESUMED), *why ? ": " : "", why);
 	}
 }
 
@@ -495,6 +498,7 @@ static void print_text(const struct status *s, const struct table_view *view)
 		xasprintf(TEXT_OF(STATUS_ACTIONS, s->supervisor.actions), s->supervisor.actions);
 	_cleanup_free_ char *leases =
 		xasprintf(TEXT_OF(STATUS_LEASES, s->supervisor.leases), s->supervisor.leases);
+	_cleanup_free_ char *note = retell(s->supervisor.note, language_of_environment());
 	char span[32];
 
 	table_text(stdout, view, TEXT(STATUS_HEAD), s->supervisor.version, s->supervisor.phase,
@@ -502,8 +506,8 @@ static void print_text(const struct status *s, const struct table_view *view)
 		   table_span(clock_wall_ms() - s->supervisor.started, span), s->supervisor.generation,
 		   actions, leases, s->supervisor.pending);
 	print_troubles(s, view);
-	if (s->supervisor.note[0])
-		table_text(stdout, view, TEXT(STATUS_NOTE), s->supervisor.note);
+	if (*note)
+		table_text(stdout, view, TEXT(STATUS_NOTE), note);
 	print_places(s, view);
 	print_pauses(s, view);
 	print_blocked(s, view);
