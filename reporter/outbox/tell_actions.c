@@ -216,7 +216,9 @@ static char *failures_title(const struct composer *c, const struct told *t, uint
 	_cleanup_free_ char *text = xasprintf(phrase_of(NEWS_FAILURES, n, c->language), n,
 					      phrase_text(how, c->language), t->reason);
 
-	return xasprintf("%s%s: %s", cluster, duty_name((enum duty)t->duty), text);
+	_cleanup_free_ char *of = xasprintf("%s%s", cluster, duty_name((enum duty)t->duty));
+
+	return xasprintf(phrase(NEWS_OF, c->language), of, text);
 }
 
 static void add_count(struct composer *c, struct section *s, const struct told *t, uint64_t n,

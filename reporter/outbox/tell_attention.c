@@ -345,15 +345,17 @@ static struct words words_of(const struct alarm *a, enum language l)
 	return (struct words){ d->text[l].sentence, d->text[l].remedy, d->severity == TROUBLE_IS_BLIND };
 }
 
-/* "[prod] errImagePull: " */
-static char *prefix_of(const struct teller *t, const struct alarm *a)
+/* "[prod] errImagePull: " and the sentence */
+static char *title_of(const struct teller *t, const struct alarm *a, const char *sentence)
 {
 	const bool several = t->settings->cluster_names.n > 1 && *a->cluster;
-	_cleanup_free_ char *cluster = several ? xasprintf("[%s] ", a->cluster) : xstrdup("");
 	const bool of_duty = a->duty >= 0 && a->duty < DUTY__MAX;
+	_cleanup_free_ char *cluster = several ? xasprintf("[%s] ", a->cluster) : xstrdup("");
+	_cleanup_free_ char *text =
+		of_duty ? xasprintf(phrase(NEWS_OF, t->language), duty_name((enum duty)a->duty), sentence)
+			: xstrdup(sentence);
 
-	return xasprintf("%s%s%s", cluster, of_duty ? duty_name((enum duty)a->duty) : "",
-			 of_duty ? ": " : "");
+	return xasprintf("%s%s", cluster, text);
 }
 
 static void add_names(const struct teller *t, struct entry *e, const struct alarm *a)
@@ -363,7 +365,7 @@ static void add_names(const struct teller *t, struct entry *e, const struct alar
 	if (strcmp(a->kind, OF_PAUSE) == 0)
 		names = xasprintf(phrase(NEWS_PAUSED_BY, t->language), a->name, a->detail);
 	else if (*a->ns && *a->name)
-		names = xasprintf("%s: %s", a->ns, a->name);
+		names = xasprintf(phrase(NEWS_OF, t->language), a->ns, a->name);
 	else if (*a->ns || *a->name)
 		names = xstrdup(*a->ns ? a->ns : a->name);
 	if (names)
@@ -390,7 +392,7 @@ static void add_times(const struct teller *t, struct entry *e, const struct alar
 static void add_entry(struct teller *t, struct section *s, const struct alarm *a, enum stage stage)
 {
 	const struct words w = words_of(a, t->language);
-	_cleanup_free_ char *prefix = prefix_of(t, a), *title = xasprintf("%s%s", prefix, w.sentence);
+	_cleanup_free_ char *title = title_of(t, a, w.sentence);
 	_cleanup_free_ char *key = xasprintf("attention/%s", a->key);
 	struct entry *e = section_add_entry(s, title);
 
