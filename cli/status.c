@@ -484,11 +484,11 @@ static void print_sinks(const struct status *s, const struct table_view *view)
 
 	for (size_t i = 0; i < s->n_sinks; i++) {
 		const struct msg_ctl_sink_row *k = &s->sinks[i];
+		_cleanup_free_ char *error = retell(k->error, language_of_environment());
 
 		if (k->waiting > 0)
 			table_text(stdout, view, TEXT_OF(STATUS_SINK, k->waiting), k->name, k->waiting,
-				   table_span(clock_wall_ms() - k->oldest, span), k->error[0] ? ": " : "",
-				   k->error);
+				   table_span(clock_wall_ms() - k->oldest, span), *error ? ": " : "", error);
 	}
 }
 

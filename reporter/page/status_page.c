@@ -131,6 +131,14 @@ static void put_troubles(struct page *p)
 	html_close(p->h);
 }
 
+/* What is kept in English. */
+static void put_retold(const struct page *p, struct table *t, const char *text)
+{
+	_cleanup_free_ char *told = retell(text, p->language);
+
+	table_cell(t, told);
+}
+
 static void put_pause(struct page *p, struct table *t, const struct msg_pause *pause)
 {
 	table_begin_row(t);
@@ -141,7 +149,7 @@ static void put_pause(struct page *p, struct table *t, const struct msg_pause *p
 	html_text(p->h, pause->duty == DUTY_ALL ? "" : duty_name((enum duty)pause->duty));
 	html_close(p->h);
 	table_cell(t, pause->by);
-	table_cell(t, pause->why);
+	put_retold(p, t, pause->why);
 	put_when_or(p, t, pause->at, "");
 	put_when_or(p, t, pause->until, phrase(LIVE_UNTIL_RESUMED, p->language));
 	table_end_row(t);
@@ -182,8 +190,10 @@ static void put_cluster(struct page *p, struct table *t, const struct live_clust
 	table_cell_f(t, "%" PRIu64, c->pods);
 	table_cell_f(t, "%" PRIu64, c->blocked);
 	table_open_cell(t);
-	if (*c->problem)
-		html_element(p->h, "p", NULL, c->problem);
+	_cleanup_free_ char *problem = retell(c->problem, p->language);
+
+	if (*problem)
+		html_element(p->h, "p", NULL, problem);
 	if (*c->blocked_by)
 		html_element(p->h, "p", NULL, c->blocked_by);
 	html_close(p->h);
@@ -407,7 +417,7 @@ static void put_sinks(struct page *p)
 		html_close(p->h);
 		table_cell_f(&t, "%" PRIu64, s->waiting);
 		put_when_or(p, &t, s->delivered_ms, phrase(LIVE_NEVER, p->language));
-		table_cell(&t, s->error);
+		put_retold(p, &t, s->error);
 		table_end_row(&t);
 	}
 	table_end(&t);

@@ -102,6 +102,8 @@ def down(t):
         t.until("the good sink", lambda: len(counted(good.accepted)) > i, 20)
         if i == 0:
             t.until("status to say what waits", waits, 8)
+            chinese = program.ask("status", env={"LANG": "zh_CN.UTF-8"}).stdout
+            assert "HTTP 状态码 500" in chinese, chinese
         program.kill("reporter")
     t.until("all at the bad one", lambda: sorted(counted(bad.accepted)) == sorted(counted(good.accepted)), 60)
     assert counted(bad.accepted) == sorted(counted(bad.accepted)), counted(bad.accepted)
