@@ -151,9 +151,9 @@ class Program:
             os.close(slave)
             os.close(master)
 
-    def ask_plain(self, *args, timeout=10):
+    def ask_plain(self, *args, timeout=10, env=None):
         """A command that talks to no running instance."""
-        return subprocess.run([self.binary, *args], env=self.env, timeout=timeout, stdin=subprocess.DEVNULL,
+        return subprocess.run([self.binary, *args], env={**self.env, **(env or {})}, timeout=timeout, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True)
 
     def ask_json(self, *args, timeout=60):

@@ -90,18 +90,48 @@ def is_ours(line):
     return not line.strip().startswith("$ ") and not line.startswith("/")
 
 
+# What may stand in a Chinese line as it is: code, what is quoted, a name, what the operator wrote.
+AS_IT_IS = re.compile(rf"`[^`]*`|\"[^\"]*\"|'[^']*'|\bcontext test\b|{re.escape(WHY)}")
+ENGLISH = re.compile(r"(?<![\w/.-])[a-z]+ [a-z]+(?![\w/.-])")
+# Mistakes of somebody who types.
+MISTAKEN = (("show", "999999"), ("show",), ("explain", "no-such/pod"), ("explain", "name"), ("restore", "web"), ("restore", "999999"), ("restore", "no/such"),
+            ("cron", "next", "0 0 25 * * *"), ("cron", "next", "@daily", "--timezone", "Nowhere/Land"), ("cron",), ("config", "check", "/no/such/file"),
+            ("config",), ("log-level", "loud"), ("log-level", "debug", "--for", "99h"), ("report", "send"), ("report", "mail"),
+            ("report", "preview", "--sink", "nobody"), ("plan", "--cluster", "nameless"), ("plan", "--cluster", "nobody"), ("history", "--since", "soon"),
+            ("history", "--limit", "0"), ("status", "--loud"), ("status", "now"), ("completion", "ash"), ("rbac", "--kinds", "fleets"),
+            ("rbac", "--kubeconfig-for", "somebody"), ("pause", "tooManyRestart"), ("pause", "nothing"), ("resume", "errImagePull"),
+            ("reload", "now"), ("version", "--loud"), ("statsu",))
+
+
+def english_in(lines):
+    """Those that say something in English: two words that are no names of codes."""
+    return [line for line in lines if ENGLISH.search(AS_IT_IS.sub("", line)) and not line.strip().startswith("$ ")]
+
+
 def walk(program, columns, language, calls, filled):
     for words in calls:
         args = [filled.get(word, word) for word in words]
         lines = program.on_terminal(columns, *args, env={"LANG": language}, asks=words[0] not in ASK_NOBODY, codes=CODES.get(words[0], (0,)), timeout=60)
         wide = [line for line in too_wide(lines, columns) if is_ours(line)]
-        assert lines and not wide, "\n".join([f"{words} {columns} {language}", *(wide or lines)[:5]])
+        english = english_in(lines) if language.startswith("zh") and columns > 80 else []   # a row that is folded hides it
+        assert lines and not wide and not english, "\n".join([f"{words} {columns} {language}", *(wide or english or lines)[:5]])
 
 
-@scenario("terminal/widths", servers=("apisim",))
+def mistake(program, calls):
+    """Every mistake is told in Chinese."""
+    wrong = []
+    for words in calls:
+        answer = (program.ask_plain if words[0] in (*ASK_NOBODY, "statsu") else program.ask)(*words, env={"LANG": "zh_CN.UTF-8"})
+        told = (answer.stdout + answer.stderr).splitlines()
+        if not answer.returncode or not re.search("[\u4e00-\u9fff]", "".join(told)) or english_in(told):
+            wrong.append((words, answer.returncode, told))
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+@scenario("terminal/widths", servers=("apisim",), timeout=240)
 def widths(t):
     """Every verb, before 900 workloads with the longest names, beside clusters that cannot be seen: no line is wider than the terminal, in both
-    languages; what programs read is the same everywhere. The exit code of `plan` is that of the first cluster that is left out."""
+    languages, nor English in a Chinese one; what programs read is the same everywhere; mistakes are told in Chinese. The exit code of `plan` is that of the first cluster that is left out."""
     server = crowd(t)
     text = server.kubeconfig("cleaner")
     files = {"good": text, "production-cluster-in-frankfurt": text.replace(server.tokens["cleaner"], "not-the-token"),
@@ -109,15 +139,16 @@ def widths(t):
     duties = {"deleteEvictedPod": {"enable": True, "namespaces": ["*"], "maxPerDay": 30},
               "tooManyRestart": {"enable": True, "namespaces": ["*"], **RESTARTING}}
     program = t.program({"clusters": [{"name": name, "kubeconfig": str(t.write(f"kubeconfig-{name}", body))} for name, body in files.items()],
-                         "sinks": [t.sink().settings("chat")], **duties}, kubeconfig=None, start=False)
+                         "sinks": [t.sink().settings("chat", language="zh")], **duties}, kubeconfig=None, start=False)
     assert not not_walked(program), f"new, and not walked here: {not_walked(program)}"
     program.start(wait=False)
     t.until("the good one to be synced", lambda: [c["name"] for c in (program.status() or {"clusters": []})["clusters"] if c["synced"]] == ["good"], 20)
     t.until("the budget to be spent", lambda: len(program.history()) >= 30, 20)
     alone = t.program({**duties, "deleteEvictedPod": {**duties["deleteEvictedPod"], **WINDOW}, "sinks": [t.sink().settings("chat")], "logLevel": "error"}, str(t.dir / "kubeconfig-good"), start=False)
     filled = {"FILE": str(alone.config_path), "POD": f"{server.ns}/{long_name('app-000')}-0", "ID": str(program.history()[0]["id"])}
-    for columns, language in ((80, "C"), (80, "zh_CN.UTF-8"), (40, "en_US.UTF-8"), (40, "zh_CN.UTF-8"), (200, "en_US.UTF-8")):
+    for columns, language in ((80, "C"), (80, "zh_CN.UTF-8"), (40, "en_US.UTF-8"), (40, "zh_CN.UTF-8"), (200, "en_US.UTF-8"), (1000, "zh_CN.UTF-8")):
         walk(program, columns, language, SAID, filled)
+    mistake(program, MISTAKEN)
     alone.env["KUBECONFIG"] = alone.kubeconfig
     walk(alone, 40, "zh_CN.UTF-8", SLOW, filled)
     for words in DOCUMENTS:
