@@ -38,7 +38,7 @@ struct composer {
 	bool *concerns;       /* by kind: whether the sink is told of it */
 	struct count *counts; /* by told_kind.count */
 	struct document *doc;
-	uint64_t n[PART__MAX];
+	uint64_t n[PART__MAX], n_observed[PART__MAX]; /* what was done; what mode observe only tells */
 };
 
 /* "deployments.apps/shop/web": its kind, or its resource where that is not known; its name. */
@@ -103,6 +103,12 @@ static char *announcement_of(const struct composer *c, const struct told *t)
 	return xasprintf(phrase(NEWS_EARLIEST, c->language), phrase_text(verb, c->language), when);
 }
 
+/* Nothing was written. */
+static bool is_observed(int64_t outcome, bool observe)
+{
+	return outcome == OUTCOME_WOULD || observe;
+}
+
 /* The same as surely as it is known. */
 static char *said_of(const struct composer *c, const struct told *t)
 {
@@ -110,7 +116,7 @@ static char *said_of(const struct composer *c, const struct told *t)
 		return announcement_of(c, t);
 	_cleanup_free_ char *verb = verb_of(c, t);
 
-	if (t->outcome == OUTCOME_WOULD || t->observe)
+	if (is_observed(t->outcome, t->observe))
 		return xasprintf(phrase(NEWS_WOULD, c->language), verb);
 	if (t->outcome == OUTCOME_UNCONFIRMED)
 		return xasprintf(phrase(NEWS_MAYBE, c->language), verb);
@@ -331,7 +337,7 @@ static int add_part(struct composer *c, enum told_part part)
 
 		if (row->kind->part != part || !is_for(c, row))
 			continue;
-		c->n[part]++;
+		(is_observed(row->kind->outcome, row->kind->observe) ? c->n_observed : c->n)[part]++;
 		s = s ? s : document_add_section(c->doc, phrase_text(parts[part].title, c->language));
 		if (parts[part].is_counted && c->counts[row->kind->count].first != row)
 			continue;
@@ -359,21 +365,32 @@ static const char *only_cluster(const struct composer *c)
 	return ret ? ret : "";
 }
 
-static void set_title(struct composer *c)
+/* "2 workloads, 5 pods deleted"; "" = none of them. */
+static char *counts_of(const struct composer *c, const uint64_t n[PART__MAX])
 {
-	_cleanup_free_ char *prefix = cluster_prefix(c, only_cluster(c)), *what = xstrdup("");
+	char *ret = xstrdup("");
 
 	for (enum told_part p = PART_WORKLOAD; p < PART__MAX; p++) {
-		if (c->n[p] == 0)
+		if (n[p] == 0)
 			continue;
-		_cleanup_free_ char *count = NULL, *before = what;
+		_cleanup_free_ char *count = NULL, *before = ret;
 
 		count = xasprintf(phrase_checked(phrase_en_NEWS_N_PODS_MANY,
-						 c->n[p] == 1 ? parts[p].one : parts[p].many, c->language),
-				  c->n[p]);
-		what = *before ? xasprintf(phrase(NEWS_AND, c->language), before, count) : xstrdup(count);
+						 n[p] == 1 ? parts[p].one : parts[p].many, c->language),
+				  n[p]);
+		ret = *before ? xasprintf(phrase(NEWS_AND, c->language), before, count) : xstrdup(count);
 	}
-	_cleanup_free_ char *title = xasprintf(phrase(NEWS_ACTIONS_TITLE, c->language), prefix, what);
+	return ret;
+}
+
+/* Of a message that was gathered while the mode changed, what was done. */
+static void set_title(struct composer *c)
+{
+	_cleanup_free_ char *prefix = cluster_prefix(c, only_cluster(c)), *done = counts_of(c, c->n);
+	_cleanup_free_ char *observed = counts_of(c, c->n_observed);
+	_cleanup_free_ char *title =
+		*done ? xasprintf(phrase(NEWS_ACTIONS_TITLE, c->language), prefix, done)
+		      : xasprintf(phrase(NEWS_OBSERVED_TITLE, c->language), prefix, observed);
 
 	document_set_title(c->doc, title);
 }
@@ -410,7 +427,8 @@ static int put_for(struct composer *c)
 	composer_init(c);
 	for (enum told_part p = PART_WORKLOAD; r == 0 && p < PART__MAX; p++)
 		r = add_part(c, p);
-	doc.tone = c->n[PART_WORKLOAD] + c->n[PART_FAILED] > 0 ? TONE_WARNING : TONE_INFO;
+	doc.tone = c->n[PART_WORKLOAD] + c->n[PART_FAILED] + c->n_observed[PART_FAILED] > 0 ? TONE_WARNING
+											    : TONE_INFO;
 	set_title(c);
 	const bool put = doc.n_sections > 0;
 

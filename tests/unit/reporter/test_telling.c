@@ -172,6 +172,27 @@ TEST(each_hears_of_its_own_in_its_language)
 	HAS_NO("restore 2");
 }
 
+TEST(the_title_tells_what_was_done_from_what_would_be)
+{
+	act(1, ACTION_SCALE_DOWN, "shop", "web", OUTCOME_WOULD, true);
+	act(2, ACTION_DELETE, "shop", "cron", OUTCOME_WOULD, true);
+	act(3, ACTION_SCALE_DOWN, "pay", "api", OUTCOME_WOULD, true);
+	tell();
+	(void)told("team");
+	HAS("ops-pod-cleaner would have acted (mode observe): 2 workloads, 1 pod deleted\n");
+	HAS_NO("ops-pod-cleaner acted");
+	(void)told("pay");
+	HAS("ops-pod-cleaner 观察模式，未实际执行：1 个工作负载\n");
+	HAS_NO("已执行操作");
+	act(4, ACTION_SCALE_DOWN, "shop", "back", OUTCOME_WOULD, true);
+	act(5, ACTION_SCALE_DOWN, "shop", "front", OUTCOME_DONE, true);
+	act(6, ACTION_DELETE, "shop", "cron", OUTCOME_WOULD, true);
+	tell();
+	(void)told("team");
+	HAS("ops-pod-cleaner acted: 1 workload\n");
+	HAS("shop/back (Deployment): would be done");
+}
+
 TEST(many_are_counted)
 {
 	for (uint64_t i = 1; i <= 8; i++) {
