@@ -544,5 +544,7 @@ int tell_actions(struct db *db, const struct settings *s, const struct zone *zon
 	*ret_put = *ret_more = false;
 	if (r == 0)
 		r = tell(db, s, zone, ret_put, ret_more);
-	return db_end(db, r);
+	r = db_end(db, r);
+	*ret_put = *ret_put && r == 0;
+	return r;
 }

@@ -193,6 +193,27 @@ TEST(the_title_tells_what_was_done_from_what_would_be)
 	HAS("shop/back (Deployment): would be done");
 }
 
+static int refuse_commit(void *ctx)
+{
+	(void)ctx;
+	return 1;
+}
+
+TEST(what_could_not_be_written_down_was_not_put)
+{
+	sqlite3 *sql = sqlite3_db_handle(db_stmt(w.db, DB_ONE_ROW));
+
+	act(1, ACTION_SCALE_DOWN, "shop", "web", OUTCOME_DONE, true);
+	(void)sqlite3_commit_hook(sql, refuse_commit, NULL);
+	ck_assert_int_lt(tell_actions(w.db, &settings, NULL, &put, &more), 0);
+	ck_assert(!put);
+	(void)sqlite3_commit_hook(sql, NULL, NULL);
+	tell();
+	ck_assert(put);
+	(void)told("team");
+	HAS("shop/web (Deployment): scaled from 3 to 0");
+}
+
 TEST(many_are_counted)
 {
 	for (uint64_t i = 1; i <= 8; i++) {
