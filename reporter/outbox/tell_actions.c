@@ -383,11 +383,13 @@ static char *counts_of(const struct composer *c, const uint64_t n[PART__MAX])
 	return ret;
 }
 
-/* Of a message that was gathered while the mode changed, what was done. */
+/* With the cluster, also where the settings have only one: another instance may tell the same chat. Of a
+ * message that was gathered while the mode changed, what was done. */
 static void set_title(struct composer *c)
 {
-	_cleanup_free_ char *prefix = cluster_prefix(c, only_cluster(c)), *done = counts_of(c, c->n);
-	_cleanup_free_ char *observed = counts_of(c, c->n_observed);
+	const char *only = only_cluster(c);
+	_cleanup_free_ char *prefix = *only ? xasprintf("[%s] ", only) : xstrdup("");
+	_cleanup_free_ char *done = counts_of(c, c->n), *observed = counts_of(c, c->n_observed);
 	_cleanup_free_ char *title =
 		*done ? xasprintf(phrase(NEWS_ACTIONS_TITLE, c->language), prefix, done)
 		      : xasprintf(phrase(NEWS_OBSERVED_TITLE, c->language), prefix, observed);

@@ -119,7 +119,7 @@ TEST(what_was_done_is_told_once_with_the_way_back)
 	tell();
 	ck_assert(put && !more);
 	(void)told("team");
-	HAS("ops-pod-cleaner acted: 1 workload, 1 pod by force, 34 pods deleted");
+	HAS("[prod] ops-pod-cleaner acted: 1 workload, 1 pod by force, 34 pods deleted");
 	HAS("shop/web (Deployment): scaled from 3 to 0");
 	HAS("$ ops-pod-cleaner restore 1\n");
 	HAS("since 2023-11-14 22:13");
@@ -191,6 +191,17 @@ TEST(the_title_tells_what_was_done_from_what_would_be)
 	(void)told("team");
 	HAS("ops-pod-cleaner acted: 1 workload\n");
 	HAS("shop/back (Deployment): would be done");
+}
+
+TEST(the_title_names_the_only_cluster_and_the_entries_do_not)
+{
+	world_forget_staging();
+	settings.cluster_names = w.clusters;
+	act(1, ACTION_SCALE_DOWN, "shop", "web", OUTCOME_DONE, true);
+	tell();
+	(void)told("team");
+	HAS("[prod] ops-pod-cleaner acted: 1 workload\n");
+	HAS("- shop/web (Deployment)");
 }
 
 static int refuse_commit(void *ctx)
