@@ -383,6 +383,7 @@ static void on_drain(struct process *p)
 	(void)evtimer_del(r->open_again);
 	(void)evtimer_add(r->drain_limit, CLOCK_TIMEVAL(DRAIN_MS));
 	digest_runner_drain(r->runner);
+	(void)inbox_finish(r->inbox); /* what has just ended is told, too */
 	if (telling_drain(r->telling))
 		finish_drain(r);
 }

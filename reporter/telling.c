@@ -200,18 +200,26 @@ void telling_action_ended(struct telling *t)
 		gather(t, t->settings->gather_ms);
 }
 
+/* What was gathered, or the first part of it. True: there is more to tell. */
+static bool tell_gathered(struct telling *t, bool *ret_put)
+{
+	bool more = false;
+	const int err = tell_actions(t->db, t->settings, t->zone, ret_put, &more);
+
+	if (err < 0)
+		on_trouble(t, err, "what was done cannot be told yet");
+	return err < 0 || more;
+}
+
 static void on_gather(evutil_socket_t fd, short what, void *arg)
 {
 	struct telling *t = arg;
-	bool put, more;
-	const int err = tell_actions(t->db, t->settings, t->zone, &put, &more);
+	bool put;
 
 	(void)fd;
 	(void)what;
 	t->is_gathering = false;
-	if (err < 0)
-		on_trouble(t, err, "what was done cannot be told yet");
-	if (err < 0 || more)
+	if (tell_gathered(t, &put))
 		gather(t, put ? 0 : t->settings->gather_ms);
 	if (put)
 		telling_wake(t);
@@ -398,6 +406,11 @@ void telling_wake(struct telling *t)
 
 bool telling_drain(struct telling *t)
 {
+	bool put = t->is_gathering && db_is_open(t->db) && !t->spare;
+
+	while (put && tell_gathered(t, &put))
+		;
+	telling_wake(t);
 	const bool is_idle = sender_drain(t->sender);
 
 	if (is_idle && t->spare)

@@ -33,7 +33,8 @@ void telling_wake(struct telling *t);
 /* What waits for each sink, as CTL_SINK_ROW and CTL_END to that connection of the control socket. */
 void telling_answer(const struct telling *t, uint64_t conn, void (*send)(void *ctx, const struct msg *m),
 		    void *ctx);
-/* Send nothing any more. True: nothing is on its way. */
+/* Tell what was done without gathering more, and send what can be sent within seconds. The last action must
+ * stand in the history. True: nothing is on its way. */
 bool telling_drain(struct telling *t);
 
 #endif

@@ -23,6 +23,8 @@ static const struct backoff_policy shut_policy = { .base_ms = 1000, .cap_ms = 60
 #define DOUBTS_MAX 3u
 /* Failures in a row from which on a sink is down, where it does not refuse. */
 #define DOWN_AFTER 3u
+/* After that a drain begins no message: what is in flight when the process ends is in doubt. */
+#define DRAIN_SEND_MS 2000u
 /* While nothing else is to be done. */
 #define LOOK_MS 3600000u
 
@@ -54,6 +56,7 @@ struct sender {
 	size_t n;
 	uint64_t give_up_ms, waiting_max;
 	bool draining;
+	uint64_t drain_until; /* boot ms */
 	char said[512];
 };
 
@@ -220,6 +223,15 @@ static bool may_repeat(const struct lane *l)
 	       (news_in_doubt(l->row.news) == IN_DOUBT_REPEAT && l->row.doubts < DOUBTS_MAX);
 }
 
+/* Nothing is in flight. */
+static bool is_idle(const struct sender *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->lanes[i]->row.id)
+			return false;
+	return true;
+}
+
 static const struct {
 	bool is_waited_for; /* it is tried again until it is too old */
 	bool is_clear;      /* it says of the sink at once whether something gets through */
@@ -253,10 +265,9 @@ static void on_answer(void *ctx, const struct sink_answer *a)
 	l->is_outdated = false;
 	outbox_row_done(&l->row);
 	say_down(r);
-	if (r->draining && sender_drain(r))
+	sender_tick(r);
+	if (r->draining && is_idle(r))
 		r->ops->drained(r->ctx);
-	else
-		sender_tick(r);
 }
 
 static void send_row(struct lane *l, struct outbox_row *row)
@@ -304,7 +315,7 @@ void sender_tick(struct sender *r)
 {
 	uint64_t next = LOOK_MS;
 
-	if (r->draining)
+	if (r->draining && clock_boot_ms() >= r->drain_until)
 		return;
 	for (size_t i = 0; i < r->n; i++) {
 		struct lane *l = r->lanes[i];
@@ -459,8 +470,6 @@ bool sender_is_using(const struct sender *r, const struct db *db)
 bool sender_drain(struct sender *r)
 {
 	r->draining = true;
-	for (size_t i = 0; i < r->n; i++)
-		if (r->lanes[i]->row.id)
-			return false;
-	return true;
+	r->drain_until = clock_boot_ms() + DRAIN_SEND_MS;
+	return is_idle(r);
 }

@@ -61,7 +61,8 @@ void sender_tick(struct sender *r);
  * and why (""). */
 const char *sender_sink(const struct sender *r, size_t i, int64_t *ret_down_at, const char **ret_why);
 
-/* Send nothing any more. True: nothing is in flight. */
+/* Of what waits, send only what is due, for a moment; what was refused or has to wait is left to the next
+ * start. True: nothing is in flight. */
 bool sender_drain(struct sender *r);
 
 #endif

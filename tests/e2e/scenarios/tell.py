@@ -132,6 +132,29 @@ def crash(t):
     assert len(firsts) == len(pods) and len(chat.posts) == 2 * len(pods), [p.text for p in chat.posts]
 
 
+@scenario("tell/at-the-end", timeout=90)
+def at_the_end(t):
+    """What was done and is still gathered is told before the program ends: after SIGTERM, and by `run --once`, which lasts for less than
+    that time. A sink that is down holds up nothing, and hears of it at the next start; none hears of it twice."""
+    ns, hook, late = t.ns(), t.sink(kind="webhook"), t.sink("500", kind="webhook")
+    config = t.config(evicted=ns, sinks=[s.settings(name, tell=["actions"]) for name, s in (("hook", hook), ("late", late))])
+    pods = [t.objects.evict(t.objects.pod(ns)) for _ in range(3)]
+    program = t.program(config)
+    t.wait_history(program, outcome="done")
+    t.until("all of them", lambda: len([r for r in program.history() if r["outcome"] == "done"]) == len(pods), 20)
+    assert not hook.posts, hook.posts
+    began = time.monotonic()
+    assert program.stop() == 0 and time.monotonic() - began < 4
+    assert len(counted(hook.accepted)) == len(pods) and len(late.posts) == 1 and not late.accepted, (hook.posts, late.posts)
+    program.args = ["--once"]
+    pods.append(t.objects.evict(t.objects.pod(ns)))
+    program.start(wait=False)
+    assert program.process.wait(40) == 0, program.log()
+    assert len(counted(hook.accepted)) == len(pods), counted(hook.accepted)
+    assert sorted(counted(late.accepted)) == sorted(counted(hook.accepted)), counted(late.accepted)
+    t.expect(deleted=pods)
+
+
 def alarms(hook, reason, over=False):
     return [e for e in entries(hook.accepted, "attention") if e["facts"]["reason"] == reason and bool(e.get("over")) == over]
 

@@ -510,15 +510,41 @@ TEST(drain_waits_for_what_is_on_its_way)
 	start();
 }
 
-TEST(the_last_answer_ends_the_drain)
+TEST(a_drain_sends_what_is_due_and_the_last_answer_ends_it)
 {
 	put("a", NEWS_ACTIONS, "1");
 	put("a", NEWS_ACTIONS, "2");
 	ck_assert(!sender_drain(sender));
 	answer(SINK_ACCEPTED);
+	SENT(1, "a:2");
+	ck_assert(!w.drained);
+	answer(SINK_ACCEPTED);
+	ck_assert(w.drained);
+	ck_assert_uint_eq(w.ended[OUTBOX_DONE], 2);
+}
+
+TEST(a_drain_leaves_what_is_refused_and_what_waits_behind_it)
+{
+	put("a", NEWS_ACTIONS, "1");
+	put("a", NEWS_ACTIONS, "2");
+	ck_assert(!sender_drain(sender));
+	answer(SINK_AGAIN);
 	ck_assert(w.drained);
 	ck_assert_uint_eq(sent.n, 1);
-	ck_assert_uint_eq(w.ended[OUTBOX_DONE], 1);
+	start();
+	pass(HOUR);
+	SENT(1, "a:1");
+}
+
+TEST(a_drain_that_lasts_begins_no_message)
+{
+	put("a", NEWS_ACTIONS, "1");
+	put("a", NEWS_ACTIONS, "2");
+	ck_assert(!sender_drain(sender));
+	pass(2000);
+	answer(SINK_ACCEPTED);
+	ck_assert(w.drained);
+	ck_assert_uint_eq(sent.n, 1);
 }
 
 static void break_outbox(bool broken)
