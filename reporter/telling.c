@@ -44,32 +44,9 @@ struct telling {
 
 /* -- what waits, for the metrics -- */
 
-/* What the spare has beside the history. Where a message stands in both, the spare knows what became of it.
- */
-static void add_spare(const struct telling *t, const char *sink, struct outbox_stats *s)
-{
-	struct outbox_stats spare;
-
-	if (!t->spare || outbox_stats(t->spare, sink, &spare) < 0)
-		return;
-	const uint64_t both = outbox_also_in(t->db, t->spare, sink);
-
-	s->waiting -= both < s->waiting ? both : s->waiting;
-	if (s->waiting == 0 || (spare.oldest_at && spare.oldest_at < s->oldest_at))
-		s->oldest_at = spare.oldest_at;
-	s->waiting += spare.waiting;
-	if (spare.delivered_at > s->delivered_at)
-		s->delivered_at = spare.delivered_at;
-	if (*spare.error)
-		memcpy(s->error, spare.error, sizeof(s->error));
-}
-
 static int ask_stats(const struct telling *t, const char *sink, struct outbox_stats *ret)
 {
-	const int r = outbox_stats(t->db, sink, ret);
-
-	add_spare(t, sink, ret);
-	return r;
+	return t->spare ? outbox_stats_beside(t->db, t->spare, sink, ret) : outbox_stats(t->db, sink, ret);
 }
 
 static void count_waiting(struct telling *t, const char *sink)

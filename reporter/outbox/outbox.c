@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 #include "base/cleanup.h"
@@ -205,19 +206,41 @@ int outbox_stats(struct db *db, const char *sink, struct outbox_stats *ret)
 	return db_errno(rc);
 }
 
-uint64_t outbox_also_in(struct db *db, struct db *copy, const char *sink)
+/* What waits in db and does not stand in copy. */
+static int waits_beside(struct db *db, struct db *copy, const char *sink, struct outbox_stats *ret)
 {
-	sqlite3_stmt *st = db_stmt(copy, DB_OUTBOX_IDS, db_s("sink", sink));
-	uint64_t both = 0;
+	sqlite3_stmt *ids = db_stmt(copy, DB_OUTBOX_IDS, db_s("sink", sink));
+	int rc = sqlite3_step(ids);
 
-	while (sqlite3_step(st) == SQLITE_ROW) {
-		int64_t n = 0;
+	if (rc == SQLITE_ROW) {
+		sqlite3_stmt *st =
+			db_stmt(db, DB_OUTBOX_BESIDE, db_s("sink", sink), db_s("ids", db_text(ids, 0)));
 
-		if (db_number(db_stmt(db, DB_OUTBOX_IS_OPEN, db_i("id", sqlite3_column_int64(st, 0)),
-				      db_s("message_id", db_text(st, 1))),
-			      &n) == 0)
-			both += (uint64_t)n;
+		rc = sqlite3_step(st);
+		if (rc == SQLITE_ROW) {
+			ret->waiting = (uint64_t)sqlite3_column_int64(st, 0);
+			ret->oldest_at = sqlite3_column_int64(st, 1);
+		}
+		(void)sqlite3_reset(st);
 	}
-	(void)sqlite3_reset(st);
-	return both;
+	(void)sqlite3_reset(ids);
+	return db_errno(rc);
+}
+
+int outbox_stats_beside(struct db *db, struct db *copy, const char *sink, struct outbox_stats *ret)
+{
+	struct outbox_stats there;
+	const int r = outbox_stats(db, sink, ret), r_copy = outbox_stats(copy, sink, &there);
+
+	if (r_copy < 0)
+		return r_copy;
+	(void)waits_beside(db, copy, sink, ret);
+	if (ret->waiting == 0 || (there.oldest_at && there.oldest_at < ret->oldest_at))
+		ret->oldest_at = there.oldest_at;
+	ret->waiting += there.waiting;
+	if (there.delivered_at > ret->delivered_at)
+		ret->delivered_at = there.delivered_at;
+	if (*there.error)
+		memcpy(ret->error, there.error, sizeof(ret->error));
+	return r;
 }

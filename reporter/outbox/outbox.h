@@ -78,8 +78,8 @@ struct outbox_stats {
 	char error[256];       /* of the newest message that was tried; "" = it was delivered, or none was */
 };
 int outbox_stats(struct db *db, const char *sink, struct outbox_stats *ret);
-/* How many messages for the sink wait in `db`, for all that db knows, and stand in `copy` as well, where each
- * has the same id and may have ended meanwhile (spare.h). What cannot be read counts as none. */
-uint64_t outbox_also_in(struct db *db, struct db *copy, const char *sink);
+/* The same of two outboxes. A message that stands in both has the same id, and copy (spare.h) knows what
+ * became of it. As outbox_stats(db); *ret tells of copy also where db cannot be read. */
+int outbox_stats_beside(struct db *db, struct db *copy, const char *sink, struct outbox_stats *ret);
 
 #endif
