@@ -83,7 +83,7 @@ int run_log_disarm(struct db *db)
 
 int run_log_past(struct db *db, struct run_log_past *ret)
 {
-	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_PAST, db_s("report", news_name(NEWS_REPORT)));
+	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_PAST);
 	const int rc = sqlite3_step(st);
 
 	*ret = (struct run_log_past){ 0 };

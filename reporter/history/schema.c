@@ -190,6 +190,9 @@ static const char *const migrations[] = {
 	/* What ended, of a sink, the newest first. */
 	"DROP INDEX outbox_ended;"
 	"CREATE INDEX outbox_ended ON outbox(sink) WHERE state NOT IN ('waiting', 'sending');",
+
+	/* When the last report was delivered. */
+	"CREATE INDEX outbox_reports ON outbox(finished_at) WHERE news = 'report' AND state = 'done';",
 };
 
 int schema_version(void)
