@@ -1,85 +1,16 @@
 /* test_telling.c - what people are told: each action once, what needs an operator as it begins and as it
  * ends, to whom it concerns, whatever dies when. */
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/reporter/history_world.h"
+#include "tests/unit/reporter/tell_world.h"
 
 #include "base/clock.h"
 #include "model/guards.h"
 #include "reporter/history/attention.h"
 #include "model/sink_types.h"
 #include "reporter/outbox/outbox.h"
-#include "reporter/outbox/sender.h"
 #include "reporter/outbox/tell_actions.h"
-#include "reporter/outbox/tell_attention.h"
-
-#define MINUTE INT64_C(60000)
-#define HOUR   (60 * MINUTE)
-#define DAY    (24 * HOUR)
-
-static char *pay[] = { (char *)"pay" };
-static struct sink_settings sinks[3];
-static struct settings settings;
-static struct tell_attention *attention;
-static char text[20000];
-static bool put, more;
-static int64_t team_down_at;
-
-static void setup(void)
-{
-	world_setup();
-	sinks[0] = (struct sink_settings){ .name = (char *)"team", .news = 7, .top = 3 };
-	sinks[1] = (struct sink_settings){
-		.name = (char *)"pay", .news = 7, .top = 3, .language = LANGUAGE_ZH, .namespaces = { pay, 1 }
-	};
-	sinks[2] = (struct sink_settings){ .name = (char *)"reports", .news = 1 << NEWS_REPORT, .top = 3 };
-	settings = (struct settings){ .sinks = sinks, .n_sinks = 3, .gather_ms = MINUTE, .remind_ms = DAY };
-	settings.cluster_names = w.clusters;
-	team_down_at = 0;
-	attention = tell_attention_new(w.db);
-	ck_assert_int_eq(tell_actions_begin(w.db), 0);
-}
-
-static void teardown(void)
-{
-	tell_attention_free(&attention);
-	world_teardown();
-}
-
-/* In the place of reporter/outbox/sender.c: whether the sink "team" is down. */
-const char *sender_sink(const struct sender *r, size_t i, int64_t *ret_down_at, const char **ret_why)
-{
-	(void)r;
-	*ret_down_at = i == 0 ? team_down_at : 0;
-	*ret_why = *ret_down_at ? "code 19024" : "";
-	return i < settings.n_sinks ? sinks[i].name : NULL;
-}
-
-/* The messages for a sink, which are delivered with this; as text. */
-static const char *told(const char *sink)
-{
-	struct outbox_row row;
-	size_t n = 0;
-
-	text[0] = '\0';
-	while (outbox_next(w.db, sink, &row) == 1) {
-		char *t = document_to_text(&row.document);
-
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", t);
-		free(t);
-		ck_assert_int_eq(outbox_end(w.db, row.id, OUTBOX_DONE, ""), 0);
-		outbox_row_done(&row);
-	}
-	return text;
-}
-#define HAS(s)    ck_assert_msg(strstr(text, s) != NULL, "%s is missing in:\n%s", s, text)
-#define HAS_NO(s) ck_assert_msg(strstr(text, s) == NULL, "%s is in:\n%s", s, text)
 
 /* -- actions -- */
-
-static void tell(void)
-{
-	ck_assert_int_eq(tell_actions(w.db, &settings, NULL, &put, &more), 0);
-}
 
 static void act(uint64_t id, enum action_kind action, const char *ns, const char *name, enum outcome outcome,
 		bool ends)
@@ -366,30 +297,6 @@ TEST(nothing_is_told_that_could_not_be_written)
 
 /* -- attention -- */
 
-static void look(int64_t ms)
-{
-	clock_fake_advance(ms);
-	/* Nothing of the sender is looked at but sender_sink() above. */
-	const struct sender *sender = (const struct sender *)(const void *)&settings;
-
-	ck_assert_int_eq(tell_attention(attention, w.db, &settings, NULL, sender, &put), 0);
-}
-
-static void trouble_of(enum trouble kind, const char *cluster, uint64_t n, const char *detail)
-{
-	struct msg m = { .type = MSG_TROUBLE_ROW };
-
-	m.u.trouble_row = (struct msg_trouble_row){ .trouble = kind, .n = n, .since = clock_wall_ms() };
-	test_set(&m, trouble_row.cluster_name, cluster);
-	test_set(&m, trouble_row.detail, detail);
-	tell_attention_trouble(attention, &m.u.trouble_row);
-}
-
-static void trouble(enum trouble kind, const char *cluster, uint64_t n)
-{
-	trouble_of(kind, cluster, n, "cannot delete pods");
-}
-
 TEST(a_trouble_is_told_as_it_begins_and_as_it_ends)
 {
 	trouble(TROUBLE_FORBIDDEN, "prod", 1);
@@ -516,10 +423,7 @@ TEST(a_crash_tells_nothing_twice_and_loses_no_end)
 	trouble(TROUBLE_FORBIDDEN, "prod", 1);
 	look(MINUTE);
 	(void)told("team");
-	tell_attention_free(&attention);
-	world_close();
-	world_open();
-	attention = tell_attention_new(w.db);
+	start_again();
 	look(1000); /* nobody has said yet what stands */
 	trouble(TROUBLE_FORBIDDEN, "prod", 1);
 	look(MINUTE);
@@ -634,6 +538,6 @@ TEST(a_sink_that_is_down_is_told_to_the_others)
 
 TEST_MAIN("reporter/telling")
 {
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, tell_setup, tell_teardown);
 	tcase_set_timeout(t, 30);
 }
