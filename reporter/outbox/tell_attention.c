@@ -271,6 +271,14 @@ static void set_texts(struct alarm *a, const struct alarm *now)
 	a->detail = xstrdup(now->detail);
 }
 
+/* What was put into the history while the clock was ahead would wait for that time to come. */
+static int clamp_alarms(struct db *db)
+{
+	const int r = db_run(db_stmt(db, DB_ALARMS_CLAMP), NULL);
+
+	return r < 0 ? r : db_run(db_stmt(db, DB_ALARMS_TOLD_CLAMP), NULL);
+}
+
 /* What the history holds becomes what stands now; *ret is that, with what ended. */
 static int update_alarms(struct db *db, const struct alarms *standing, int64_t now, struct alarms *ret)
 {
@@ -278,6 +286,8 @@ static int update_alarms(struct db *db, const struct alarms *standing, int64_t n
 
 	for (size_t i = 0; r == 0 && i < standing->n; i++)
 		r = put_alarm(db, &standing->v[i]);
+	if (r == 0)
+		r = clamp_alarms(db);
 	if (r == 0)
 		r = read_alarms(db, ret);
 	for (size_t i = 0; r == 0 && i < ret->n; i++) {
@@ -528,8 +538,11 @@ static int tell_sink(struct teller *t, const struct alarms *all)
 static int find_alarms(struct tell_attention *t, struct db *db, const struct settings *s,
 		       const struct sender *sender, struct alarms *ret)
 {
-	int r = add_reasons(t->history, ret);
+	/* A history that cannot be written is only read. */
+	int r = db == t->history ? db_run(db_stmt(db, DB_ATTENTION_CLAMP), NULL) : 0;
 
+	if (r == 0)
+		r = add_reasons(t->history, ret);
 	if (r == 0)
 		r = add_pauses(t->history, ret);
 	if (r < 0 && db != t->history) {
