@@ -193,6 +193,11 @@ static const char *const migrations[] = {
 
 	/* When the last report was delivered. */
 	"CREATE INDEX outbox_reports ON outbox(finished_at) WHERE news = 'report' AND state = 'done';",
+
+	/* Objects join an alarm that stands, and each sink is told up to one of them. */
+	("ALTER TABLE attention ADD COLUMN joined INTEGER NOT NULL DEFAULT 0;"
+	 "ALTER TABLE alarms_told ADD COLUMN up_to INTEGER NOT NULL DEFAULT 0;"
+	 "ALTER TABLE alarms_told ADD COLUMN pause_ms INTEGER NOT NULL DEFAULT 0;"),
 };
 
 int schema_version(void)

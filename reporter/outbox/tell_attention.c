@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/outbox/tell_attention.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "model/retell.h"
 #include "model/troubles.h"
 #include "reporter/news/when.h"
+#include "reporter/outbox/alarm_stage.h"
 #include "reporter/outbox/audience.h"
 #include "reporter/outbox/outbox.h"
 #include "reporter/outbox/sender.h"
@@ -25,6 +25,8 @@
 #define OF_REASON  "reason"
 #define OF_PAUSE   "pause"
 #define OF_SINK    "sink"
+/* Objects that are named, as the statements have it. */
+#define NAMED 3
 
 struct standing {
 	enum trouble kind;
@@ -37,9 +39,11 @@ struct tell_attention {
 	size_t n;
 };
 
-/* A row of alarms. */
+/* A row of alarms; n and state.newest are of what stands. */
 struct alarm {
-	int64_t id, duty, begin_at, lasting_ms, gone_at;
+	int64_t id, duty;
+	int64_t n; /* objects; 0 = it is about none */
+	struct alarm_state state;
 	char *key, *cluster, *kind, *code, *ns, *name, *detail;
 };
 struct alarms {
@@ -153,8 +157,8 @@ static void add_troubles(const struct tell_attention *t, int64_t lasting_ms, str
 			continue;
 		a = add_alarm(ret, OF_TROUBLE, trouble_desc(s->kind)->name, s->cluster, DUTY_ALL, "", "");
 		a->detail = xstrdup(s->detail);
-		a->begin_at = s->since;
-		a->lasting_ms = lasting_ms;
+		a->state.begin_at = s->since;
+		a->state.lasting_ms = lasting_ms;
 	}
 }
 
@@ -169,8 +173,14 @@ static void add_sinks(const struct sender *sender, struct alarms *ret)
 		struct alarm *a = add_alarm(ret, OF_SINK, name, "", DUTY_ALL, "", name);
 
 		a->detail = xstrdup(why);
-		a->begin_at = at;
+		a->state.begin_at = at;
 	}
+}
+
+/* "web-1, web-2, web-3, +4": the first of n. */
+static char *names_of(const char *first, int64_t n)
+{
+	return n > NAMED ? xasprintf("%s, +%" PRId64, first, n - NAMED) : xstrdup(first);
 }
 
 static int add_reasons(struct db *db, struct alarms *ret)
@@ -181,13 +191,13 @@ static int add_reasons(struct db *db, struct alarms *ret)
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
 		struct alarm *a = add_alarm(ret, OF_REASON, db_text(st, 2), db_text(st, 0),
 					    sqlite3_column_int64(st, 1), db_text(st, 3), "");
-		const int64_t more = sqlite3_column_int64(st, 7) - 3;
 
-		a->begin_at = sqlite3_column_int64(st, 4);
+		a->state.begin_at = sqlite3_column_int64(st, 4);
 		a->detail = xstrdup(db_text(st, 5));
+		a->n = sqlite3_column_int64(st, 7);
+		a->state.newest = sqlite3_column_int64(st, 8);
 		free(a->name);
-		a->name =
-			more > 0 ? xasprintf("%s, +%" PRId64, db_text(st, 6), more) : xstrdup(db_text(st, 6));
+		a->name = names_of(db_text(st, 6), a->n);
 	}
 	(void)sqlite3_reset(st);
 	return db_errno(rc);
@@ -202,7 +212,7 @@ static int add_pauses(struct db *db, struct alarms *ret)
 		struct alarm *a = add_alarm(ret, OF_PAUSE, "Paused", db_text(st, 0),
 					    sqlite3_column_int64(st, 1), "", db_text(st, 3));
 
-		a->begin_at = sqlite3_column_int64(st, 2);
+		a->state.begin_at = sqlite3_column_int64(st, 2);
 		a->detail = xstrdup(db_text(st, 4));
 	}
 	(void)sqlite3_reset(st);
@@ -216,7 +226,7 @@ static int put_alarm(struct db *db, const struct alarm *a)
 	return db_run(db_stmt(db, DB_ALARM_PUT, db_s("key", a->key), db_s("cluster_name", a->cluster),
 			      db_s("kind", a->kind), db_s("code", a->code), db_i("duty", a->duty),
 			      db_s("ns", a->ns), db_s("name", a->name), db_s("detail", a->detail),
-			      db_i("begin_at", a->begin_at), db_i("lasting_ms", a->lasting_ms)),
+			      db_i("begin_at", a->state.begin_at), db_i("lasting_ms", a->state.lasting_ms)),
 		      NULL);
 }
 
@@ -237,9 +247,9 @@ static int read_alarms(struct db *db, struct alarms *ret)
 				     .ns = xstrdup(db_text(st, 6)),
 				     .name = xstrdup(db_text(st, 7)),
 				     .detail = xstrdup(db_text(st, 8)),
-				     .begin_at = sqlite3_column_int64(st, 9),
-				     .lasting_ms = sqlite3_column_int64(st, 10),
-				     .gone_at = sqlite3_column_int64(st, 11) };
+				     .state = { .begin_at = sqlite3_column_int64(st, 9),
+						.lasting_ms = sqlite3_column_int64(st, 10),
+						.gone_at = sqlite3_column_int64(st, 11) } };
 	}
 	(void)sqlite3_reset(st);
 	return db_errno(rc);
@@ -262,13 +272,15 @@ static bool has_ended(const struct alarms *standing, const struct alarm *a)
 	return !is_unseen && !find_alarm(standing, a->key);
 }
 
-/* What lasts is told with what it is about today; the history keeps what it began with. */
-static void set_texts(struct alarm *a, const struct alarm *now)
+/* What lasts is told with what it is about today; the history keeps what was told of it. */
+static void set_today(struct alarm *a, const struct alarm *now)
 {
 	free(a->name);
 	free(a->detail);
 	a->name = xstrdup(now->name);
 	a->detail = xstrdup(now->detail);
+	a->n = now->n;
+	a->state.newest = now->state.newest;
 }
 
 /* What was put into the history while the clock was ahead would wait for that time to come. */
@@ -277,6 +289,22 @@ static int clamp_alarms(struct db *db)
 	const int r = db_run(db_stmt(db, DB_ALARMS_CLAMP), NULL);
 
 	return r < 0 ? r : db_run(db_stmt(db, DB_ALARMS_TOLD_CLAMP), NULL);
+}
+
+static int update_alarm(struct db *db, const struct alarms *standing, int64_t now, struct alarm *a)
+{
+	const struct alarm *today = find_alarm(standing, a->key);
+
+	if (today)
+		set_today(a, today);
+	if (today && a->state.newest > 0)
+		return db_run(
+			db_stmt(db, DB_ALARM_TOLD_ADOPT, db_i("id", a->id), db_i("newest", a->state.newest)),
+			NULL);
+	if (a->state.gone_at || !has_ended(standing, a))
+		return 0;
+	a->state.gone_at = now;
+	return db_run(db_stmt(db, DB_ALARM_GONE, db_i("id", a->id), db_i("gone_at", now)), NULL);
 }
 
 /* What the history holds becomes what stands now; *ret is that, with what ended. */
@@ -290,39 +318,36 @@ static int update_alarms(struct db *db, const struct alarms *standing, int64_t n
 		r = clamp_alarms(db);
 	if (r == 0)
 		r = read_alarms(db, ret);
-	for (size_t i = 0; r == 0 && i < ret->n; i++) {
-		struct alarm *a = &ret->v[i];
-		const struct alarm *now_standing = find_alarm(standing, a->key);
-
-		if (now_standing)
-			set_texts(a, now_standing);
-		if (a->gone_at || !has_ended(standing, a))
-			continue;
-		a->gone_at = now;
-		r = db_run(db_stmt(db, DB_ALARM_GONE, db_i("id", a->id), db_i("gone_at", now)), NULL);
-	}
+	for (size_t i = 0; r == 0 && i < ret->n; i++)
+		r = update_alarm(db, standing, now, &ret->v[i]);
 	return r;
 }
 
 /* -- words -- */
 
-enum stage { STAGE_BEGUN, STAGE_LASTS, STAGE_OVER, STAGE__MAX, STAGE_NONE = STAGE__MAX };
-
 static const struct {
 	enum phrase section, title;
 } stages[STAGE__MAX] = {
 	[STAGE_BEGUN] = { PHRASE_NEWS_SECTION_BEGUN, PHRASE_NEWS_ATTENTION_TITLE },
+	[STAGE_MORE] = { PHRASE_NEWS_SECTION_JOINED, PHRASE_NEWS_JOINED_TITLE },
 	[STAGE_LASTS] = { PHRASE_NEWS_SECTION_LASTS, PHRASE_NEWS_REMIND_TITLE },
 	[STAGE_OVER] = { PHRASE_NEWS_SECTION_OVER, PHRASE_NEWS_RESOLVED_TITLE },
 };
 
+/* What a sink heard of an alarm, and hears now. */
+struct hearing {
+	struct alarm_told told;
+	enum alarm_stage stage;
+};
+
 struct teller {
-	struct db *db;
+	struct db *db, *history;
 	const struct settings *settings;
 	const struct sink_settings *sink;
 	const struct zone *zone;
 	enum language language;
-	int64_t now;
+	struct alarm_pace pace;
+	struct hearing *of; /* by alarm */
 	struct document doc;
 	uint64_t n[STAGE__MAX];
 };
@@ -391,15 +416,15 @@ static void add_times(const struct teller *t, struct entry *e, const struct alar
 {
 	char begin[WHEN_TEXT_MAX], end[WHEN_TEXT_MAX];
 
-	when_format(a->begin_at, t->zone, begin);
-	when_format(a->gone_at, t->zone, end);
+	when_format(a->state.begin_at, t->zone, begin);
+	when_format(a->state.gone_at, t->zone, end);
 	_cleanup_free_ char *line = e->is_over ? xasprintf(phrase(NEWS_FROM_TO, t->language), begin, end)
 					       : xasprintf(phrase(NEWS_SINCE, t->language), begin);
 
 	entry_add_line(e, line);
 }
 
-static void add_entry(struct teller *t, struct section *s, const struct alarm *a, enum stage stage)
+static void add_entry(struct teller *t, struct section *s, const struct alarm *a, enum alarm_stage stage)
 {
 	const struct words w = words_of(a, t->language);
 	_cleanup_free_ char *title = title_of(t, a, w.sentence);
@@ -408,9 +433,14 @@ static void add_entry(struct teller *t, struct section *s, const struct alarm *a
 
 	entry_set_key(e, key);
 	e->is_over = stage == STAGE_OVER;
-	e->begin_ms = a->begin_at;
-	e->end_ms = e->is_over ? a->gone_at : 0;
+	e->begin_ms = a->state.begin_at;
+	e->end_ms = e->is_over ? a->state.gone_at : 0;
 	add_names(t, e, a);
+	if (stage == STAGE_MORE) {
+		_cleanup_free_ char *in_all = xasprintf(phrase(NEWS_IN_ALL, t->language), a->n);
+
+		entry_add_line(e, in_all);
+	}
 	add_times(t, e, a);
 	if (!e->is_over) {
 		_cleanup_free_ char *remedy = xasprintf(phrase(NEWS_REMEDY, t->language), w.remedy);
@@ -435,63 +465,102 @@ static bool is_for(const struct teller *t, const struct alarm *a)
 	return !own && audience_concerns(t->sink, a->cluster, a->ns, a->duty);
 }
 
-/* What this sink is to hear of it now. Negative errno on failure. */
-static int stage_of(const struct teller *t, const struct alarm *a, enum stage *ret)
+/* What this sink heard of it. 0 or negative errno. */
+static int read_told(const struct teller *t, const struct alarm *a, struct alarm_told *ret)
 {
-	const int64_t now = t->now, remind = sink_remind_ms(t->sink, t->settings->remind_ms);
-	const bool is_gone = a->gone_at && now - a->gone_at >= (int64_t)t->settings->gather_ms;
-	int64_t told_at = 0;
-	const int r = db_number(db_stmt(t->db, DB_ALARM_TOLD, db_i("id", a->id), db_s("sink", t->sink->name),
-					db_i("begin_at", a->begin_at)),
-				&told_at);
+	sqlite3_stmt *st = db_stmt(t->db, DB_ALARM_TOLD, db_i("id", a->id), db_s("sink", t->sink->name),
+				   db_i("begin_at", a->state.begin_at));
+	const int rc = sqlite3_step(st);
 
-	*ret = STAGE_NONE;
-	if (r == -ENOENT && !a->gone_at && now - a->begin_at >= a->lasting_ms)
-		*ret = STAGE_BEGUN;
-	if (r == 0 && is_gone)
-		*ret = STAGE_OVER;
-	if (r == 0 && !a->gone_at && remind > 0 && now - told_at >= remind)
-		*ret = STAGE_LASTS;
-	return r == -ENOENT ? 0 : r;
+	*ret = (struct alarm_told){ 0 };
+	if (rc == SQLITE_ROW)
+		*ret = (struct alarm_told){ true, sqlite3_column_int64(st, 0), sqlite3_column_int64(st, 1),
+					    sqlite3_column_int64(st, 2) };
+	(void)sqlite3_reset(st);
+	return db_errno(rc);
 }
 
-static int add_stage(struct teller *t, const struct alarms *all, enum stage stage)
+/* What it is to hear now. */
+static int hear(struct teller *t, const struct alarms *all)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < all->n; i++) {
+		struct hearing *h = &t->of[i];
+
+		h->stage = STAGE_NONE;
+		if (!is_for(t, &all->v[i]))
+			continue;
+		r = read_told(t, &all->v[i], &h->told);
+		h->stage = alarm_stage(&all->v[i].state, &h->told, &t->pace);
+	}
+	return r;
+}
+
+/* Of those that came since alone: a copy whose names, detail and begin are theirs. */
+static int add_more(struct teller *t, struct section *s, const struct alarm *a, const struct alarm_told *told)
+{
+	sqlite3_stmt *st =
+		db_stmt(t->history, DB_ALARM_MORE, db_s("cluster_name", a->cluster), db_i("duty", a->duty),
+			db_s("code", a->code), db_s("ns", a->ns), db_i("up_to", told->up_to));
+	const int rc = sqlite3_step(st);
+
+	if (rc == SQLITE_ROW) {
+		struct alarm more = *a;
+		_cleanup_free_ char *detail = db_text_dup(st, 1);
+		_cleanup_free_ char *names = names_of(db_text(st, 2), sqlite3_column_int64(st, 3));
+
+		more.state.begin_at = sqlite3_column_int64(st, 0);
+		more.detail = detail;
+		more.name = names;
+		add_entry(t, s, &more, STAGE_MORE);
+		s->entries[s->n - 1].begin_ms = a->state.begin_at; /* it is the same alarm */
+	}
+	(void)sqlite3_reset(st);
+	return db_errno(rc);
+}
+
+static int add_stage(struct teller *t, const struct alarms *all, enum alarm_stage stage)
 {
 	struct section *s = NULL;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < all->n; i++) {
 		const struct alarm *a = &all->v[i];
-		enum stage now = STAGE_NONE;
 
-		if (is_for(t, a))
-			r = stage_of(t, a, &now);
-		if (r < 0 || now != stage)
+		if (t->of[i].stage != stage)
 			continue;
 		s = s ? s : document_add_section(&t->doc, phrase_text(stages[stage].section, t->language));
 		t->n[stage]++;
-		if (s->n < t->sink->top)
-			add_entry(t, s, a, stage);
-		else
+		if (s->n >= t->sink->top)
 			s->more++;
+		else if (stage == STAGE_MORE)
+			r = add_more(t, s, a, &t->of[i].told);
+		else
+			add_entry(t, s, a, stage);
 	}
 	return r;
 }
 
-/* Written down when all stages are composed: a begin that is told now does not last. */
+/* An end is forgotten with its alarm. */
 static int note_told(const struct teller *t, const struct alarms *all)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < all->n; i++) {
 		const struct alarm *a = &all->v[i];
-		enum stage now = STAGE_NONE;
+		const struct hearing *h = &t->of[i];
 
-		if (is_for(t, a))
-			r = stage_of(t, a, &now);
-		if (r == 0 && (now == STAGE_BEGUN || now == STAGE_LASTS))
-			r = db_run(db_stmt(t->db, DB_ALARM_TOLD_PUT, db_i("id", a->id),
-					   db_s("sink", t->sink->name), db_i("begin_at", a->begin_at)),
+		if (h->stage == STAGE_NONE || h->stage == STAGE_OVER)
+			continue;
+		const struct alarm_told now = alarm_told_now(&a->state, &h->told, &t->pace, h->stage);
+
+		r = db_run(db_stmt(t->db, DB_ALARM_TOLD_PUT, db_i("id", a->id), db_s("sink", t->sink->name),
+				   db_i("begin_at", a->state.begin_at), db_i("up_to", now.up_to),
+				   db_i("pause_ms", now.pause_ms)),
+			   NULL);
+		if (r == 0)
+			r = db_run(db_stmt(t->db, DB_ALARM_NAME, db_i("id", a->id), db_s("name", a->name)),
 				   NULL);
 	}
 	return r;
@@ -499,9 +568,10 @@ static int note_told(const struct teller *t, const struct alarms *all)
 
 static void set_title(struct teller *t)
 {
-	const enum stage first = t->n[STAGE_BEGUN]   ? STAGE_BEGUN
-				 : t->n[STAGE_LASTS] ? STAGE_LASTS
-						     : STAGE_OVER;
+	enum alarm_stage first = 0;
+
+	while (t->n[first] == 0 && first + 1 < STAGE__MAX)
+		first++;
 	const bool one = t->settings->cluster_names.n == 1;
 	_cleanup_free_ char *cluster =
 		one ? xasprintf("[%s] ", t->settings->cluster_names.v[0]) : xstrdup("");
@@ -515,11 +585,14 @@ static void set_title(struct teller *t)
 /* 1: something was put; 0: there is nothing for this sink; or negative errno. */
 static int tell_sink(struct teller *t, const struct alarms *all)
 {
-	int r = 0;
+	_cleanup_free_ struct hearing *of = xcalloc(all->n, sizeof(*of));
+	int r;
 
-	document_init(&t->doc, NEWS_ATTENTION, t->language, t->now);
+	t->of = of;
+	document_init(&t->doc, NEWS_ATTENTION, t->language, t->pace.now);
 	t->doc.tone = TONE_GOOD;
-	for (enum stage s = 0; r == 0 && s < STAGE__MAX; s++)
+	r = hear(t, all);
+	for (enum alarm_stage s = 0; r == 0 && s < STAGE__MAX; s++)
 		r = add_stage(t, all, s);
 	const bool some = t->doc.n_sections > 0;
 
@@ -535,11 +608,18 @@ static int tell_sink(struct teller *t, const struct alarms *all)
 
 /* -- all of it, in one transaction -- */
 
+/* What came to stand since the last look joins its alarm. Not where the history cannot be written. */
+static int join_reasons(struct db *history)
+{
+	const int r = db_run(db_stmt(history, DB_ATTENTION_CLAMP), NULL);
+
+	return r < 0 ? r : db_run(db_stmt(history, DB_ATTENTION_JOIN), NULL);
+}
+
 static int find_alarms(struct tell_attention *t, struct db *db, const struct settings *s,
 		       const struct sender *sender, struct alarms *ret)
 {
-	/* A history that cannot be written is only read. */
-	int r = db == t->history ? db_run(db_stmt(db, DB_ATTENTION_CLAMP), NULL) : 0;
+	int r = db == t->history ? join_reasons(db) : 0;
 
 	if (r == 0)
 		r = add_reasons(t->history, ret);
@@ -573,12 +653,15 @@ static int tell(struct tell_attention *t, struct db *db, const struct settings *
 	if (r == 0)
 		r = update_alarms(db, &standing, now, &all);
 	for (size_t i = 0; r >= 0 && all.n > 0 && i < s->n_sinks; i++) {
+		const struct sink_settings *sink = &s->sinks[i];
 		struct teller teller = { .db = db,
+					 .history = t->history,
 					 .settings = s,
-					 .sink = &s->sinks[i],
+					 .sink = sink,
 					 .zone = zone,
-					 .language = (enum language)s->sinks[i].language,
-					 .now = now };
+					 .language = (enum language)sink->language,
+					 .pace = { now, (int64_t)s->gather_ms,
+						   sink_remind_ms(sink, s->remind_ms) } };
 
 		if (audience_is_told(teller.sink, NEWS_ATTENTION))
 			r = tell_sink(&teller, &all);

@@ -3,7 +3,8 @@
  * forgotten, and sinks that get nothing.  Layer: process (reporter), outbox.
  * What stands is kept in the history as alarms, with which sink was told of which begin: so a begin is told
  * once to each sink, an end only where its begin was told, and a crash changes neither. What comes and goes
- * within tell.gather is not told. */
+ * within tell.gather is not told. Objects that join an alarm are told once, gathered (alarm_stage.h); the end
+ * of one of several is not told, that of the last is the alarm's. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_OUTBOX_TELL_ATTENTION_H
 #define REPORTER_OUTBOX_TELL_ATTENTION_H

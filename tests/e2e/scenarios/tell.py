@@ -84,6 +84,50 @@ def attention(t):
     assert not entries(other.accepted, "attention"), other.accepted
 
 
+def pass_an_hour(program):
+    """What was refused lasts for an hour now, as far as the history knows: an operator is needed from then on."""
+    with contextlib.closing(sqlite3.connect(program.state / "history" / "history.db")) as db, db:
+        db.execute("UPDATE attention SET first_at = first_at - 3600000 WHERE joined = 0")
+
+
+@scenario("tell/joins", timeout=150)
+def joins(t):
+    """Pods that a right is missing for are one alarm: one that comes later is told once, by name, with how many there are in all, also where
+    the reporter died in between; and the end names them."""
+    ns, proxy, hook = t.ns(), t.proxy(), t.sink(kind="webhook")
+    deny = proxy.before("DELETE", f"/namespaces/{ns}/pods/", lambda _: Answer(403, reason="Forbidden"), times=10**6)
+    program = t.run(proxy, evicted=ns, tell={"gather": "1s"}, sinks=[hook.settings("ops", tell=["attention"])])
+    pods = []
+
+    def said(title):
+        return [e for p in hook.accepted for s in p.body["sections"] if s["title"] == title for e in s["entries"] if e["facts"]["reason"] == "Forbidden"]
+
+    def names_in(entry):
+        return {pod["metadata"]["name"] for pod in pods if pod["metadata"]["name"] in str(entry["lines"])}
+
+    def joined():
+        return {name for e in said("New") + said("More objects") for name in names_in(e)}
+
+    def refused(pod):
+        return any(r["uid"] == pod["metadata"]["uid"] and r["outcome"] == "forbidden" for r in program.history())
+    for _ in range(3):
+        pods.append(t.objects.evict(t.objects.pod(ns)))
+        t.until("a refusal", lambda: refused(pods[-1]), 30)
+        assert program.stop() == 0
+        pass_an_hour(program)
+        program.start()
+        t.until("it is told", lambda: pods[-1]["metadata"]["name"] in joined(), 60)
+    program.kill("reporter")
+    time.sleep(4)
+    assert [len(said(x)) for x in ("New", "More objects")] == [1, 2], hook.accepted
+    assert [names_in(e) for e in said("More objects")] == [{p["metadata"]["name"]} for p in pods[1:]], said("More objects")
+    assert ["2 in all" in str(said("More objects")[0]["lines"]), "3 in all" in str(said("More objects")[1]["lines"])] == [True, True], hook.accepted
+    deny.times = 0
+    t.until("the pods to be gone", lambda: not any(t.objects.get(pod) for pod in pods), 60)
+    t.until("the end", lambda: said("Resolved"), 40)
+    assert len(said("Resolved")) == 1 and names_in(said("Resolved")[0]) == {p["metadata"]["name"] for p in pods}, said("Resolved")
+
+
 @scenario("tell/down", timeout=120)
 def down(t):
     """A sink that is down, or whose secret was mistyped, holds up no other; what waits survives the death of the reporter and arrives in

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "reporter/history/attention.h"
 #include "reporter/outbox/outbox.h"
 #include "reporter/outbox/spare.h"
 #include "reporter/outbox/tell_attention.h"
@@ -168,6 +169,41 @@ TEST(what_was_told_before_the_outage_is_not_told_in_it)
 	(void)told("team");
 	HAS("resolved: 1");
 	HAS_NO("forbids"); /* its end was told */
+}
+
+static void refuse(const char *uid, const char *name)
+{
+	struct msg m = world_refusal(uid, "Forbidden");
+
+	test_set(&m, refusal.name, name);
+	world_write(&m, 1);
+}
+
+/* An object that joined an alarm before the outage, and was not told yet. */
+TEST(what_joined_an_alarm_is_told_once_in_the_outage)
+{
+	settings.gather_ms = 3 * MINUTE;
+	refuse("uid-1", "dns-1");
+	refuse("uid-2", "dns-2");
+	clock_fake_advance(ATTENTION_LASTING_MS);
+	refuse("uid-1", "dns-1");
+	look(0);
+	(void)told("team");
+	HAS("kube-system: dns-1\n");
+	refuse("uid-2", "dns-2");
+	look(2 * MINUTE);
+	ck_assert_str_eq(told("team"), "");
+	struct db *spare = begin_outage();
+
+	(void)told_in(spare, "team");
+	HAS("kube-system: dns-2\n");
+	HAS("2 in all");
+	clock_fake_advance(10 * MINUTE);
+	ck_assert_int_eq(look_in(spare), 0);
+	ck_assert_str_eq(told_in(spare, "team"), "");
+	end_outage(&spare);
+	look(10 * MINUTE);
+	ck_assert_str_eq(told("team"), "");
 }
 
 /* What waited goes with it, and is the same message; what nobody took comes back. */

@@ -52,6 +52,16 @@ TEST(objects_of_a_clock_that_was_ahead_need_an_operator_no_later)
 	look(0);
 	(void)told("team");
 	HAS("kube-system: dns-1\n");
+	clock_fake_advance(300 * DAY);
+	refuse_long(1, 2);
+	look(0); /* told, in a time that is yet to come */
+	(void)told("team");
+	clock_fake_advance(-300 * DAY);
+	look(0);
+	refuse_long(1, 3);
+	look(0);
+	(void)told("team");
+	HAS("kube-system: dns-3\n");
 }
 
 TEST_MAIN("reporter/tell_clock")

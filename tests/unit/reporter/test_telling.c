@@ -368,21 +368,19 @@ TEST(reminded_once_a_day_or_never)
 /* What a reminder says is what stands today, not only what stood as it began. */
 TEST(a_reminder_tells_of_today)
 {
-	struct msg m[2] = { world_refusal("uid-9", "Forbidden"), world_refusal("uid-10", "Forbidden") };
-
-	test_set(&m[1], refusal.name, "dns-2");
-	world_write(m, 1);
-	clock_fake_advance(ATTENTION_LASTING_MS);
-	world_write(m, 1);
+	refuse_long(1, 1);
 	look(0);
 	(void)told("team");
 	HAS("kube-system: dns-1\n");
-	world_write(m, 2);
-	clock_fake_advance(ATTENTION_LASTING_MS);
-	world_write(m, 2);
+	refuse_long(1, 2);
 	look(0);
+	(void)told("team");
+	HAS_NO("still needs an operator");
+	look(DAY / 2);
+	refuse(1, 2);
+	look(DAY / 2 - 1);
 	ck_assert_str_eq(told("team"), "");
-	look(DAY - ATTENTION_LASTING_MS);
+	look(1);
 	(void)told("team");
 	HAS("still needs an operator: 1");
 	HAS("kube-system: dns-1, dns-2\n");
