@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/backoff.h"
 #include "base/cleanup.h"
@@ -25,6 +26,10 @@ static const struct backoff_policy shut_policy = { .base_ms = 1000, .cap_ms = 60
 #define DOWN_AFTER 3u
 /* After that a drain begins no message: what is in flight when the process ends is in doubt. */
 #define DRAIN_SEND_MS 2000u
+/* Which sinks are down, as the particulars of a trouble have room (ipc/messages.def), with an end; of that
+ * how many have none. */
+#define DOWN_SIZE 256u
+#define MORE_SIZE sizeof("; and 18446744073709551615 more")
 /* While nothing else is to be done. */
 #define LOOK_MS 3600000u
 
@@ -57,7 +62,7 @@ struct sender {
 	uint64_t give_up_ms, waiting_max;
 	bool draining;
 	uint64_t drain_until; /* boot ms */
-	char said[512];
+	char said[DOWN_SIZE];
 };
 
 /* -- lanes -- */
@@ -106,18 +111,29 @@ const char *sender_sink(const struct sender *r, size_t i, int64_t *ret_down_at, 
 
 /* -- what is said -- */
 
+/* The sinks that are down, each with its reason; those that have no room are counted. */
 static void say_down(struct sender *r)
 {
 	char text[sizeof(r->said)] = "";
+	const size_t room = sizeof(text) - MORE_SIZE;
+	unsigned long long more = 0;
 	size_t used = 0;
 
 	for (size_t i = 0; i < r->n; i++) {
 		const struct lane *l = r->lanes[i];
+		const char *before = used ? "; " : "";
 
-		if (l->down_at && used < sizeof(text) - 1)
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s: %s",
-						 used ? "; " : "", l->name, l->why);
+		if (!l->down_at)
+			continue;
+		if (used && used + strlen(before) + strlen(l->name) + strlen(": ") + strlen(l->why) >= room) {
+			more++;
+			continue;
+		}
+		(void)snprintf(text + used, room - used, "%s%s: %s", before, l->name, l->why);
+		used = strlen(text);
 	}
+	if (more > 0)
+		(void)snprintf(text + used, sizeof(text) - used, "; and %llu more", more);
 	if (strcmp(text, r->said) == 0)
 		return;
 	memcpy(r->said, text, sizeof(text));

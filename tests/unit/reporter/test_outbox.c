@@ -480,6 +480,26 @@ TEST(without_an_address_it_waits_until_there_is_one)
 	SENT(0, "a:1");
 }
 
+TEST(sinks_that_are_down_and_have_no_room_are_counted)
+{
+	char why[121], want[200];
+
+	memset(why, 'x', 120);
+	why[120] = '\0';
+	sinks[2] = sinks[1];
+	sinks[2].name = (char *)"c";
+	settings.n_sinks = 3;
+	for (size_t i = 0; i < 3; i++)
+		sinks[i].problem = why;
+	sender_set(sender, &settings);
+	(void)snprintf(want, sizeof(want), "a: %s; and 2 more", why);
+	ck_assert_str_eq(w.down, want);
+	sinks[1].problem = (char *)"short";
+	sender_set(sender, &settings);
+	(void)snprintf(want, sizeof(want), "a: %s; b: short; and 1 more", why);
+	ck_assert_str_eq(w.down, want);
+}
+
 TEST(too_many_are_not_kept)
 {
 	struct outbox_stats stats;
