@@ -78,7 +78,9 @@ static bool reverted_ok(const struct admit_ask *a, struct block *h)
 
 	if (a->retry || !reverted_blocks(&a->reverted, a->now))
 		return true;
-	return blocked(h, a->reverted.until, "came back %" PRIu32 " times; blocked for %s more",
+	return blocked(h, a->reverted.until,
+		       a->reverted.count == 1 ? "came back %" PRIu32 " time; blocked for %s more"
+					      : "came back %" PRIu32 " times; blocked for %s more",
 		       a->reverted.count, text_duration(a->reverted.until - a->now, d));
 }
 

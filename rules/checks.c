@@ -96,8 +96,10 @@ bool check_facts(struct evaluation *l)
 {
 	const struct pod_facts *p = l->p;
 
-	SAY(l, "phase %.*s, %u containers, resourceVersion %.*s", STR_ARG(p->phase), p->n_containers,
-	    STR_ARG(p->rv));
+	SAY(l,
+	    p->n_containers == 1 ? "phase %.*s, %u container, resourceVersion %.*s"
+				 : "phase %.*s, %u containers, resourceVersion %.*s",
+	    STR_ARG(p->phase), p->n_containers, STR_ARG(p->rv));
 	if (l->dp->hours_ms < 0 || l->dp->counts < 0)
 		return evaluation_decide(l, VERDICT_REFUSE, REASON_BAD_POLICY);
 	if (p->containers_cut || p->n_containers > POD_CONTAINERS_MAX)

@@ -58,8 +58,9 @@ static bool check_is_crashing(struct evaluation *l)
 		return evaluation_decide(l, VERDICT_NONE, REASON_NOT_CRASHING);
 	}
 	c = &l->p->containers[l->v->container];
-	(void)snprintf(more, sizeof(more), "%d restarts (threshold %lld)", c->restarts,
-		       (long long)l->dp->counts);
+	(void)snprintf(more, sizeof(more),
+		       c->restarts == 1 ? "%d restart (threshold %lld)" : "%d restarts (threshold %lld)",
+		       c->restarts, (long long)l->dp->counts);
 	workload_describe(l, str_empty(c->reason) ? STR_LIT("ended") : c->reason, more);
 	SAY(l, "%s", l->v->evidence);
 	return false;

@@ -80,7 +80,10 @@ static bool check_restarts(struct evaluation *l)
 	l->due = c->restarts >= l->dp->counts && l->now >= from;
 	if (c->restarts >= l->dp->counts)
 		l->until = time_add(from, -1);
-	text_evidence(l->v, "container %.*s: %.*s, %d restarts (threshold %lld), age %s (threshold %s)",
+	text_evidence(l->v,
+		      c->restarts == 1
+			      ? "container %.*s: %.*s, %d restart (threshold %lld), age %s (threshold %s)"
+			      : "container %.*s: %.*s, %d restarts (threshold %lld), age %s (threshold %s)",
 		      STR_ARG(c->name), STR_ARG(l->state), c->restarts, (long long)l->dp->counts,
 		      text_duration(time_add(l->now, -l->p->created), age),
 		      text_duration(l->dp->hours_ms, limit));
@@ -90,10 +93,11 @@ static bool check_restarts(struct evaluation *l)
 
 static bool check_counts(struct evaluation *l)
 {
-	SAY(l, "%d restarts, threshold %lld", l->p->containers[l->v->container].restarts,
+	const int32_t n = l->p->containers[l->v->container].restarts;
+
+	SAY(l, n == 1 ? "%d restart, threshold %lld" : "%d restarts, threshold %lld", n,
 	    (long long)l->dp->counts);
-	return l->p->containers[l->v->container].restarts < l->dp->counts &&
-	       evaluation_decide(l, VERDICT_NONE, REASON_BELOW_COUNTS);
+	return n < l->dp->counts && evaluation_decide(l, VERDICT_NONE, REASON_BELOW_COUNTS);
 }
 
 static bool check_age(struct evaluation *l)

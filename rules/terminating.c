@@ -120,7 +120,7 @@ static bool check_due(struct evaluation *l)
 
 static bool check_finalizers(struct evaluation *l)
 {
-	SAY(l, "%u finalizers", l->p->n_finalizers);
+	SAY(l, l->p->n_finalizers == 1 ? "%u finalizer" : "%u finalizers", l->p->n_finalizers);
 	if (l->p->n_finalizers == 0)
 		return false;
 	describe_finalizers(l->p, l->v);

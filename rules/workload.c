@@ -133,7 +133,7 @@ bool check_workload_tally(struct evaluation *l)
 {
 	const enum reason reason = tally_reason(l->s);
 
-	SAY(l, "%u of %u pods of the revision fail, %u pods of the workload are Ready%s", l->s->failing,
-	    l->s->pods, l->s->ready, l->s->tally_known == TRI_YES ? "" : " (not counted yet)");
+	SAY(l, "%u of %u pods of the revision fail, %u of the workload Ready%s", l->s->failing, l->s->pods,
+	    l->s->ready, l->s->tally_known == TRI_YES ? "" : " (not counted yet)");
 	return reason != REASON_NOTHING_TO_DO && evaluation_decide(l, VERDICT_REFUSE, reason);
 }

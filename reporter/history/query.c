@@ -272,7 +272,8 @@ static void explain(const struct msg_ctl_history_row *a, bool by_operator, struc
 
 	rfc3339_format(a->intent_at, false, when);
 	_cleanup_free_ char *evidence =
-		xasprintf("%s action %" PRIu64 " of %s (%s): %s had %" PRId64 " replicas",
+		xasprintf(a->replicas == 1 ? "%s action %" PRIu64 " of %s (%s): %s had %" PRId64 " replica"
+					   : "%s action %" PRIu64 " of %s (%s): %s had %" PRId64 " replicas",
 			  by_operator ? "an operator takes back" : "it was corrected since", a->id, when,
 			  a->reason, a->target, a->replicas);
 

@@ -91,7 +91,9 @@ static enum step_then judge_reverted(struct action *a)
 		return STEP_NEXT;
 	managed_fields_text(&w, text);
 	msg_set(m, result.actor, w.manager.p, w.manager.n);
-	action_add_evidence(a, "came back %llu times, replicas last set by: %s",
+	action_add_evidence(a,
+			    a->grant.reverts == 1 ? "came back %llu time, replicas last set by: %s"
+						  : "came back %llu times, replicas last set by: %s",
 			    (unsigned long long)a->grant.reverts, text);
 	until = w.at + reverted_block_ms((uint32_t)a->grant.reverts);
 	if (w.at <= 0 || managed_fields_is_us(&w) || action_now(a) >= until)

@@ -32,7 +32,11 @@ static void add_evidence(struct action *a)
 			    STR_ARG(p->rv), STR_ARG(p->phase), str_empty(p->reason) ? "" : ", reason ",
 			    STR_ARG(p->reason));
 	if (is_forced(a))
-		action_add_evidence(a, p->n_finalizers ? "%u finalizers" : "no finalizers", p->n_finalizers);
+		action_add_evidence(a,
+				    p->n_finalizers == 0   ? "no finalizers"
+				    : p->n_finalizers == 1 ? "%u finalizer"
+							   : "%u finalizers",
+				    p->n_finalizers);
 	for (uint32_t i = 0; is_forced(a) && i < p->n_containers; i++)
 		action_add_evidence(a, "container %.*s %s", STR_ARG(p->containers[i].name),
 				    states[p->containers[i].state]);

@@ -52,7 +52,9 @@ enum step_then take_namespace(struct action *a, const struct step_reply *reply)
 		return STEP_NEXT;
 	json_decref(f->namespace_json);
 	f->namespace_json = json_incref(reply->json);
-	action_add_evidence(a, "namespace %s has %zu labels", a->grant.ns, f->namespace_labels.n);
+	action_add_evidence(
+		a, f->namespace_labels.n == 1 ? "namespace %s has %zu label" : "namespace %s has %zu labels",
+		a->grant.ns, f->namespace_labels.n);
 	return STEP_NEXT;
 }
 

@@ -177,16 +177,20 @@ enum step_then take_zero(struct action *a, const struct step_reply *reply)
 	if (then != STEP_NEXT)
 		return then;
 	if (scale->replicas == want && action_may_be_ours(a)) {
-		(void)action_end(a, OUTCOME_UNCONFIRMED, REASON_PROBABLY_DONE, "it wants %lld replicas",
-				 want);
+		(void)action_end(a, OUTCOME_UNCONFIRMED, REASON_PROBABLY_DONE,
+				 want == 1 ? "it wants %lld replica" : "it wants %lld replicas", want);
 		return mark_look(a);
 	}
 	if (a->in_doubt)
 		return STEP_END; /* not scaled: what was said of the write stands */
-	action_add_evidence(a, "%s (uid %s) at resourceVersion %.*s: %lld replicas", a->grant.want_target,
-			    a->grant.want_uid, STR_ARG(scale->rv), (long long)scale->replicas);
+	action_add_evidence(a,
+			    scale->replicas == 1 ? "%s (uid %s) at resourceVersion %.*s: %lld replica"
+						 : "%s (uid %s) at resourceVersion %.*s: %lld replicas",
+			    a->grant.want_target, a->grant.want_uid, STR_ARG(scale->rv),
+			    (long long)scale->replicas);
 	if (scale->replicas != 0)
-		return action_end(a, OUTCOME_REFUSED, REASON_NOT_ZERO_ANYMORE, "%s wants %lld replicas",
+		return action_end(a, OUTCOME_REFUSED, REASON_NOT_ZERO_ANYMORE,
+				  scale->replicas == 1 ? "%s wants %lld replica" : "%s wants %lld replicas",
 				  a->grant.want_target, (long long)scale->replicas);
 	/* Who wrote it was read a moment before: it must be the same version. */
 	if (!str_eq(scale->rv, READ_TEXT(action_top(a)->json, "metadata", "resourceVersion")))
@@ -197,8 +201,9 @@ enum step_then take_zero(struct action *a, const struct step_reply *reply)
 	a->verdict = (struct verdict){ .kind = VERDICT_ACT,
 				       .reason = a->grant.by_operator ? REASON_RESTORED : REASON_CORRECTED };
 	(void)snprintf(a->verdict.evidence, sizeof(a->verdict.evidence),
-		       "from 0 to %lld replicas, as before action %llu", want,
-		       (unsigned long long)a->grant.origin);
+		       want == 1 ? "from 0 to %lld replica, as before action %llu"
+				 : "from 0 to %lld replicas, as before action %llu",
+		       want, (unsigned long long)a->grant.origin);
 	a->write = scale_write(a);
 	return STEP_NEXT;
 }

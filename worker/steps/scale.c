@@ -69,8 +69,10 @@ enum step_then take_scale(struct action *a, const struct step_reply *reply)
 	if (a->in_doubt)
 		return STEP_END; /* not scaled: what was said of the write stands */
 	a->found.all_sets = str_empty(scale->selector);
-	action_add_evidence(a, "scale at resourceVersion %.*s: %lld replicas%s", STR_ARG(scale->rv),
-			    (long long)scale->replicas,
+	action_add_evidence(a,
+			    scale->replicas == 1 ? "scale at resourceVersion %.*s: %lld replica%s"
+						 : "scale at resourceVersion %.*s: %lld replicas%s",
+			    STR_ARG(scale->rv), (long long)scale->replicas,
 			    a->found.all_sets ? ", no selector: pods by their owners" : "");
 	return choose_revision(a);
 }
@@ -184,8 +186,8 @@ enum step_then take_pods(struct action *a, const struct step_reply *reply)
 		return action_again(a, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN,
 				    "the pod is not among those that its workload's scale selects");
 	c->tally_known = TRI_YES;
-	action_add_evidence(a, "%u pods of the newest revision, %u fail, %u of the workload Ready", c->pods,
-			    c->failing, c->ready);
+	action_add_evidence(a, "pods of the newest revision: %u, failing: %u, Ready in the workload: %u",
+			    c->pods, c->failing, c->ready);
 	return STEP_NEXT;
 }
 

@@ -29,7 +29,7 @@ TEST(deployment_is_scaled_to_zero)
 			 "Back-off pulling image: ErrImagePull: manifest unknown; "
 			 "ReplicaSet web-2 (uid rs-2); Deployment web (uid dep-1); "
 			 "scale at resourceVersion 77: 3 replicas; "
-			 "2 pods of the newest revision, 2 fail, 0 of the workload Ready; marked");
+			 "pods of the newest revision: 2, failing: 2, Ready in the workload: 0; marked");
 }
 
 TEST(observe)
