@@ -17,6 +17,7 @@
 #include "cli/yaml_json.h"
 #include "config/config_print.h"
 #include "config/diag.h"
+#include "config/sink_files.h"
 
 #define STDIN_MAX (1u << 20) /* as of a file */
 
@@ -79,7 +80,7 @@ static int check(const struct options *o, const char *path)
 	if (o->namespaces && !cluster)
 		return EXIT_CODE_DATA;
 	config_init(&c);
-	const bool taken = load(path, &c, &d) == 0;
+	const bool taken = load(path, &c, &d) == 0 && config_check_sink_files(path, &c, &d) == 0;
 	const bool good = taken && !(o->strict && d.n > 0);
 
 	if (o->output == OUTPUT_JSON)

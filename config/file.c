@@ -13,6 +13,7 @@
 #include "base/own_group.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "config/diag.h"
 
 static const char *type_name(mode_t mode)
 {
@@ -56,6 +57,21 @@ bool file_is_exposed(const char *path)
 	if (stat(path, &st) < 0)
 		return false;
 	return st.st_mode & S_IROTH || (st.st_mode & S_IRGRP && st.st_gid != 0 && !group_is_ours(st.st_gid));
+}
+
+void file_tell_exposed(const char *path, struct diags *d)
+{
+	if (file_is_exposed(path))
+		diags_warn(d, path, 0, 0,
+			   "holds a secret that other users can read: chmod o-rwx it, and give it a group of "
+			   "this service alone");
+}
+
+bool file_is_pem(const char *text, size_t n)
+{
+	static const char begin[] = "-----BEGIN ";
+
+	return !memchr(text, '\0', n) && memmem(text, n, begin, strlen(begin));
 }
 
 static int read_all(int fd, char *p, size_t n, size_t *ret)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/str.h"
+#include "config/diag.h"
 
 #define FILE_ERROR_MAX 256
 
@@ -19,6 +20,10 @@ int file_read(const char *path, size_t cap, char **ret, size_t *ret_n, str_trans
 	      char reterr[static FILE_ERROR_MAX]);
 /* May others than we and root read it? Our groups are ours. */
 bool file_is_exposed(const char *path);
+/* Warn when they may: it holds a secret. */
+void file_tell_exposed(const char *path, struct diags *d);
+/* Text of PEM, as far as that is seen without decoding it: it begins something, and holds no NUL. */
+bool file_is_pem(const char *text, size_t n);
 /* A path that is written in a file: a relative one starts beside it. malloc()ed. */
 char *file_beside(const char *file, const char *path);
 

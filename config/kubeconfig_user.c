@@ -143,7 +143,7 @@ static void read_pem(const struct kube_entry *e, const char *key, char **ret_fil
 	*ret_pem = kube_base64_decode(data, strlen(data), &n);
 	if (!*ret_pem)
 		error_at(e, data_key, "is not base64");
-	else if (strlen(*ret_pem) != n || !strstr(*ret_pem, "-----BEGIN "))
+	else if (!file_is_pem(*ret_pem, n))
 		error_at(e, data_key, "does not hold PEM (-----BEGIN ...) in base64");
 }
 

@@ -90,17 +90,6 @@ static bool is_of_another(const struct check *k, const struct position *at, cons
 	return true;
 }
 
-/* Does "/path?a=1&b=2" give a value to that one? */
-static bool has_parameter(const char *path, const char *name)
-{
-	const size_t n = strlen(name);
-
-	for (const char *p = strchr(path, '?'); p; p = strchr(p + 1, '&'))
-		if (strncmp(p + 1, name, n) == 0 && p[1 + n] == '=' && p[2 + n] && p[2 + n] != '&')
-			return true;
-	return false;
-}
-
 /* The address is one of its owner's. */
 static void check_own_address(const struct check *k, const struct url *u)
 {
@@ -110,7 +99,7 @@ static void check_own_address(const struct check *k, const struct url *u)
 		WARN(k, KEY(k, url),
 		     "sinks[].url: the path of the address of %s begins with %s: copy all of it", label(k, t),
 		     t->path);
-	else if (*t->query && !has_parameter(u->path, t->query))
+	else if (*t->query && !url_has_parameter(u, t->query))
 		ERROR(k, KEY(k, url), "sinks[].url: the address of %s holds %s=...: copy all of it",
 		      label(k, t), t->query);
 }

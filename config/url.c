@@ -155,3 +155,13 @@ bool url_is_inside(const struct url *u)
 		return url_is_loopback(u) || is_private(u->host);
 	return !dot || (svc && (strcasecmp(svc, ".svc") == 0 || strncasecmp(svc, ".svc.", 5) == 0));
 }
+
+bool url_has_parameter(const struct url *u, const char *name)
+{
+	const size_t n = strlen(name);
+
+	for (const char *p = strchr(u->path, '?'); p; p = strchr(p + 1, '&'))
+		if (strncmp(p + 1, name, n) == 0 && p[1 + n] == '=' && p[2 + n] && p[2 + n] != '&')
+			return true;
+	return false;
+}

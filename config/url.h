@@ -31,5 +31,7 @@ bool url_is_loopback(const struct url *u);
 /* Loopback, a Service of this cluster (a single name, NAME.NAMESPACE.svc, with or without the cluster's
  * domain behind it) or a private address of IPv4: what goes there leaves no network of one's own. */
 bool url_is_inside(const struct url *u);
+/* Does "?a=1&b=2" give a value to that one? */
+bool url_has_parameter(const struct url *u, const char *name);
 
 #endif

@@ -43,7 +43,7 @@ static bool read_pem(struct loader *l, const char *path, const char *what, char 
 
 	if (r < 0)
 		return loader_error(l, r, path, "%s: %s", what, why);
-	if (strlen(*ret) != n || !strstr(*ret, "-----BEGIN "))
+	if (!file_is_pem(*ret, n))
 		return loader_error(l, -EINVAL, path, "%s: the file is not PEM (-----BEGIN ...)", what);
 	return true;
 }

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
+#include "config/file.h"
 
 #define OUTPUT_MAX (64u << 10)
 #define STDERR_MAX 400u
@@ -293,7 +294,7 @@ static int take_status(struct kube_target *t, const json_t *status, int64_t *ret
 		return FAIL(-EINVAL, "gave neither a token nor a certificate");
 	if (!cert != !key)
 		return FAIL(-EINVAL, "gave a certificate without its key, or the reverse");
-	if (cert && (!strstr(cert, "-----BEGIN ") || !strstr(key, "-----BEGIN ")))
+	if (cert && (!file_is_pem(cert, strlen(cert)) || !file_is_pem(key, strlen(key))))
 		return FAIL(-EINVAL, "gave a certificate or key that is not PEM");
 	if (token && (*token == '\0' || token[strcspn(token, "\r\n\t ")] != '\0'))
 		return FAIL(-EINVAL, "gave an empty token, or one with blanks");

@@ -30,8 +30,6 @@ bool loader_error(struct loader *l, int err, const char *file, const char *fmt, 
 
 void loader_check_secret(struct loader *l, const char *path)
 {
-	if (path && !kube_is_in_cluster() && file_is_exposed(path))
-		diags_warn(&l->diags, path, 0, 0,
-			   "holds a secret that other users can read: chmod o-rwx it, and give it a group of "
-			   "this service alone");
+	if (path && !kube_is_in_cluster())
+		file_tell_exposed(path, &l->diags);
 }

@@ -2,38 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loader/sinks.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/str.h"
 #include "base/xalloc.h"
 #include "config/config.h"
-#include "config/file.h"
+#include "config/sink_files.h"
 #include "config/table.h"
 #include "config/url.h"
-#include "config/value.h"
 #include "loader/resolve.h"
 #include "model/language.h"
 #include "model/news.h"
 #include "model/sink_types.h"
 
-#define SECRET_MAX_BYTES 4096u
-#define FILE_MS          300000u
-#define NAME_MS          300000u
-#define SINK_RETRY_MS    30000u
-
-/* The keys whose value may stand in a file, each with the one that names it. */
-static const struct file_key {
-	const char *key, *of_original;
-	size_t value, file;
-} file_keys[] = {
-	{ "url", "apiurl", offsetof(struct sink_settings, url), offsetof(struct sink_settings, url_file) },
-	{ "secret", "secret", offsetof(struct sink_settings, secret),
-	  offsetof(struct sink_settings, secret_file) },
-	{ "ca", NULL, offsetof(struct sink_settings, ca_pem), offsetof(struct sink_settings, ca_file) },
-};
+#define FILE_MS       300000u
+#define NAME_MS       300000u
+#define SINK_RETRY_MS 30000u
 
 static bool is_original(const struct loader *l, const struct sink_settings *s)
 {
@@ -54,70 +39,35 @@ static void add_problem(struct loader *l, struct sink_settings *s, const char *k
 
 /* -- files -- */
 
-/* What `config check` says of an address in the configuration itself. */
-static int check_host(const struct sink_settings *s, char reterr[static SETTING_ERROR_MAX])
+/* The key whose value it holds, as a sink or the bot of the original has it. */
+static const char *value_key(const struct sink_file *f, bool original)
 {
-	const struct sink_type_desc *t = sink_type_desc((enum sink_type)s->type);
-	enum sink_type of;
-	const char *why;
-	struct url u;
-
-	if (url_parse_as(s->url, URL_SINKS, &u, &why) < 0)
-		return str_fail(reterr, SETTING_ERROR_MAX, -EINVAL, "%s", why);
-	of = sink_type_of_host(u.host);
-	if (of < SINK_TYPE__MAX && of != s->type)
-		return str_fail(reterr, SETTING_ERROR_MAX, -EINVAL, "%s is the host of %s, not of %s", u.host,
-				sink_type_desc(of)->label, t->label);
-	if (url_scheme_is(s->url, "smtp", 4) + url_scheme_is(s->url, "smtps", 5) != (s->type == SINK_EMAIL))
-		return str_fail(reterr, SETTING_ERROR_MAX, -EINVAL, "the address of %s begins with %.*s://",
-				t->label, (int)strcspn(t->schemes, ","), t->schemes);
-	return 0;
-}
-
-/* 0, or an error with its text in *reterr. */
-static int take_value(struct sink_settings *s, const struct setting *row, struct str value,
-		      char reterr[static SETTING_ERROR_MAX])
-{
-	if (value.n == 0)
-		return str_fail(reterr, SETTING_ERROR_MAX, -EINVAL, "the file is empty");
-	if (!(row->flags & SETTING_DERIVED)) {
-		const int r = setting_assign(row, s, value.p, value.n, NULL, reterr);
-
-		return r < 0 || row->kind != SET_URL ? r : check_host(s, reterr);
-	}
-	if (memchr(value.p, 0, value.n) || !memmem(value.p, value.n, "-----BEGIN ", 11))
-		return str_fail(reterr, SETTING_ERROR_MAX, -EINVAL, "the file is not PEM (-----BEGIN ...)");
-	*(char **)setting_member(row, s) = xstrndup(value.p, value.n);
-	return 0;
+	return f->value == offsetof(struct sink_settings, ca_pem)   ? "ca"
+	       : f->value == offsetof(struct sink_settings, secret) ? "secret"
+	       : original                                           ? "apiurl"
+								    : "url";
 }
 
 /* Nothing is sent to an address without its secret, or with other trust than was asked for. */
-static void read_file(struct loader *l, struct sink_settings *s, const struct file_key *k)
+static void read_file(struct loader *l, struct sink_settings *s, const struct sink_file *f)
 {
-	const struct setting *row = setting_find_member(settings_sink_table, k->value);
-	const char *file = *(char *const *)(const void *)((const char *)s + k->file);
-	const char *key = is_original(l, s) ? k->of_original : k->key;
-	char why[FILE_ERROR_MAX], err[SETTING_ERROR_MAX] = "";
-	_cleanup_free_ char *path = NULL, *text = NULL, *said = NULL;
-	size_t n = 0;
+	_cleanup_free_ char *path = sink_file_path(f, l->options->config, s), *said = NULL;
+	const char *key = value_key(f, is_original(l, s));
+	char why[SETTING_ERROR_MAX];
 
-	if (!file)
+	if (!path)
 		return;
-	path = file_beside(l->options->config, file);
 	loader_refresh_within(l, FILE_MS);
 	watches_add(&l->watches, path);
-	if (row->flags & SETTING_SECRET)
+	if (sink_file_value(f)->flags & SETTING_SECRET)
 		loader_check_secret(l, path);
-	int r = file_read(path, row->flags & SETTING_SECRET ? SECRET_MAX_BYTES : (size_t)row->max, &text, &n,
-			  NULL, why);
+	const int r = sink_file_read(f, path, s, NULL, why);
 
-	if (r == 0)
-		r = take_value(s, row, str_trim((struct str){ text, n }, " \t\r\n"), err);
-	if (text)
-		explicit_bzero(text, n);
+	if (r == 0 && *why)
+		diags_warn(&l->diags, path, 0, 0, "sink \"%s\": %s", s->name, why);
 	if (r == 0)
 		return;
-	said = xasprintf("%s: %s", path, *err ? err : why);
+	said = xasprintf("%s: %s", path, why);
 	setting_clear(setting_find_member(settings_sink_table, offsetof(struct sink_settings, url)), s);
 	add_problem(l, s, key, said);
 }
@@ -162,8 +112,8 @@ void loader_read_sinks(struct loader *l)
 		sink->news &= told;
 		if (sink->language >= LANGUAGE__MAX)
 			sink->language = s->language;
-		for (size_t k = 0; k < ARRAY_SIZE(file_keys); k++)
-			read_file(l, sink, &file_keys[k]);
+		for (size_t k = 0; sink_file_at(k); k++)
+			read_file(l, sink, sink_file_at(k));
 	}
 }
 

@@ -26,7 +26,7 @@ static char *read_bundle(const char *path, char why[static FILE_ERROR_MAX])
 
 	if (file_read(path, SYSTEM_CA_MAX, &text, &n, NULL, why) < 0)
 		return NULL;
-	if (strlen(text) == n && strstr(text, "-----BEGIN "))
+	if (file_is_pem(text, n))
 		return text;
 	(void)str_fail(why, FILE_ERROR_MAX, 0, "the file is not PEM (-----BEGIN ...)");
 	free(text);

@@ -190,6 +190,20 @@ def errors_have_a_place_and_a_remedy():
     assert re.search(r"bad\.yml:5:1: .*two spellings", out), out
 
 
+def a_file_of_a_sink_is_read_too():
+    config = write("sinks.yml", "sinks: [{name: a, type: feishu, urlFile: hook}]\n")
+    hook = write("hook", "https://hooks.slack.com/services/HIDE\n")
+    os.chmod(hook, 0o600)
+    said = call("config", "check", config, code=78)
+    assert f'{hook}: sink "a": urlFile: hooks.slack.com is the host of a Slack webhook, not of a Feishu bot' in said and "sinks.yml: ok" not in said, said
+    assert "HIDE" not in said
+    chinese = call("config", "check", config, code=78, env={"LC_ALL": "zh_CN.UTF-8"})
+    assert f'{hook}: 推送 "a"：urlFile: hooks.slack.com 是“Slack 机器人”的主机' in chinese, chinese
+    write("hook", "https://open.feishu.cn/open-apis/bot/v2/hook/HIDE\r\n")
+    said = call("config", "check", config, env={"OPC_PASSWD": "/dev/null"})
+    assert "sinks.yml: ok" in said and "hook: " not in said, said
+
+
 def files_that_are_no_configuration():
     cases = {"absent.yml": None, "binary.yml": b"\x00\x01\xff", "bomb.yml": "a: &a [x]\nb: [*a,*a]\n",
              "huge.yml": b"#" * (100 << 20), "empty.yml": "", "tab.yml": "errImagePull:\n\tenable: true\n"}
@@ -467,7 +481,7 @@ def bash_completes_what_the_tables_hold():
 CASES = [every_verb_refuses_what_it_does_not_know, a_full_disk_is_an_error, json_of_what_needs_no_instance, check_reads_standard_input,
          strict_takes_no_warning, the_schema_fits_what_the_program_takes, bash_completes_what_the_tables_hold,
          every_command_has_help, version, misuse_is_64_and_helps,
-         manual_page_has_every_command, original_configuration_is_ok, the_file_may_be_named_as_everywhere, errors_have_a_place_and_a_remedy,
+         manual_page_has_every_command, original_configuration_is_ok, the_file_may_be_named_as_everywhere, errors_have_a_place_and_a_remedy, a_file_of_a_sink_is_read_too,
          files_that_are_no_configuration, effective_configuration_reads_back_and_hides_secrets, every_key_is_explained, cron_next,
          check_says_where_each_duty_works, check_says_when_schedules_fire, every_verb_says_that_nobody_answers_and_what_it_prints_as, explain_offline, explain_begins_with_a_sentence, speaks_the_language_of_the_locale, diagnostics_speak_the_language_of_the_locale, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,
          run_names_what_it_takes_and_what_is_wrong, root_takes_no_file_of_the_working_directory, a_file_of_another_user_is_refused, one_dash_as_in_the_original]
