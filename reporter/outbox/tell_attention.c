@@ -15,18 +15,10 @@
 #include "model/retell.h"
 #include "model/troubles.h"
 #include "reporter/news/when.h"
-#include "reporter/outbox/alarm_stage.h"
+#include "reporter/outbox/alarms.h"
 #include "reporter/outbox/audience.h"
 #include "reporter/outbox/outbox.h"
 #include "reporter/outbox/sender.h"
-
-/* What an alarm is about: where its texts come from. */
-#define OF_TROUBLE "trouble"
-#define OF_REASON  "reason"
-#define OF_PAUSE   "pause"
-#define OF_SINK    "sink"
-/* Objects that are named, as the statements have it. */
-#define NAMED 3
 
 struct standing {
 	enum trouble kind;
@@ -37,20 +29,6 @@ struct tell_attention {
 	struct db *history;
 	struct standing *v;
 	size_t n;
-};
-
-/* A row of alarms; n and state.newest are of what stands. */
-struct alarm {
-	int64_t id, duty;
-	int64_t n; /* objects; 0 = it is about none */
-	struct alarm_state state;
-	char *key, *cluster, *kind, *code, *ns, *name, *detail;
-};
-struct alarms {
-	struct alarm *v;
-	size_t n;
-	uint32_t room;
-	bool is_partial; /* reasons and pauses could not be read */
 };
 
 /* -- troubles that stand -- */
@@ -107,46 +85,6 @@ void tell_attention_trouble(struct tell_attention *t, const struct msg_trouble_r
 
 /* -- what stands now -- */
 
-static void alarms_done(struct alarms *l)
-{
-	for (size_t i = 0; i < l->n; i++) {
-		struct alarm *a = &l->v[i];
-
-		free(a->key);
-		free(a->cluster);
-		free(a->kind);
-		free(a->code);
-		free(a->ns);
-		free(a->name);
-		free(a->detail);
-	}
-	free(l->v);
-	*l = (struct alarms){ 0 };
-}
-
-static struct alarm *new_alarm(struct alarms *l)
-{
-	l->v = xgrow(l->v, &l->room, (uint32_t)l->n, sizeof(*l->v));
-	l->v[l->n] = (struct alarm){ 0 };
-	return &l->v[l->n++];
-}
-
-/* Texts are copied. */
-static struct alarm *add_alarm(struct alarms *l, const char *kind, const char *code, const char *cluster,
-			       int64_t duty, const char *ns, const char *name)
-{
-	struct alarm *a = new_alarm(l);
-
-	a->key = xasprintf("%s/%s/%s/%" PRId64 "/%s", kind, code, cluster, duty, ns);
-	a->kind = xstrdup(kind);
-	a->code = xstrdup(code);
-	a->cluster = xstrdup(cluster);
-	a->duty = duty;
-	a->ns = xstrdup(ns);
-	a->name = xstrdup(name);
-	return a;
-}
-
 static void add_troubles(const struct tell_attention *t, int64_t lasting_ms, struct alarms *ret)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -155,7 +93,8 @@ static void add_troubles(const struct tell_attention *t, int64_t lasting_ms, str
 
 		if (s->kind == TROUBLE_SINK) /* each sink is an alarm of its own */
 			continue;
-		a = add_alarm(ret, OF_TROUBLE, trouble_desc(s->kind)->name, s->cluster, DUTY_ALL, "", "");
+		a = alarms_add(ret, ALARM_OF_TROUBLE, trouble_desc(s->kind)->name, s->cluster, DUTY_ALL, "",
+			       "");
 		a->detail = xstrdup(s->detail);
 		a->state.begin_at = s->since;
 		a->state.lasting_ms = lasting_ms;
@@ -170,157 +109,11 @@ static void add_sinks(const struct sender *sender, struct alarms *ret)
 	for (size_t i = 0; sender && (name = sender_sink(sender, i, &at, &why)); i++) {
 		if (at == 0)
 			continue;
-		struct alarm *a = add_alarm(ret, OF_SINK, name, "", DUTY_ALL, "", name);
+		struct alarm *a = alarms_add(ret, ALARM_OF_SINK, name, "", DUTY_ALL, "", name);
 
 		a->detail = xstrdup(why);
 		a->state.begin_at = at;
 	}
-}
-
-/* "web-1, web-2, web-3, +4": the first of n. */
-static char *names_of(const char *first, int64_t n)
-{
-	return n > NAMED ? xasprintf("%s, +%" PRId64, first, n - NAMED) : xstrdup(first);
-}
-
-static int add_reasons(struct db *db, struct alarms *ret)
-{
-	sqlite3_stmt *st = db_stmt(db, DB_ALARMS_OF_ATTENTION);
-	int rc;
-
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		struct alarm *a = add_alarm(ret, OF_REASON, db_text(st, 2), db_text(st, 0),
-					    sqlite3_column_int64(st, 1), db_text(st, 3), "");
-
-		a->state.begin_at = sqlite3_column_int64(st, 4);
-		a->detail = xstrdup(db_text(st, 5));
-		a->n = sqlite3_column_int64(st, 7);
-		a->state.newest = sqlite3_column_int64(st, 8);
-		free(a->name);
-		a->name = names_of(db_text(st, 6), a->n);
-	}
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
-}
-
-static int add_pauses(struct db *db, struct alarms *ret)
-{
-	sqlite3_stmt *st = db_stmt(db, DB_ALARMS_OF_PAUSES);
-	int rc;
-
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		struct alarm *a = add_alarm(ret, OF_PAUSE, "Paused", db_text(st, 0),
-					    sqlite3_column_int64(st, 1), "", db_text(st, 3));
-
-		a->state.begin_at = sqlite3_column_int64(st, 2);
-		a->detail = xstrdup(db_text(st, 4));
-	}
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
-}
-
-/* -- alarms in the history -- */
-
-static int put_alarm(struct db *db, const struct alarm *a)
-{
-	return db_run(db_stmt(db, DB_ALARM_PUT, db_s("key", a->key), db_s("cluster_name", a->cluster),
-			      db_s("kind", a->kind), db_s("code", a->code), db_i("duty", a->duty),
-			      db_s("ns", a->ns), db_s("name", a->name), db_s("detail", a->detail),
-			      db_i("begin_at", a->state.begin_at), db_i("lasting_ms", a->state.lasting_ms)),
-		      NULL);
-}
-
-static int read_alarms(struct db *db, struct alarms *ret)
-{
-	sqlite3_stmt *st = db_stmt(db, DB_ALARMS);
-	int rc;
-
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		struct alarm *a = new_alarm(ret);
-
-		*a = (struct alarm){ .id = sqlite3_column_int64(st, 0),
-				     .key = xstrdup(db_text(st, 1)),
-				     .cluster = xstrdup(db_text(st, 2)),
-				     .kind = xstrdup(db_text(st, 3)),
-				     .code = xstrdup(db_text(st, 4)),
-				     .duty = sqlite3_column_int64(st, 5),
-				     .ns = xstrdup(db_text(st, 6)),
-				     .name = xstrdup(db_text(st, 7)),
-				     .detail = xstrdup(db_text(st, 8)),
-				     .state = { .begin_at = sqlite3_column_int64(st, 9),
-						.lasting_ms = sqlite3_column_int64(st, 10),
-						.gone_at = sqlite3_column_int64(st, 11) } };
-	}
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
-}
-
-static const struct alarm *find_alarm(const struct alarms *l, const char *key)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (strcmp(l->v[i].key, key) == 0)
-			return &l->v[i];
-	return NULL;
-}
-
-/* Has it ended? What could not be looked at has not. */
-static bool has_ended(const struct alarms *standing, const struct alarm *a)
-{
-	const bool is_unseen =
-		standing->is_partial && (strcmp(a->kind, OF_REASON) == 0 || strcmp(a->kind, OF_PAUSE) == 0);
-
-	return !is_unseen && !find_alarm(standing, a->key);
-}
-
-/* What lasts is told with what it is about today; the history keeps what was told of it. */
-static void set_today(struct alarm *a, const struct alarm *now)
-{
-	free(a->name);
-	free(a->detail);
-	a->name = xstrdup(now->name);
-	a->detail = xstrdup(now->detail);
-	a->n = now->n;
-	a->state.newest = now->state.newest;
-}
-
-/* What was put into the history while the clock was ahead would wait for that time to come. */
-static int clamp_alarms(struct db *db)
-{
-	const int r = db_run(db_stmt(db, DB_ALARMS_CLAMP), NULL);
-
-	return r < 0 ? r : db_run(db_stmt(db, DB_ALARMS_TOLD_CLAMP), NULL);
-}
-
-static int update_alarm(struct db *db, const struct alarms *standing, int64_t now, struct alarm *a)
-{
-	const struct alarm *today = find_alarm(standing, a->key);
-
-	if (today)
-		set_today(a, today);
-	if (today && a->state.newest > 0)
-		return db_run(
-			db_stmt(db, DB_ALARM_TOLD_ADOPT, db_i("id", a->id), db_i("newest", a->state.newest)),
-			NULL);
-	if (a->state.gone_at || !has_ended(standing, a))
-		return 0;
-	a->state.gone_at = now;
-	return db_run(db_stmt(db, DB_ALARM_GONE, db_i("id", a->id), db_i("gone_at", now)), NULL);
-}
-
-/* What the history holds becomes what stands now; *ret is that, with what ended. */
-static int update_alarms(struct db *db, const struct alarms *standing, int64_t now, struct alarms *ret)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < standing->n; i++)
-		r = put_alarm(db, &standing->v[i]);
-	if (r == 0)
-		r = clamp_alarms(db);
-	if (r == 0)
-		r = read_alarms(db, ret);
-	for (size_t i = 0; r == 0 && i < ret->n; i++)
-		r = update_alarm(db, standing, now, &ret->v[i]);
-	return r;
 }
 
 /* -- words -- */
@@ -367,12 +160,12 @@ static const struct trouble_desc *find_trouble(const struct alarm *a)
 
 static struct words words_of(const struct alarm *a, enum language l)
 {
-	if (strcmp(a->kind, OF_REASON) == 0) {
+	if (strcmp(a->kind, ALARM_OF_REASON) == 0) {
 		const struct reason_desc *r = reason_find(a->code);
 
 		return (struct words){ r->text[l].sentence, r->text[l].remedy, false };
 	}
-	if (strcmp(a->kind, OF_PAUSE) == 0)
+	if (strcmp(a->kind, ALARM_OF_PAUSE) == 0)
 		return (struct words){ phrase_text(PHRASE_NEWS_PAUSED, l),
 				       phrase_text(PHRASE_NEWS_PAUSED_REMEDY, l), false };
 	const struct trouble_desc *d = find_trouble(a);
@@ -397,7 +190,7 @@ static void add_names(const struct teller *t, struct entry *e, const struct alar
 {
 	_cleanup_free_ char *names = NULL;
 
-	if (strcmp(a->kind, OF_PAUSE) == 0)
+	if (strcmp(a->kind, ALARM_OF_PAUSE) == 0)
 		names = xasprintf(phrase(NEWS_PAUSED_BY, t->language), a->name, a->detail);
 	else if (*a->ns && *a->name)
 		names = xasprintf(phrase(NEWS_OF, t->language), a->ns, a->name);
@@ -405,7 +198,7 @@ static void add_names(const struct teller *t, struct entry *e, const struct alar
 		names = xstrdup(*a->ns ? a->ns : a->name);
 	if (names)
 		entry_add_line(e, names);
-	if (*a->detail && strcmp(a->kind, OF_PAUSE) != 0) {
+	if (*a->detail && strcmp(a->kind, ALARM_OF_PAUSE) != 0) {
 		_cleanup_free_ char *detail = retell(a->detail, t->language);
 
 		entry_add_line(e, detail);
@@ -460,7 +253,7 @@ static void add_entry(struct teller *t, struct section *s, const struct alarm *a
 
 static bool is_for(const struct teller *t, const struct alarm *a)
 {
-	const bool own = strcmp(a->kind, OF_SINK) == 0 && strcmp(a->name, t->sink->name) == 0;
+	const bool own = strcmp(a->kind, ALARM_OF_SINK) == 0 && strcmp(a->name, t->sink->name) == 0;
 
 	return !own && audience_concerns(t->sink, a->cluster, a->ns, a->duty);
 }
@@ -508,7 +301,7 @@ static int add_more(struct teller *t, struct section *s, const struct alarm *a, 
 	if (rc == SQLITE_ROW) {
 		struct alarm more = *a;
 		_cleanup_free_ char *detail = db_text_dup(st, 1);
-		_cleanup_free_ char *names = names_of(db_text(st, 2), sqlite3_column_int64(st, 3));
+		_cleanup_free_ char *names = alarm_names(db_text(st, 2), sqlite3_column_int64(st, 3));
 
 		more.state.begin_at = sqlite3_column_int64(st, 0);
 		more.detail = detail;
@@ -608,23 +401,15 @@ static int tell_sink(struct teller *t, const struct alarms *all)
 
 /* -- all of it, in one transaction -- */
 
-/* What came to stand since the last look joins its alarm. Not where the history cannot be written. */
-static int join_reasons(struct db *history)
-{
-	const int r = db_run(db_stmt(history, DB_ATTENTION_CLAMP), NULL);
-
-	return r < 0 ? r : db_run(db_stmt(history, DB_ATTENTION_JOIN), NULL);
-}
-
 static int find_alarms(struct tell_attention *t, struct db *db, const struct settings *s,
 		       const struct sender *sender, struct alarms *ret)
 {
-	int r = db == t->history ? join_reasons(db) : 0;
+	int r = db == t->history ? alarms_join(db) : 0;
 
 	if (r == 0)
-		r = add_reasons(t->history, ret);
+		r = alarms_add_reasons(t->history, ret);
 	if (r == 0)
-		r = add_pauses(t->history, ret);
+		r = alarms_add_pauses(t->history, ret);
 	if (r < 0 && db != t->history) {
 		ret->is_partial = true;
 		r = 0;
@@ -632,14 +417,6 @@ static int find_alarms(struct tell_attention *t, struct db *db, const struct set
 	add_troubles(t, (int64_t)s->gather_ms, ret);
 	add_sinks(sender, ret);
 	return r;
-}
-
-/* Their ends were told. */
-static int forget_over(struct db *db, int64_t before)
-{
-	const int r = db_run(db_stmt(db, DB_ALARM_FORGET, db_i("before", before)), NULL);
-
-	return r < 0 ? r : db_run(db_stmt(db, DB_ALARM_TOLD_FORGET), NULL);
 }
 
 static int tell(struct tell_attention *t, struct db *db, const struct settings *s, const struct zone *zone,
@@ -651,7 +428,7 @@ static int tell(struct tell_attention *t, struct db *db, const struct settings *
 	int r = find_alarms(t, db, s, sender, &standing);
 
 	if (r == 0)
-		r = update_alarms(db, &standing, now, &all);
+		r = alarms_update(db, &standing, now, &all);
 	for (size_t i = 0; r >= 0 && all.n > 0 && i < s->n_sinks; i++) {
 		const struct sink_settings *sink = &s->sinks[i];
 		struct teller teller = { .db = db,
@@ -667,7 +444,7 @@ static int tell(struct tell_attention *t, struct db *db, const struct settings *
 			r = tell_sink(&teller, &all);
 		*ret_put = *ret_put || r > 0;
 	}
-	return r < 0 || all.n == 0 ? r : forget_over(db, now - (int64_t)s->gather_ms);
+	return r < 0 || all.n == 0 ? r : alarms_forget_over(db, now - (int64_t)s->gather_ms);
 }
 
 int tell_attention(struct tell_attention *t, struct db *db, const struct settings *s, const struct zone *zone,
