@@ -50,7 +50,7 @@ static int check(const struct stat *st, size_t cap, const struct refusal *e)
 	return 0;
 }
 
-bool file_is_exposed(const char *path)
+static bool is_exposed(const char *path)
 {
 	struct stat st;
 
@@ -61,7 +61,7 @@ bool file_is_exposed(const char *path)
 
 void file_tell_exposed(const char *path, struct diags *d)
 {
-	if (file_is_exposed(path))
+	if (is_exposed(path))
 		diags_warn(d, path, 0, 0,
 			   "holds a secret that other users can read: chmod o-rwx it, and give it a group of "
 			   "this service alone");

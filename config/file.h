@@ -18,9 +18,7 @@
  * reterr, NULL = English. */
 int file_read(const char *path, size_t cap, char **ret, size_t *ret_n, str_translate_fn *translate,
 	      char reterr[static FILE_ERROR_MAX]);
-/* May others than we and root read it? Our groups are ours. */
-bool file_is_exposed(const char *path);
-/* Warn when they may: it holds a secret. */
+/* Warn when others than we and root may read it: it holds a secret. Our groups are ours. */
 void file_tell_exposed(const char *path, struct diags *d);
 /* Text of PEM, as far as that is seen without decoding it: it begins something, and holds no NUL. */
 bool file_is_pem(const char *text, size_t n);
