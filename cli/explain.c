@@ -123,7 +123,7 @@ static int explain(const struct options *o, const char *object)
 		if (code == EXIT_CODE_OK && (!again || (r.n > 0 && !explain_is_same(&r, &last)))) {
 			if (again && o->output != OUTPUT_JSON)
 				printf("\n");
-			explain_print(&r, o->output, &view);
+			explain_print(&r, (enum output)o->output, &view);
 		}
 		if (r.n > 0) {
 			explain_report_done(&last);

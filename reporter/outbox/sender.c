@@ -28,7 +28,7 @@ static const struct backoff_policy shut_policy = { .base_ms = 1000, .cap_ms = 60
 #define DRAIN_SEND_MS 2000u
 /* Which sinks are down, as the particulars of a trouble have room (ipc/messages.def), with an end; of that
  * how many have none. */
-#define DOWN_SIZE 256u
+#define DOWN_SIZE 512u
 #define MORE_SIZE sizeof("; and 18446744073709551615 more")
 /* While nothing else is to be done. */
 #define LOOK_MS 3600000u

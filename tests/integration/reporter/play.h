@@ -28,7 +28,7 @@ struct play {
 	const char *schedule;             /* NULL = the duty is off */
 	const char *listen;               /* NULL = any free port */
 	char sandbox[256];                /* what READY said */
-	char troubles[TROUBLE__MAX][256]; /* what TROUBLE said last of each kind */
+	char troubles[TROUBLE__MAX][512]; /* what TROUBLE said last of each kind */
 	size_t at, len;                   /* of the datagram that was read last: decoded up to at */
 	uint8_t frame[IPC_FRAME_MAX];
 };

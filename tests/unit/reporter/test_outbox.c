@@ -94,7 +94,7 @@ static struct settings settings;
 static struct {
 	uint64_t wake_ms, lost;
 	size_t ended[OUTBOX_STATE__MAX];
-	char down[200], error[100], losers[100]; /* losers: "a c ", the sinks that lost something */
+	char down[512], error[100], losers[100]; /* losers: "a c ", the sinks that lost something */
 	bool drained;
 	int troubles;
 } w;
@@ -482,10 +482,10 @@ TEST(without_an_address_it_waits_until_there_is_one)
 
 TEST(sinks_that_are_down_and_have_no_room_are_counted)
 {
-	char why[121], want[200];
+	char why[251], want[400];
 
-	memset(why, 'x', 120);
-	why[120] = '\0';
+	memset(why, 'x', 250);
+	why[250] = '\0';
 	sinks[2] = sinks[1];
 	sinks[2].name = (char *)"c";
 	settings.n_sinks = 3;
