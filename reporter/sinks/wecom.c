@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
@@ -20,11 +21,15 @@
 /* The content may take six times its bytes as JSON. */
 #define BODY_MAX ((size_t)32 * 1024)
 
+/* User IDs have no case there (document/path/90195): "All" may be everybody, too. */
+static bool is_all(const char *who)
+{
+	return strcasecmp(who + strspn(who, "@"), "all") == 0;
+}
+
 static bool mention(FILE *f, const char *who, bool trusted)
 {
-	const bool all = strcmp(who, "all") == 0 || strcmp(who, "@all") == 0;
-
-	if ((all && !trusted) || !markup_is_name(who, "_-.@"))
+	if ((is_all(who) && !trusted) || !markup_is_name(who, "_-.@"))
 		return false;
 	(void)fprintf(f, "<@%s>", who);
 	return true;

@@ -571,6 +571,8 @@ TEST(operators_mention_whom_they_want_and_clusters_only_people)
 		{ SINK_DINGTALK, "manager1", "all", "\"atUserIds\":[\"manager1\"]", "\"isAtAll\":false",
 		  "@all" },
 		{ SINK_WECOM, "wangqing", "li.si", "<@wangqing>", "<@li.si>", "@ " },
+		{ SINK_WECOM, "all", "All", "<@all>", "@ All", "<@All>" },
+		{ SINK_WECOM, "@all", "@ALL", "<@@all>", "@ @ALL", "<@@ALL>" },
 		{ SINK_SLACK, "channel", "U024BE7LH", "<!channel>", "<@U024BE7LH>", "@ " },
 		{ SINK_SLACK, "SAZ94GDB8", "here", "<!subteam^SAZ94GDB8>", "@ here", "<!here>" },
 		{ SINK_TEAMS, "ops@b.c", "al@b.c", "\"mentioned\":{\"id\":\"ops@b.c\"", "<at>al@b.c</at>",
