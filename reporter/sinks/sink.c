@@ -224,14 +224,25 @@ static bool holds_secret(const char *text, const char *path)
 	return false;
 }
 
-/* What a library or the server says goes to the log, to status and to the page; the address is a secret and
- * must not. A server may say the secret alone; a library never does, and a host may be named like a path. */
-static void set_text(struct sink_answer *a, const char *s, const char *url, bool by_server)
+/* Does it hold the password of a mail server, of "PASSWORD" or "USER:PASSWORD", or what a bot signs with? */
+static bool holds_password(const char *text, const char *secret)
 {
-	const char *path = url + sink_base_length(url);
+	const char *colon = strchr(secret, ':'), *behind = colon ? colon + 1 : "";
+
+	return (*secret && strstr(text, secret)) || (*behind && strstr(text, behind));
+}
+
+/* What a library or the server says goes to the log, to status and to the page; neither the address nor what
+ * was logged in with must. A server may say the key of its address alone; a library never does, and a host
+ * may be named like a path. */
+static void set_text(struct sink_answer *a, const char *s, const struct sink_settings *sink, bool by_server)
+{
+	const char *url = sink->url ? sink->url : "", *path = url + sink_base_length(url);
 
 	if ((path[0] && path[1] && strstr(s, path)) || (by_server && holds_secret(s, path)))
 		s = "(a text that contains the address)";
+	else if (holds_password(s, sink->secret ? sink->secret : ""))
+		s = "(a text that contains the secret)";
 	(void)str_copy_printable(a->text, sizeof(a->text), s, strlen(s));
 }
 
@@ -299,7 +310,7 @@ static void interpret_response(const struct sink_settings *s, const struct http_
 	const bool understood = sink_ops_of(s->type)->interpret(r, ret, &text);
 
 	if (understood && (good || ret->verdict == SINK_AGAIN)) {
-		set_text(ret, text ? text : "", s->url ? s->url : "", !is_mail);
+		set_text(ret, text ? text : "", s, !is_mail);
 		return;
 	}
 	if (good) {
@@ -312,7 +323,7 @@ static void interpret_response(const struct sink_settings *s, const struct http_
 	if (!text)
 		text = good ? xasprintf("the answer is not what %s says; check its url", type->label)
 			    : say_status(s, r->status);
-	set_text(ret, text, s->url ? s->url : "", !is_mail);
+	set_text(ret, text, s, !is_mail);
 }
 
 /* A refusal lasts until somebody changes the proxy or its rules; what it cannot do now it may do later. */
@@ -339,7 +350,7 @@ void sink_interpret(const struct sink_settings *s, const struct http_result *r, 
 		ret->verdict = judge_proxy(r->way.proxy_status);
 		ret->cause = SINK_PROXY;
 	}
-	set_text(ret, r->error, s->url ? s->url : "", false);
+	set_text(ret, r->error, s, false);
 }
 
 bool sink_read_code(const struct http_result *r, const char *code_key, const char *text_key,

@@ -250,6 +250,7 @@ static const char *const written[] = {
 	"not an http or https URL: ftp://x",
 	"ops: the server offers no TLS (STARTTLS), and nothing is sent without",
 	"ops: (a text that contains the address)",
+	"mail: (a text that contains the secret)",
 	/* the state directory */
 	"/var/lib/opc: another instance uses this state directory; stop it, or give this one its own "
 	"stateDir",

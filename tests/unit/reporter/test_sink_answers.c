@@ -274,6 +274,30 @@ TEST(the_key_of_an_address_never_shows)
 	ck_assert_says(&s, body, "(a text that contains the address)");
 }
 
+/* A mail server that repeats what it was logged in with, whole or without the user; that is no library's
+ * doing, so no length is too short. */
+TEST(the_password_never_shows)
+{
+	static const struct {
+		const char *secret, *says, *shown;
+	} rows[] = {
+		{ "hunter2", "535 no such login: bob/hunter2", "(a text that contains the secret)" },
+		{ "bob:hunter2", "535 hunter2 is not the password", "(a text that contains the secret)" },
+		{ "a:b", "535 (a:b)", "(a text that contains the secret)" },
+		{ "hunter2", "535 authentication failed", "authentication failed" },
+		{ "bob:", "535 bob: who?", "(a text that contains the secret)" },
+		{ "bob:", "535 who is bob?", "who is bob?" },
+		{ NULL, "535 authentication failed", "authentication failed" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct sink_settings s =
+			sink_of_type(SINK_EMAIL, "smtps://mail.example", rows[i].secret, EN);
+
+		ck_assert_says(&s, rows[i].says, rows[i].shown);
+	}
+}
+
 /* -- how often -- */
 
 TEST_LOOP(limits_hold_in_every_window, 0, SINK_TYPE__MAX)
