@@ -106,6 +106,42 @@ TEST(test_tls)
 	server_stop(&s);
 }
 
+/* Whoever names a CA trusts that one, and not all the world that the system trusts. */
+TEST(an_authority_of_its_own_is_not_widened_by_the_systems)
+{
+	struct server s, other;
+
+	server_start(&s, serve_ok, true);
+	server_start(&other, serve_ok, true);
+	char *pem = xstrdup(s.ca_pem);
+
+	http_take_system_ca(&pem);
+	ck_assert_ptr_null(pem);
+	struct http_endpoint e = { .base_url = s.url };
+
+	ck_assert_int_eq(tls_get(&e).r.failure, HTTP_OK);
+	e.ca_pem = other.ca_pem;
+	ck_assert_int_eq(tls_get(&e).r.failure, HTTP_CONNECT);
+	e.ca_pem = s.ca_pem;
+	ck_assert_int_eq(tls_get(&e).r.failure, HTTP_OK);
+	server_stop(&other);
+	server_stop(&s);
+}
+
+/* Those that were are kept: a reload that brings the same must not keep it once more. */
+TEST(the_same_certificates_of_the_system_are_not_kept_twice)
+{
+	char *first = xstrdup("-----BEGIN X-----\n"), *same = xstrdup(first);
+
+	http_take_system_ca(&first);
+	const void *kept = http_system_ca().data;
+
+	http_take_system_ca(&same);
+	ck_assert_ptr_eq(http_system_ca().data, kept);
+	ck_assert_ptr_nonnull(same); /* still the caller's */
+	free(same);
+}
+
 /* After http_global_init a whole TLS exchange opens no file and starts no thread: the kernel would kill. */
 static int sealed_child(struct server *s)
 {
