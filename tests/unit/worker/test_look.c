@@ -325,6 +325,82 @@ TEST(a_look_stays_in_the_namespaces_of_the_duty)
 	ck_assert_uint_eq(world.started, 1);
 }
 
+/* Where this program itself lives, and what is left out by default, is read only where it is named. */
+TEST(a_look_needs_the_name_of_what_is_protected)
+{
+	struct policy *p = &world.policy;
+
+	p->own_namespace = (char[]){ "janitors" };
+	str_list_add(&p->default_exclude_namespaces, "kube-*", 6);
+	ask_in("janitors", 1);
+	ask_in("kube-system", 2);
+	ck_assert_uint_eq(world.started, 0);
+	ck_assert_uint_eq(world.answered, 2);
+	str_list_add(&p->duty[DUTY_RESTARTS].namespaces, "kube-system", 11);
+	ask_in("janitors", 3);
+	ck_assert_uint_eq(world.started, 0);
+	ask_in("kube-system", 4);
+	str_list_add(&p->duty[DUTY_RESTARTS].namespaces, "janitors", 8);
+	ask_in("janitors", 5);
+	ck_assert_uint_eq(world.started, 2);
+}
+
+static void answer_owned_by(unsigned i, const char *uid, const char *owner_uid)
+{
+	char body[512];
+
+	(void)snprintf(
+		body, sizeof(body),
+		"{\"metadata\":{\"uid\":\"%s\",\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":"
+		"\"ReplicaSet\",\"name\":\"o\",\"uid\":\"%s\",\"controller\":true}]}}",
+		uid, owner_uid);
+	answer(i, 200, body);
+}
+
+/* A server, or who writes owner references, may name one above the other without end. */
+TEST(owners_have_an_end)
+{
+	ask(1);
+	answer_owned_by(0, "u-1", "u-2");
+	for (unsigned i = 1; world.answered == 0; i++) {
+		ck_assert_uint_lt(i, 10);
+		answer_owned_by(i, "u-2", "u-2");
+	}
+	ck_assert_uint_eq(world.started, 5); /* the pod, and four */
+	ck_assert(world.answer.found);
+}
+
+TEST(a_uid_has_a_limit)
+{
+	char uid[65] = "";
+
+	memset(uid, 'x', 63);
+	ask(1);
+	answer_owned_by(0, "u-1", uid);
+	ck_assert_uint_eq(world.started, 2);
+	answer_owned_by(1, uid, "u-3");
+	ck_assert_uint_eq(world.started, 3);
+	answer(2, 404, "{}");
+	uid[63] = 'x';
+	ask(2);
+	answer_owned_by(3, "u-1", uid);
+	ck_assert_uint_eq(world.started, 4);
+	ck_assert_uint_eq(world.answered, 2);
+}
+
+/* Whatever the server sends, and however slowly: the worker has leases to keep. */
+TEST(an_answer_has_a_size_and_a_time)
+{
+	ask(1);
+	answer(0, 200, POD);
+	answer(1, 200, REPLICASET);
+	ck_assert_uint_eq(world.started, 3);
+	for (unsigned i = 0; i < world.started; i++) {
+		ck_assert(world.call[i].max_body > 0 && world.call[i].max_body <= 2 << 20);
+		ck_assert(world.call[i].total_timeout_ms > 0 && world.call[i].total_timeout_ms <= 4000);
+	}
+}
+
 TEST(a_look_is_at_a_pod)
 {
 	static const char *const names[] = { "..", ".", "../secrets/token", "web-1/log",
