@@ -96,6 +96,24 @@ TEST_LOOP(an_invented_intent_is_not_carried_out, 0, 6)
 	ck_assert_str_eq(only_record()->reason, "IntentNotOurs");
 }
 
+/* Names of clusters are looked up by the index that it says: the last one is one too many. */
+TEST_LOOP(an_intent_of_no_cluster_is_not_carried_out, 0, 2)
+{
+	open_history();
+	nominate(1);
+	struct msg open = open_of(heard(MSG_INTENT, 0));
+
+	open.u.open_intent.cluster = _i == 0 ? 1 : CLUSTERS_MAX;
+	start_again();
+	forget();
+	say(ROLE_REPORTER, &open);
+	open_history();
+	ck_assert_uint_eq(count(MSG_GRANT), 0);
+	ck_assert_uint_eq(open_leases(), 0);
+	ck_assert_str_eq(only_record()->reason, "IntentNotOurs");
+	ck_assert_str_eq(only_record()->detail, "it names a cluster that is not configured");
+}
+
 TEST(an_intent_that_ended_long_ago_is_not_carried_out_again)
 {
 	open_history();

@@ -118,6 +118,78 @@ TEST(it_is_said_once_a_life_and_before_the_end)
 	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 3);
 }
 
+/* One that dies and has none again has said it once in its life, too. */
+TEST(every_life_of_the_reporter_may_say_it)
+{
+	say_no_history();
+	for (unsigned lives = 2; lives < 4; lives++) {
+		stage_die(w.s, ROLE_REPORTER, 0);
+		stage_run(w.s);
+		ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), lives);
+		say_no_history();
+		ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), lives);
+	}
+}
+
+/* What was asked of one life is no leave for the next: rows that nobody asked for change a watcher's guards.
+ */
+TEST(a_question_is_put_once_and_to_one_life_of_the_reporter)
+{
+	const struct msg end = { .type = MSG_SAVED_END };
+
+	say_no_history();
+	say(ROLE_WATCHER, &saved_get);
+	open_history();
+	ck_assert_uint_eq(count(MSG_SAVED_GET), 1);
+	stage_die(w.s, ROLE_REPORTER, 0);
+	stage_run(w.s);
+	open_history();
+	ck_assert_uint_eq(count(MSG_SAVED_GET), 1);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 2);
+	say(ROLE_REPORTER, &end);
+	ck_assert_uint_eq(count(MSG_SAVED_END), 0);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 3);
+}
+
+/* As long as it is not known what is open, nothing of it is taken for ended. */
+TEST(what_is_open_survives_a_long_time_without_history)
+{
+	open_history();
+	nominate(1);
+	const struct msg open = open_of(heard(MSG_INTENT, 0));
+
+	for (int i = 0; i < 2; i++) {
+		start_again();
+		forget();
+		say_no_history();
+		stage_pass(w.s, 3600000);
+	}
+	say(ROLE_REPORTER, &open);
+	open_history();
+	ck_assert_uint_eq(count(MSG_GRANT), 1);
+	ck_assert(heard(MSG_GRANT, 0)->u.grant.verify_first);
+}
+
+/* It is in force at once; the history is told when there is one. */
+TEST(a_pause_without_history_is_written_down_later)
+{
+	struct msg m = { .type = MSG_CTL_PAUSE, .u.ctl_pause = { .duty = DUTY_ALL, .on = true } };
+
+	open_history(); /* from now on our own file says what is paused */
+	start_again();
+	say_no_history();
+	forget();
+	pause_requests_on_ctl_pause(stage_supervisor(w.s)->pause_requests, &m);
+	stage_run(w.s);
+	ck_assert_uint_eq(count(MSG_PAUSE), 1); /* to the watcher */
+	stage_pass(w.s, 61000);
+	ck_assert_uint_eq(count(MSG_PAUSE), 1);
+	open_history();
+	nominate(1);
+	ck_assert_uint_eq(open_leases(), 0);
+	ck_assert_uint_ge(count(MSG_PAUSE), 2);
+}
+
 static bool stands(enum trouble kind)
 {
 	return trouble_list_of(stage_supervisor(w.s)->troubles, kind, 0) > 0;

@@ -159,6 +159,22 @@ static void corrected(uint64_t id)
 	ck_assert_uint_eq(count(MSG_INTENT), 1);
 }
 
+/* A history that is not there cannot say what was taken, nor keep what is put back. */
+TEST(nothing_is_put_back_without_a_history)
+{
+	struct msg no = { .type = MSG_NO_HISTORY };
+
+	stage_die(w.s, ROLE_REPORTER, 0);
+	stage_run(w.s);
+	strcpy(no.u.no_history.why, "history.db: is damaged");
+	say(ROLE_REPORTER, &no);
+	ask(7);
+	ck_assert_uint_eq(count(MSG_CTL_RESTORE), 0);
+	ended(7, OUTCOME_REFUSED, "Busy");
+	open_history();
+	corrected(7);
+}
+
 TEST(the_whole_way)
 {
 	struct msg m = { .type = MSG_INTENT_ACK, .u.intent_ack = { .id = 20, .written = true } };
