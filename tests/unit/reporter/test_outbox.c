@@ -659,6 +659,7 @@ TEST(who_is_told_what)
 	const struct sink_settings s = { .news = 1 << NEWS_ACTIONS,
 					 .clusters = { clusters, 1 },
 					 .namespaces = { namespaces, 2 } };
+	struct sink_settings of_duty = { 0 };
 
 	ck_assert(audience_is_told(&s, NEWS_ACTIONS));
 	ck_assert(!audience_is_told(&s, NEWS_REPORT));
@@ -670,6 +671,11 @@ TEST(who_is_told_what)
 	namespaces[1] = (char *)"!shop-test";
 	ck_assert(audience_concerns(&s, "prod-1", "shop-web", DUTY_EVICTED));
 	ck_assert(!audience_concerns(&s, "prod-1", "shop-test", DUTY_EVICTED));
+	str_list_add(&of_duty.duties, duty_name(DUTY_EVICTED), strlen(duty_name(DUTY_EVICTED)));
+	ck_assert(audience_concerns(&of_duty, "prod-1", "shop-web", DUTY_EVICTED));
+	ck_assert(!audience_concerns(&of_duty, "prod-1", "shop-web", DUTY_TERMINATING));
+	ck_assert(audience_concerns(&of_duty, "prod-1", "shop-web", DUTY_ALL)); /* of no duty: of each */
+	str_list_done(&of_duty.duties);
 }
 
 TEST_MAIN("reporter/outbox")
