@@ -234,6 +234,15 @@ def attempts_to_create(s):
         "bind a role": ("POST", f"{RBAC}/namespaces/{ns}/rolebindings", {"metadata": {"name": "new"}, "roleRef": ref}),
         "bind a role everywhere": ("POST", f"{RBAC}/clusterrolebindings", {"metadata": {"name": ns + "-new"}, "roleRef": ref}),
         "create a Lease": ("POST", f"/apis/coordination.k8s.io/v1/namespaces/{ns}/leases", {"metadata": {"name": "new"}}),
+        "create a Deployment by server-side apply": (
+            "PATCH", path_of("Deployment", ns, "new"), {"apiVersion": "apps/v1", "kind": "Deployment", **deployment}, APPLY + "?fieldManager=x"),
+        "create an autoscaler": ("POST", f"/apis/autoscaling/v2/namespaces/{ns}/horizontalpodautoscalers", {
+            "metadata": {"name": "new"}, "spec": {"maxReplicas": 9, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "x"}}}),
+        "create a disruption budget": ("POST", f"/apis/policy/v1/namespaces/{ns}/poddisruptionbudgets", {
+            "metadata": {"name": "new"}, "spec": {"maxUnavailable": 0, "selector": {"matchLabels": {"a": "b"}}}}),
+        "create a class of priority": ("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": ns + "-new"}, "value": 1}),
+        "have a webhook change what others write": (
+            "POST", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", {"metadata": {"name": ns + "-new"}}),
     }
 
 
@@ -275,6 +284,11 @@ def attempts_on_replicas(s):
         "scale to 0 and note another number": at_once(s.deployment, 0, noted(1000)),
         "scale to 0 and note no number": at_once(s.deployment, 0, {**noted(3), MARK + "from": None}),
         "scale to 0 what serves": at_once(s.serving, 0, noted(1)),
+        "scale to 0 what serves, by server-side apply": patch(s.serving, {
+            "apiVersion": "apps/v1", "kind": "Deployment", "spec": {"replicas": 0},
+            "metadata": {"name": s.serving["metadata"]["name"], "annotations": noted(1)}}, kind=APPLY + "?fieldManager=x&force=true"),
+        "tell of what serves that it does not": patch(s.serving, {"status": {"readyReplicas": 0, "availableReplicas": 0}}, "status"),
+        "tell of a Job that works that it does not": patch(s.working, {"status": {"ready": 0}}, "status"),
         "scale to 0 what is to be ignored": at_once(s.left_alone, 0, noted(2)),
         "scale to 0 what every duty skips": at_once(s.skipped, 0, noted(2)),
         "scale to 0 what would lose its claims": at_once(s.loses_claims, 0, noted(1)),
@@ -314,6 +328,12 @@ def attempts_on_the_rest(s):
         "delete a Secret": ("DELETE", f"{core}/secrets/held", None),
         "delete a node": ("DELETE", "/api/v1/nodes/node-1", None),
         "taint a node": ("PATCH", "/api/v1/nodes/node-1", {"spec": {"unschedulable": True}}, MERGE),
+        "tell that a node is not ready": ("PATCH", "/api/v1/nodes/node-1/status", {"status": {"conditions": []}}, MERGE),
+        "tell an Event by the newer API": ("POST", f"/apis/events.k8s.io/v1/namespaces/{ns}/events", {
+            "metadata": {"name": "newer"}, "regarding": {"kind": "Pod", "namespace": ns, "name": "x"}, "reason": "R", "action": "A",
+            "type": "Normal", "note": "m", "eventTime": "2026-11-22T10:00:00.000000Z", "reportingController": "ops-pod-cleaner",
+            "reportingInstance": "x"}),
+        "delete an Event": ("DELETE", f"{core}/events/told", None),
         "tell an Event in another's name": ("POST", f"{core}/events", event(ns, "new", "kubelet")),
         "change another's Event": ("PATCH", f"{core}/events/told", {"source": {"component": "ops-pod-cleaner"}, "message": "evil"}, MERGE),
     }
