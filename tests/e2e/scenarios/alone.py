@@ -242,7 +242,7 @@ def rbac_check(t):
     config = t.config(evicted=ns)
     pair = Alone(t, config)
     said = pair.call("rbac", "--check", "-n", ns, config=True, kubeconfig=False).stdout
-    assert "reader: 0 of" in said and "writer: 0 of" in said, said
+    assert "reader: rights missing: 0 of" in said and "writer: rights missing: 0 of" in said, said
     reader = Alone(t, config, t.kubeconfig("cleaner-reader"))
     said = reader.call("rbac", "--check", "-n", ns, code=1).stdout
     assert f"missing: delete pods in {ns}, role ops-pod-cleaner-writer" in said and "missing: list pods" not in said, said
@@ -258,7 +258,7 @@ def rbac_check(t):
     r = Alone(t, {**config, "clusters": clusters}).call("rbac", "--check", "-n", ns, code=69, kubeconfig=False)
     parts = re.split(r"^cluster (\w+)\n", r.stdout, flags=re.M)
     assert parts[1::2] == ["full", "gone", "half"] and "/nowhere/kubeconfig" in r.stderr, (r.stdout, r.stderr)
-    assert "reader: 0 of" in parts[2] and "writer: 0 of" in parts[2] and not parts[4] and "missing: delete pods" in parts[6], r.stdout
+    assert "reader: rights missing: 0 of" in parts[2] and "writer: rights missing: 0 of" in parts[2] and not parts[4] and "missing: delete pods" in parts[6], r.stdout
     assert "kubeconfig" in reader.call("rbac", "--check", "--kubeconfig", "/nowhere/kubeconfig", kubeconfig=False, code=69).stderr
     assert not t.writes(), t.writes()
 

@@ -87,6 +87,7 @@ TEST(who_names_one_keeps_it)
 	struct cluster_settings c = { .server = (char[]){ "https://127.0.0.1:1" },
 				      .ca_pem = (char[]){ "own" } };
 
+	ck_assert_ptr_nonnull(path);
 	trust_complete_cluster(&c);
 	ck_assert_str_eq(c.ca_pem, "own");
 }
