@@ -102,6 +102,7 @@ TEST_LOOP(a_sink_that_needs_it_is_found, 0, 3)
 					  { .problem = (char[]){ "no address" } } };
 	struct settings s = { .sinks = sinks, .n_sinks = 3 };
 
+	ck_assert_ptr_nonnull(path);
 	trust_complete_sinks(&s);
 	ck_assert_ptr_null(s.system_ca);
 	sinks[_i] = (struct sink_settings){ .url = (char[]){ "https://127.0.0.1:3" } };
