@@ -87,10 +87,10 @@ def hours(t):
     """Pods younger than `hours` are left out until they are old enough."""
     ns, sink = t.ns(), t.sink()
     t.program(config(t, sink, ns, hours="6s"))
-    pod = crashing(t, ns)
+    crasher = Crasher(t, ns)    # what restarted before anybody looked is in no window
     begin = time.time()
-    first = accepted(t, sink)[0]
-    assert pod["metadata"]["name"] in first.text
+    first = accepted(t, sink, crasher=crasher)[0]
+    assert crasher.pod["metadata"]["name"] in first.text
     assert first.t - begin >= 4.5, f"reported {first.t - begin:.1f} s after its creation"
 
 
