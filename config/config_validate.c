@@ -249,6 +249,10 @@ static void check_schedule(const struct check *k)
 			     c.zone);
 	} else if (is_written(k, "tooManyRestart.timeZone")) {
 		at = position_of(k, "tooManyRestart.timeZone");
+	} else if (is_written(k, "timeZone") && policy_enables(&s->policy, DUTY_RESTARTS)) {
+		WARN(k, position_of(k, "timeZone"),
+		     "timeZone is of windows: the report is sent by tooManyRestart.timeZone, which is %s",
+		     name);
 	}
 	r = zone_load(name, &bytes, &n);
 	if (r == 0 && bytes)
@@ -261,25 +265,34 @@ static void check_schedule(const struct check *k)
 	zone_free(&z);
 }
 
+static const char *zone_of_windows(const struct check *k)
+{
+	return k->c->settings.window_zone ? k->c->settings.window_zone : "UTC";
+}
+
+static void check_zone(const struct check *k, const struct position *at, const char *name)
+{
+	_cleanup_free_ void *bytes = NULL;
+	size_t n;
+	const int r = zone_load(name, &bytes, &n);
+
+	if (r < 0)
+		ERROR(k, at, "time zone \"%s\": %s", name, diags_said(k->d, zone_error(r)));
+}
+
 /* Every zone that a window names is there; the windows themselves were read where they stand. */
 static void check_windows(const struct check *k, enum duty d)
 {
 	const struct str_list *windows = &k->c->settings.policy.duty[d].windows;
-	const char *of_all = k->c->settings.window_zone;
 	struct window w;
-	size_t n;
 
 	for (size_t i = 0; i < windows->n; i++) {
-		_cleanup_free_ void *bytes = NULL;
-
 		if (window_parse(windows->v[i], &w, NULL) < 0)
 			continue;
-		const char *name = *w.cron.zone ? w.cron.zone : of_all ? of_all : "UTC";
-		const int r = zone_load(name, &bytes, &n);
-
-		if (r < 0)
-			ERROR(k, position_of_key(k, d, "windows"), "time zone \"%s\": %s", name,
-			      diags_said(k->d, zone_error(r)));
+		if (*w.cron.zone)
+			check_zone(k, position_of_key(k, d, "windows"), w.cron.zone);
+		else if (!is_written(k, "timeZone")) /* else it is looked at where it stands */
+			check_zone(k, position_of_key(k, d, "windows"), zone_of_windows(k));
 	}
 }
 
@@ -370,6 +383,8 @@ void config_validate(const char *path, const struct config *c, const struct posi
 	check_secrets(&k);
 	config_validate_sinks(path, c, positions, d);
 	check_schedule(&k);
+	if (is_written(&k, "timeZone"))
+		check_zone(&k, position_of(&k, "timeZone"), zone_of_windows(&k));
 	for (enum duty duty = 0; duty < DUTY__MAX; duty++)
 		check_windows(&k, duty);
 	check_clusters(&k);
