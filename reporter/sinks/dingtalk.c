@@ -14,6 +14,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
@@ -25,7 +26,7 @@
 
 static bool is_all(const char *who)
 {
-	return strcmp(who, "all") == 0;
+	return strcasecmp(who, "all") == 0;
 }
 
 static bool is_mobile(const char *who)

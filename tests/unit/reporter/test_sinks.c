@@ -486,6 +486,25 @@ TEST_LOOP(commands_are_whole_or_not_there, 0, N_TYPES)
 	document_done(&d);
 }
 
+/* What ends the code that it stands in would be a mark. */
+TEST_LOOP(a_command_does_not_leave_its_code, 0, N_TYPES)
+{
+	struct document d;
+	uint64_t left_out;
+
+	if (types[_i].type == SINK_TEAMS || types[_i].type == SINK_WEBHOOK)
+		return; /* which look for no marks in it */
+	document_init(&d, NEWS_ACTIONS, EN, NOW_MS);
+	struct entry *e = section_add_entry(document_add_section(&d, ""), "e");
+
+	entry_set_command(e, "echo `[x](y) *b* `");
+	char *body = body_of((size_t)_i, &d, 0, &left_out);
+
+	ck_assert_msg(!strstr(body, "](y)") && !strstr(body, "*b*"), "%s", body);
+	free(body);
+	document_done(&d);
+}
+
 /* -- signatures -- */
 
 TEST(signatures_are_the_documented_ones)
@@ -570,6 +589,8 @@ TEST(operators_mention_whom_they_want_and_clusters_only_people)
 		  "@@" },
 		{ SINK_DINGTALK, "manager1", "all", "\"atUserIds\":[\"manager1\"]", "\"isAtAll\":false",
 		  "@all" },
+		{ SINK_DINGTALK, "manager1", "ALL", "\"atUserIds\":[\"manager1\"]", "\"isAtAll\":false",
+		  "@ALL" },
 		{ SINK_WECOM, "wangqing", "li.si", "<@wangqing>", "<@li.si>", "@ " },
 		{ SINK_WECOM, "all", "All", "<@all>", "@ All", "<@All>" },
 		{ SINK_WECOM, "@all", "@ALL", "<@@all>", "@ @ALL", "<@@ALL>" },
