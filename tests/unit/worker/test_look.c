@@ -274,6 +274,26 @@ TEST(another_owner_of_that_name_is_not_it)
 	ck_assert_str_eq(world.answer.contact, "payments");
 }
 
+/* What no kubelet writes would be out of range in a message, and end the worker that sends it. */
+TEST_LOOP(an_end_out_of_range_is_not_told, 0, 2)
+{
+	static const char *const ends[] = {
+		"\"exitCode\":1099511627776,\"signal\":256",
+		"\"exitCode\":-1099511627776,\"signal\":-1",
+	};
+	char body[512];
+
+	ask(1);
+	(void)snprintf(body, sizeof(body),
+		       "{\"metadata\":{\"uid\":\"u-1\"},\"status\":{\"containerStatuses\":[{\"name\":\"app\","
+		       "\"state\":{\"terminated\":{%s}}}]}}",
+		       ends[_i]);
+	answer(0, 200, body);
+	ck_assert(world.answer.found);
+	ck_assert_int_eq(world.answer.exit_code, 0);
+	ck_assert_uint_eq(world.answer.signal, 0);
+}
+
 TEST(a_few_at_a_time)
 {
 	for (unsigned i = 0; i < LOOKS_MAX; i++)
