@@ -190,6 +190,21 @@ TEST(a_pause_without_history_is_written_down_later)
 	ck_assert_uint_ge(count(MSG_PAUSE), 2);
 }
 
+/* Whoever else says it has broken the protocol, and is not believed. */
+TEST(nobody_but_the_reporter_says_it)
+{
+	const struct msg m = { .type = MSG_NO_HISTORY };
+
+	say_no_history();
+	stage_die(w.s, ROLE_REPORTER, 0);
+	stage_run(w.s);
+	say(ROLE_WORKER, &m);
+	say(ROLE_WATCHER, &m);
+	ck_assert(!stage_supervisor(w.s)->no_history);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_WORKER, 0), 2);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_WATCHER, 0), 2);
+}
+
 static bool stands(enum trouble kind)
 {
 	return trouble_list_of(stage_supervisor(w.s)->troubles, kind, 0) > 0;
