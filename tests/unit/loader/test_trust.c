@@ -3,10 +3,12 @@
 #include "loader/trust.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -78,6 +80,36 @@ TEST(what_is_no_bundle_is_not_handed_on)
 		if (!rows[i].taken)
 			ck_assert_pstr_eq(got, of_the_system);
 	}
+}
+
+/* What trust_complete_cluster writes to the log; the caller frees it. */
+static char *said(void)
+{
+	_cleanup_free_ char *path = xasprintf("%s/said", dir);
+	const int before = dup(STDERR_FILENO), to = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	char *ret = xcalloc(1, 4096);
+
+	ck_assert(before >= 0 && to >= 0);
+	log_set_level(LOG_LEVEL_WARN);
+	(void)dup2(to, STDERR_FILENO);
+	free(given());
+	(void)dup2(before, STDERR_FILENO);
+	ck_assert_int_ge(pread(to, ret, 4095, 0), 0);
+	(void)close(before);
+	(void)close(to);
+	return ret;
+}
+
+TEST(what_is_no_bundle_is_said)
+{
+	_cleanup_free_ char *none = said(), *path = write_bundle("no certificates\n", 16), *bad = said(),
+			    *again = write_bundle(BEGIN, sizeof(BEGIN) - 1), *good = said();
+
+	ck_assert_str_eq(none, "");
+	ck_assert_msg(strstr(bad, "SSL_CERT_FILE") && strstr(bad, path) && strstr(bad, "is not PEM"), "%s",
+		      bad);
+	ck_assert_str_eq(good, "");
+	ck_assert_str_eq(path, again);
 }
 
 /* A certificate that the operator has named is not widened by all that the system trusts. */
