@@ -153,8 +153,9 @@ def widths(t):
     walk(alone, 40, "zh_CN.UTF-8", SLOW, filled)
     for words in DOCUMENTS:
         args, asks = [filled.get(word, word) for word in words], words[0] not in ASK_NOBODY
-        piped = (program.ask if asks else program.ask_plain)(*args).stdout.splitlines()
-        assert piped and program.on_terminal(40, *args, asks=asks) == piped, words
+        ask = program.ask if asks else program.ask_plain
+        # Of what lives the two are taken at two times: until nothing came between.
+        t.until(f"the same at any width: {words}", lambda: program.on_terminal(40, *args, asks=asks) == ask(*args).stdout.splitlines() != [], 30)
     lines = program.on_terminal(80, "status")
     watchers = [line for line in lines if "watcher 0" in line]
     assert sorted(name for name in files for line in watchers if name in line) == sorted(files), lines
