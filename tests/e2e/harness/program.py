@@ -140,9 +140,10 @@ class Program:
             process = subprocess.Popen([self.binary, *args, *where], stdin=subprocess.DEVNULL, stdout=slave,
                                        stderr=subprocess.PIPE, env={**self.env, "TERM": "xterm", "NO_COLOR": "1", **(env or {})})
             text, end = b"", time.monotonic() + timeout
-            while select.select([master], [], [], 0.05)[0] or process.poll() is None:
+            # Whether it has ended is asked first: what it wrote before is there then.
+            while process.poll() is None or select.select([master], [], [], 0.05)[0]:
                 assert time.monotonic() < end, f"{args}: no end after {timeout:g} s"
-                if select.select([master], [], [], 0)[0]:
+                if select.select([master], [], [], 0.05)[0]:
                     text += os.read(master, 65536)
             assert process.returncode in codes or args[0] == "status" and process.returncode == 1, (args, process.returncode, text, process.stderr.read())
             process.stderr.close()
