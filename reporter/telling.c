@@ -143,8 +143,9 @@ static bool has_sink(const struct settings *s, const char *name)
 static void on_lost(void *ctx, const char *sink, uint64_t n, const char *why)
 {
 	struct telling *t = ctx;
+	const uint64_t counted = has_sink(t->settings, sink) ? n : 0;
 
-	for (uint64_t i = 0; has_sink(t->settings, sink) && i < n; i++)
+	for (uint64_t i = 0; i < counted; i++)
 		stats_sink_message(t->stats, sink, "lost");
 	(void)log_error(0, "messages were given up", kv_s("sink", sink), kv_u("messages", n),
 			kv_s("detail", why));
