@@ -24,11 +24,12 @@
 #define SERVICE_USER     "ops-pod-cleaner" /* systemd/sysusers */
 
 static const struct sink_file files[] = {
-	{ "urlFile", "apiurlFile", offsetof(struct sink_settings, url),
+	{ "urlFile", "apiurlFile", "url", "apiurl", offsetof(struct sink_settings, url),
 	  offsetof(struct sink_settings, url_file) },
-	{ "secretFile", "secretFile", offsetof(struct sink_settings, secret),
+	{ "secretFile", "secretFile", "secret", "secret", offsetof(struct sink_settings, secret),
 	  offsetof(struct sink_settings, secret_file) },
-	{ "caFile", NULL, offsetof(struct sink_settings, ca_pem), offsetof(struct sink_settings, ca_file) },
+	{ "caFile", NULL, "ca", NULL, offsetof(struct sink_settings, ca_pem),
+	  offsetof(struct sink_settings, ca_file) },
 };
 
 const struct sink_file *sink_file_at(size_t i)

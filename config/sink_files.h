@@ -10,9 +10,10 @@
 
 /* One key that names a file. */
 struct sink_file {
-	const char *key;      /* of `sinks`: "urlFile" */
-	const char *original; /* the same in tooManyRestart, NULL where it has none */
-	size_t value, file;   /* in struct sink_settings: what it fills, and its path */
+	const char *key;              /* of `sinks`: "urlFile" */
+	const char *original;         /* the same in tooManyRestart, NULL where it has none */
+	const char *of, *of_original; /* the key whose value it holds: "url", "apiurl" */
+	size_t value, file;           /* in struct sink_settings: what it fills, and its path */
 };
 
 /* NULL behind the last one. */

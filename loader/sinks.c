@@ -39,20 +39,11 @@ static void add_problem(struct loader *l, struct sink_settings *s, const char *k
 
 /* -- files -- */
 
-/* The key whose value it holds, as a sink or the bot of the original has it. */
-static const char *value_key(const struct sink_file *f, bool original)
-{
-	return f->value == offsetof(struct sink_settings, ca_pem)   ? "ca"
-	       : f->value == offsetof(struct sink_settings, secret) ? "secret"
-	       : original                                           ? "apiurl"
-								    : "url";
-}
-
 /* Nothing is sent to an address without its secret, or with other trust than was asked for. */
 static void read_file(struct loader *l, struct sink_settings *s, const struct sink_file *f)
 {
 	_cleanup_free_ char *path = sink_file_path(f, l->options->config, s), *said = NULL;
-	const char *key = value_key(f, is_original(l, s));
+	const char *key = is_original(l, s) ? f->of_original : f->of;
 	char why[SETTING_ERROR_MAX];
 
 	if (!path)
