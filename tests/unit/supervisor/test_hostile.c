@@ -58,6 +58,17 @@ TEST(an_intent_that_we_signed_is_taken_up_after_our_death)
 	ck_assert_uint_eq(count(MSG_RECORD), 0);
 }
 
+/* After a restart the history offers that one: nothing is done. */
+static void come_back_with(const struct msg *open)
+{
+	start_again();
+	forget();
+	say(ROLE_REPORTER, open);
+	open_history();
+	ck_assert_uint_eq(count(MSG_GRANT), 0);
+	ck_assert_uint_eq(open_leases(), 0);
+}
+
 /* Each member that is changed, and no signature at all. */
 TEST_LOOP(an_invented_intent_is_not_carried_out, 0, 6)
 {
@@ -85,12 +96,7 @@ TEST_LOOP(an_invented_intent_is_not_carried_out, 0, 6)
 	default:
 		i->mac[0] = i->mac[0] == '0' ? '1' : '0';
 	}
-	start_again();
-	forget();
-	say(ROLE_REPORTER, &open);
-	open_history();
-	ck_assert_uint_eq(count(MSG_GRANT), 0);
-	ck_assert_uint_eq(open_leases(), 0);
+	come_back_with(&open);
 	ck_assert_uint_eq(only_record()->id, i->id); /* its row ends */
 	ck_assert_uint_eq(only_record()->outcome, OUTCOME_UNCONFIRMED);
 	ck_assert_str_eq(only_record()->reason, "IntentNotOurs");
@@ -104,12 +110,7 @@ TEST_LOOP(an_intent_of_no_cluster_is_not_carried_out, 0, 2)
 	struct msg open = open_of(heard(MSG_INTENT, 0));
 
 	open.u.open_intent.cluster = _i == 0 ? 1 : CLUSTERS_MAX;
-	start_again();
-	forget();
-	say(ROLE_REPORTER, &open);
-	open_history();
-	ck_assert_uint_eq(count(MSG_GRANT), 0);
-	ck_assert_uint_eq(open_leases(), 0);
+	come_back_with(&open);
 	ck_assert_str_eq(only_record()->reason, "IntentNotOurs");
 	ck_assert_str_eq(only_record()->detail, "it names a cluster that is not configured");
 }
