@@ -3,6 +3,7 @@
 #include "config/hints.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/cleanup.h"
 #include "base/str.h"
@@ -13,10 +14,33 @@ static const struct hint {
 } hints[] = {
 #define HINT(said, written, remedy) { said, written, remedy, NULL },
 #define FULL_WIDTH(written, ascii)  { "", written, NULL, ascii },
+#define MEANT(word, option)
 #include "config/hints.def"
+#undef MEANT
 #undef FULL_WIDTH
 #undef HINT
 };
+
+static const struct {
+	const char *word, *option;
+} meant[] = {
+#define HINT(said, written, remedy)
+#define FULL_WIDTH(written, ascii)
+#define MEANT(word, option) { word, option },
+#include "config/hints.def"
+#undef MEANT
+#undef FULL_WIDTH
+#undef HINT
+};
+
+const char *hint_meant(const char *word, const char *const *options, size_t n)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(meant); i++)
+		for (size_t o = 0; o < n && strcasecmp(word, meant[i].word) == 0; o++)
+			if (strcmp(options[o], meant[i].option) == 0)
+				return options[o];
+	return NULL;
+}
 
 /* The line of that number, from 1 on; empty when there is none. */
 static struct str line_of(const char *text, size_t n, size_t number)

@@ -11,4 +11,8 @@
 /* Append the hints that fit to the errors from index `from` on, which are about this text. */
 void hints_add(const char *text, size_t n, struct diags *d, size_t from);
 
+/* The one of `options` (n of them) that people mean by that word, which is none of them; NULL when nobody has
+ * said so. Static. */
+const char *hint_meant(const char *word, const char *const *options, size_t n);
+
 #endif

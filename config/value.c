@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "config/cron.h"
+#include "config/hints.h"
 #include "base/duration.h"
 #include "base/unicode.h"
 #include "config/url.h"
@@ -87,7 +88,8 @@ static int find_option(struct value *v, struct str text, bool ignore_case)
 			return n;
 		options[n++] = one;
 	}
-	const char *near = setting_nearest(v->shown, options, (size_t)n);
+	const char *other = hint_meant(v->shown, options, (size_t)n);
+	const char *near = other ? other : setting_nearest(v->shown, options, (size_t)n);
 	(void)FAIL(v, "\"%s\" is none of %s%s%s%s", v->shown, v->row->unit,
 		   near ? SAID(v, "; did you mean ") : "", near ? near : "", near ? SAID(v, "?") : "");
 	return -1;
