@@ -93,6 +93,9 @@ static void check_name(const struct check *k, enum duty duty, const struct posit
 		     duty_name(duty), STR_ARG(name));
 	else if (str_list_has(&p->duty[duty].namespaces, STR_LIT("*")))
 		WARN(k, at, "%s.namespaces: \"%.*s\" is already in \"*\"", duty_name(duty), STR_ARG(name));
+	else if (str_is(name, "all"))
+		WARN(k, at, "%s.namespaces: \"all\" is one namespace of that name; write \"*\" for all",
+		     duty_name(duty));
 }
 
 static void check_pattern(const struct check *k, enum duty duty, const struct position *at,

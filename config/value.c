@@ -402,6 +402,23 @@ static int check_window(struct value *v, struct str *s)
 	return window_parse(spec, &w, &why) < 0 ? FAIL(v, "\"%s\": %s", v->shown, why.text) : 0;
 }
 
+/* A kubelet may give any reason; one that is a default but for a letter or two, or for its case, was hardly
+ * meant. */
+static void note_near_default(struct value *v, struct str s)
+{
+	_cleanup_free_ char *all = xstrdup(v->row->def), *word = xstrndup(s.p, s.n);
+	const char *near = NULL;
+
+	for (char *next = all, *one; (one = strsep(&next, ","));) {
+		if (strcmp(one, word) == 0)
+			return;
+		if (!near && (strcasecmp(one, word) == 0 || str_distance(one, word) <= 2))
+			near = one;
+	}
+	if (near)
+		note(v, "\"%s\" is taken as it stands; did you mean %s?", word, near);
+}
+
 /* "Init:" goes from *s. */
 static int check_reason(struct value *v, struct str *s)
 {
@@ -423,6 +440,7 @@ static int check_reason(struct value *v, struct str *s)
 				    "\"%s\" cannot be a reason: letters only (and \"-\"), as in "
 				    "CrashLoopBackOff",
 				    v->shown);
+	note_near_default(v, *s);
 	return 0;
 }
 

@@ -308,6 +308,33 @@ TEST_LOOP(one_error_each, 0, ARRAY_SIZE(errors))
 	ck_assert_uint_eq(diags.errors, 1);
 }
 
+/* A text that is taken, and what is said about it all the same; NULL = nothing of that kind. */
+static const struct {
+	const char *text, *kind, *line;
+} doubts[] = {
+	{ "deleteFinishedPod: {reasons: [nodelost]}", "did you mean",
+	  "\"nodelost\" is taken as it stands; did you mean NodeLost?" },
+	{ "tooManyRestart: {status: [CrashLoopBackof]}", "did you mean", "did you mean CrashLoopBackOff?" },
+	{ "tooManyRestart: {status: [CrashLoopBackOff, Error, OOMKilled, StartError]}", "did you mean",
+	  NULL },
+	{ "crashLoop: {enable: true, namespaces: [all]}", "one namespace", "write \"*\" for all" },
+	{ "crashLoop: {enable: true, namespaces: [allowed]}", "one namespace", NULL },
+};
+
+TEST_LOOP(what_is_hardly_meant_is_taken_and_told, 0, ARRAY_SIZE(doubts))
+{
+	size_t told = 0;
+
+	loads(doubts[_i].text);
+	for (size_t i = 0; i < diags.n; i++)
+		if (strstr(diags.v[i].text, doubts[_i].kind)) {
+			ck_assert_ptr_nonnull(doubts[_i].line);
+			ck_assert_ptr_nonnull(strstr(diags.v[i].text, doubts[_i].line));
+			told++;
+		}
+	ck_assert_uint_eq(told, doubts[_i].line != NULL);
+}
+
 /* In Chinese the same is wrong at the same place. */
 TEST_LOOP(one_error_each_in_chinese, 0, ARRAY_SIZE(errors))
 {
