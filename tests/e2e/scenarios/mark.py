@@ -92,11 +92,13 @@ def not_marked(t, kind):
         proxy.before("PATCH", is_object(workload), lambda _: Answer(403, reason="Forbidden"), times=10**6)
     for workload in workloads:
         workload.fail_to_pull()
-    def done():
-        """A worker that found it too early by what it read itself has a row before these, and wrote nothing."""
-        return [row for row in program.history() if row["outcome"] == "done"]
 
-    for row in t.until("both rows", lambda: len(done()) >= 2 and done(), 30):
+    def both():
+        """A worker that found it too early by what it read itself has a row before these, and wrote nothing."""
+        done = [row for row in program.history() if row["outcome"] == "done"]
+        return len(done) >= 2 and done
+
+    for row in t.until("both rows", both, 30):
         shown = program.ask("show", str(row["id"])).stdout
         assert "its mark was not written: 403" in shown, f"{row}\n{shown}"
     assert not any(mark_of(t, kind, ns, w.name) for w in workloads)
