@@ -78,12 +78,25 @@ void unsettled_add(struct unsettled *u, struct str ns, struct str name, struct s
 	unsettled_touch(u, now);
 }
 
+/* The history writes down no end while an action on the pod is open: what was told then is told again at
+ * once. */
+static void tell_anew(struct unsettled *u, struct str uid, uint64_t now)
+{
+	const uint32_t id = intern_find(u->uids, uid);
+
+	if (!id || u->v[id].told == 0)
+		return;
+	u->v[id].told = 0;
+	unsettled_touch(u, now);
+}
+
 void unsettled_on_result(struct unsettled *u, const struct msg_nomination_result *m, uint64_t now)
 {
 	const struct str ns = STR_C(m->ns), name = STR_C(m->name), uid = STR_C(m->uid);
 
 	if (!(ACTIONS_ON_PODS >> m->action & 1))
 		return;
+	tell_anew(u, uid, now);
 	if (OUTCOMES_FOLLOWED >> m->outcome & 1) {
 		unsettled_add(u, ns, name, uid, now);
 	} else if (m->outcome == OUTCOME_DONE && uid.n && !intern_find(u->uids, uid)) {

@@ -61,7 +61,7 @@ class Proxy:
         self.hooks = []
         self.cuts = []
         self.lock = threading.Lock()
-        self.sockets = set()
+        self.sockets = {}       # of which path; "" until it has been asked for
         self.closed = False
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = self.listener.getsockname()[1]
@@ -90,10 +90,11 @@ class Proxy:
         self.listener.close()
         self.cut()
 
-    def cut(self):
-        """End every connection that is open now. Its own thread closes it: a descriptor must not be reused under it."""
+    def cut(self, pattern=""):
+        """End every connection that is open now, or those on which such a path was asked for. Its own thread closes it: a
+        descriptor must not be reused under it."""
         with self.lock:
-            for s in self.sockets:
+            for s in [s for s, path in self.sockets.items() if re.search(pattern, path)]:
                 try:
                     socket.socket.shutdown(s, socket.SHUT_RDWR)
                 except OSError:
@@ -114,11 +115,12 @@ class Proxy:
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             client = self.context.wrap_socket(client, server_side=True)
             with self.lock:
-                self.sockets.add(client)
+                self.sockets[client] = ""
             request = self._read_request(client)
             if not request:
                 return
             with self.lock:
+                self.sockets[client] = request.path
                 self.requests.append(request)
             verdict = self._call("before", request)
             if verdict is None:
@@ -141,7 +143,7 @@ class Proxy:
             for s in (client, server):
                 if s:
                     with self.lock:
-                        self.sockets.discard(s)
+                        self.sockets.pop(s, None)
                     s.close()
 
     def _find(self, when, request):
@@ -187,7 +189,7 @@ class Proxy:
         if self.client_context:
             server = self.client_context.wrap_socket(server, server_hostname=self.upstream.hostname)
         with self.lock:
-            self.sockets.add(server)
+            self.sockets[server] = request.path
         lines = [line for line in request.head if not line.lower().startswith("connection:")] + ["Connection: close"]
         server.sendall("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + request.body)
         return server

@@ -81,7 +81,20 @@ def compact(t):
     etcd(t, "/v3/kv/compaction", revision=revision, physical=True)
 
 
+class ControllersAnew:
+    """A controller that found no server asks again later and later, up to a minute, and long afterwards (client-go's reflector: 30 s
+    doubled by jitter, forgotten after two minutes): the next scenario gets some that have not waited."""
+
+    def __init__(self, t):
+        self.dir = t.server.dir
+        t.closing.append(self)
+
+    def close(self):
+        subprocess.run([CLUSTER / "restart", self.dir, "controller-manager"], check=True, capture_output=True, timeout=90)
+
+
 def restart(t, *args):
+    ControllersAnew(t)
     subprocess.run([CLUSTER / "restart", t.server.dir, *args], check=True, capture_output=True, timeout=90)
 
 

@@ -1,9 +1,11 @@
 """Trouble on the way to the API server."""
+import threading
 import time
 
 from harness.proxy import DROP, Answer
 from harness.scenario import scenario
 
+ALL_PODS = "^/api/v1/pods$"
 PAGE = Answer(200, b"<html><body>please log in</body></html>", kind="text/html")
 
 
@@ -50,6 +52,33 @@ def answer_lost(t):
                                                and r["outcome"] in ("done", "gone", "unconfirmed")], 10)
     gone = t.canary(ns)
     t.expect(deleted=[pod, gone])
+
+
+@scenario("wire/nobody-heard")
+def nobody_heard(t):
+    """The server deleted the pod; neither the answer nor the look after it nor the watch got through. While the next attempt is open
+    the watch comes back: the history says done as soon as that attempt has ended."""
+    ns, proxy, back = t.ns(), t.proxy(), threading.Event()
+    program = t.run(proxy, evicted=ns)
+    pod = t.objects.pod(ns)
+
+    def blind(_):
+        proxy.before("GET", ALL_PODS, lambda _: back.wait(60) and None, times=10**6)
+        proxy.cut(ALL_PODS)
+
+    def lose(_):
+        proxy.before("GET", exact(pod), lambda _: DROP)
+        proxy.before("GET", exact(pod), lambda _: back.set() or time.sleep(3))
+        return DROP
+
+    proxy.before("DELETE", exact(pod), blind)
+    proxy.after("DELETE", exact(pod), lose)
+    t.objects.evict(pod)
+    t.wait_history(program, uid=pod["metadata"]["uid"], outcome="unconfirmed")
+    assert back.wait(30), "there was no second attempt"
+    row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="done")
+    assert "the pod is gone" in row["detail"], row
+    t.expect(deleted=[pod, t.canary(ns)])
 
 
 @scenario("wire/server-errors")
@@ -104,7 +133,7 @@ def expired(t):
     ns, proxy = t.ns(), t.proxy()
     program = t.run(proxy, evicted=ns)
     lists = program.status()["clusters"][0]["lists"]
-    hook = proxy.before("GET", r"^/api/v1/pods$", lambda _: Answer(410, reason="Expired"), times=1)
+    hook = proxy.before("GET", ALL_PODS, lambda _: Answer(410, reason="Expired"), times=1)
     proxy.cut()
     assert hook.ran.wait(10), "it did not come back"
     gone = t.canary(ns, 20)

@@ -102,6 +102,25 @@ TEST_LOOP(followed_until_it_is_gone, 0, 2)
 	settled(2, "0b8f0f3e-0000-4000-8000-000000000001");
 }
 
+/* Gone while another action on it was open, whose end the history waits for: told again as soon as that ends.
+ */
+TEST(told_again_when_another_action_on_it_ends)
+{
+	struct pod_facts p = ready_one(pod_evicted());
+
+	settle(OUTCOME_UNCONFIRMED, 5 * S);
+	nominated_after(5 * S, 1, 2);
+	controller_delete(c, &p);
+	pass(1000);
+	settled(1, p.uid.p);
+	settle(OUTCOME_GONE, 0);
+	pass(1000);
+	settled(2, p.uid.p);
+	acknowledge();
+	pass(HOUR);
+	settled(2, p.uid.p);
+}
+
 /* What was done is known; so is what did nothing. */
 TEST_LOOP(nothing_else_is_followed, 0, 3)
 {
