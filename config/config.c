@@ -90,8 +90,8 @@ static const struct setting *find_row(const struct setting *table, const char *p
 	return NULL;
 }
 
-static void report_unknown(struct walk *w, const struct setting *table, const char *prefix,
-			   const struct tree_node *key)
+/* The key of that table which is meant; NULL when none is like it. */
+static const char *meant_key(const struct setting *table, const char *prefix, const char *key)
 {
 	const char *options[64];
 	size_t n = 0;
@@ -106,11 +106,35 @@ static void report_unknown(struct walk *w, const struct setting *table, const ch
 		if (alias && n < ARRAY_SIZE(options))
 			options[n++] = alias;
 	}
-	const char *near = setting_nearest(key->text, options, n);
-	const struct setting *elsewhere = find_row(settings_table, "", key->text);
+	const char *meant = hint_meant(key, options, n);
 
-	if (near)
-		ERROR(w, key, "unknown key \"%s%s\": did you mean %s?", prefix, key->text, near);
+	return meant ? meant : setting_nearest(key, options, n);
+}
+
+/* The first section that has such a key. */
+static const struct setting *find_in_section(const char *key)
+{
+	for (const struct setting *row = settings_table; row->path; row++) {
+		const char *dot = strrchr(row->path, '.');
+
+		if (dot && !(row->flags & SETTING_DERIVED) && strcasecmp(dot + 1, key) == 0)
+			return row;
+	}
+	return NULL;
+}
+
+static void report_unknown(struct walk *w, const struct setting *table, const char *prefix,
+			   const struct tree_node *key)
+{
+	const char *meant = meant_key(table, prefix, key->text);
+	const struct setting *elsewhere = find_row(settings_table, "", key->text),
+			     *inside = *prefix ? NULL : find_in_section(key->text);
+
+	if (inside)
+		ERROR(w, key, "unknown key \"%s%s\": it stands in a section, as in %s", prefix, key->text,
+		      inside->path);
+	else if (meant)
+		ERROR(w, key, "unknown key \"%s%s\": did you mean %s?", prefix, key->text, meant);
 	else if (elsewhere)
 		ERROR(w, key, "unknown key \"%s%s\": %s stands at the top of the file, not in here", prefix,
 		      key->text, elsewhere->path);
@@ -192,6 +216,26 @@ static void read_cluster(struct walk *w, const struct tree_node *node)
 
 static void read_section(struct walk *w, const struct setting *row, void *base, const struct tree_node *node);
 
+static bool is_of_overrides(const struct setting *section)
+{
+	return section && section->kind == SET_SECTION && strcmp(section->path, "breaker") != 0;
+}
+
+/* In an item of overrides: its own keys, and the sections of the duties. */
+static void report_unknown_override(struct walk *w, const struct tree_node *key)
+{
+	const char *own = meant_key(settings_override_table, "overrides[].", key->text);
+	const char *section = meant_key(settings_table, "", key->text);
+
+	if (!own && section && is_of_overrides(find_row(settings_table, "", section)))
+		own = section;
+	if (own)
+		ERROR(w, key, "unknown key \"%s%s\": did you mean %s?", "overrides[].", key->text, own);
+	else
+		ERROR(w, key, "unknown key \"overrides[].%s\": name, namespaces, labels, or a duty",
+		      key->text);
+}
+
 static void read_override(struct walk *w, const struct tree_node *node)
 {
 	struct policy *p = &w->c->settings.policy;
@@ -206,12 +250,10 @@ static void read_override(struct walk *w, const struct tree_node *node)
 
 		if (row)
 			read_value(w, row, o, n);
-		else if (section && section->kind == SET_SECTION && strcmp(section->path, "breaker") != 0)
+		else if (is_of_overrides(section))
 			read_section(w, section, o, n);
 		else
-			ERROR(w, n->key,
-			      "unknown key \"overrides[].%s\": name, namespaces, labels, or a duty",
-			      n->key->text);
+			report_unknown_override(w, n->key);
 	}
 	if (!o->name)
 		o->name = xasprintf("override %zu", p->n_overrides);

@@ -294,7 +294,6 @@ static const struct {
 	{ "clusters: [{name: a, context: x}, {name: b, context: x}]",
 	  "\"a\" and \"b\" are the same cluster" },
 	{ "clusters: [{context: x}]", "a cluster without a name" },
-	{ "dryrun: true", "f:1:1: unknown key \"dryrun\": remove it" },
 	{ "Mode: observe\nmode: enforce", "f:2:1: duplicate key \"mode\": it is already in line 1" },
 	{ "deleteEvictedPod: {enable: true}\ndelteEvictedPod: {enable: true}",
 	  "f:2:1: delteEvictedPod and deleteEvictedPod (line 1) are two spellings of one key: keep one" },
