@@ -180,7 +180,7 @@ static const struct command commands[] = {
 			 "with check: which of a cluster's namespaces each duty works in; FILE is "
 			 "what `kubectl get namespaces -o json` prints" },
 		       PRINTS },
-	  .notes = "  check FILE   FILE: ok, where each duty works and when its schedules fire next;\n"
+	  .notes = "  check FILE   FILE: ok, which clusters, where each duty works, the next runs;\n"
 		   "               or every error as FILE:LINE:COLUMN: message; exit 78\n"
 		   "  print FILE   the settings in force, defaults included, secrets hidden\n"
 		   "  help         every key with its type, default, range and meaning\n"

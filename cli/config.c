@@ -10,6 +10,7 @@
 #include "base/exit.h"
 #include "base/xalloc.h"
 #include "cli/command.h"
+#include "cli/config_clusters.h"
 #include "cli/config_namespaces.h"
 #include "cli/output.h"
 #include "cli/schedule.h"
@@ -17,6 +18,7 @@
 #include "cli/yaml_json.h"
 #include "config/config_print.h"
 #include "config/diag.h"
+#include "config/kubeconfig_check.h"
 #include "config/sink_files.h"
 
 #define STDIN_MAX (1u << 20) /* as of a file */
@@ -65,10 +67,19 @@ static void tell_json(const char *path, bool good, const struct config *c, const
 	json_t *told = json_pack("{s:s, s:b, s:o}", "file", path, "ok", good, "messages", messages_json(d));
 
 	if (c) {
+		json_object_set_new(told, "clusters", config_clusters_json(path, c));
 		json_object_set_new(told, "namespaces", config_namespaces_json(&c->settings.policy, cluster));
 		json_object_set_new(told, "schedules", schedule_json(c, clock_wall_ms()));
 	}
 	output_json(told);
+}
+
+/* All of them are looked at, whatever is wrong with the first. */
+static bool look_at_files(const char *path, const struct config *c, struct diags *d)
+{
+	const int kubeconfigs = config_check_kubeconfigs(path, c, d);
+
+	return config_check_sink_files(path, c, d) == 0 && kubeconfigs == 0;
 }
 
 static int check(const struct options *o, const char *path)
@@ -80,7 +91,7 @@ static int check(const struct options *o, const char *path)
 	if (o->namespaces && !cluster)
 		return EXIT_CODE_DATA;
 	config_init(&c);
-	const bool taken = load(path, &c, &d) == 0 && config_check_sink_files(path, &c, &d) == 0;
+	const bool taken = load(path, &c, &d) == 0 && look_at_files(path, &c, &d);
 	const bool good = taken && !(o->strict && d.n > 0);
 
 	if (o->output == OUTPUT_JSON)
@@ -88,6 +99,7 @@ static int check(const struct options *o, const char *path)
 	else
 		config_tell(path, taken, &d, stdout);
 	if (taken && o->output != OUTPUT_JSON) {
+		config_clusters_print(path, &c, stdout);
 		config_namespaces_print(&c.settings.policy, cluster, stdout);
 		schedule_print(&c, clock_wall_ms(), stdout);
 	}

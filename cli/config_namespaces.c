@@ -13,8 +13,6 @@
 #include "config/diag.h"
 #include "rules/select.h"
 
-#define WIDTH 80 /* where there is no terminal */
-
 /* -- in words -- */
 
 static void say_item(FILE *f, const struct namespace_item *i, enum language l)
@@ -132,19 +130,10 @@ json_t *config_namespaces_load(const char *path)
 
 /* -- both -- */
 
-static void print_words(FILE *out, const char *text)
-{
-	const struct table_view view = table_view_of(out, false, false);
-	struct table_flow f = { .out = out, .width = view.width ? view.width : WIDTH, .indent = 4, .gap = 4 };
-
-	table_words(&f, text);
-	(void)fputc('\n', out);
-}
-
 static void print_line(FILE *out, const char *what, const char *text)
 {
 	(void)fprintf(out, "  %s:\n", what);
-	print_words(out, text);
+	table_indented(out, 4, "%s", text);
 }
 
 static void print_served(FILE *out, const struct policy *p, enum duty d, const json_t *cluster)
@@ -162,7 +151,7 @@ static void print_served(FILE *out, const struct policy *p, enum duty d, const j
 	json_array_foreach (names, i, name)
 		(void)fprintf(f, "%s%s", i ? ", " : "", json_string_value(name));
 	(void)fclose(f);
-	print_words(out, text);
+	table_indented(out, 4, "%s", text);
 	free(text);
 }
 

@@ -104,17 +104,6 @@ static const char *text_of(const json_t *o, const char *key)
 	return json_string_value(json_object_get(o, key));
 }
 
-/* What goes on stands below the times. */
-static void print_words(FILE *out, const struct table_view *view, size_t indent, const char *text)
-{
-	struct table_flow f = {
-		.out = out, .width = view->width ? view->width : SIZE_MAX, .indent = 4, .gap = indent
-	};
-
-	table_words(&f, text);
-	(void)fputc('\n', out);
-}
-
 static char *times_of(const json_t *times)
 {
 	char *all = xstrdup("");
@@ -131,7 +120,6 @@ static char *times_of(const json_t *times)
 
 void schedule_print(const struct config *c, int64_t now_ms, FILE *out)
 {
-	const struct table_view view = table_view_of(out, false, false);
 	json_auto_t *all = schedule_json(c, now_ms);
 	json_t *one;
 	size_t i;
@@ -139,11 +127,10 @@ void schedule_print(const struct config *c, int64_t now_ms, FILE *out)
 	if (json_array_size(all) > 0)
 		(void)fprintf(out, "%s\n", TEXT(CONFIG_NEXT_RUNS));
 	json_array_foreach (all, i, one) {
-		_cleanup_free_ char *what = xasprintf("%s \"%s\", %s:", text_of(one, "key"),
-						      text_of(one, "schedule"), text_of(one, "zone"));
 		_cleanup_free_ char *times = times_of(json_object_get(one, "next"));
 
-		print_words(out, &view, 2, what);
-		print_words(out, &view, 4, times);
+		table_indented(out, 2, "%s \"%s\", %s:", text_of(one, "key"), text_of(one, "schedule"),
+			       text_of(one, "zone"));
+		table_indented(out, 4, "%s", times);
 	}
 }

@@ -16,6 +16,7 @@
 
 #define GAP      2  /* spaces between columns */
 #define INDENT   4  /* of what stands below a row */
+#define WIDTH    80 /* of indented text where there is no terminal */
 #define FLOW_MIN 24 /* columns that a text needs to go on in */
 
 struct cell {
@@ -372,6 +373,19 @@ struct table_view table_view_of(FILE *out, bool wide, bool utc)
 				    .wide = wide,
 				    .color = terminal && !(no && *no) && !(term && strcmp(term, "dumb") == 0),
 				    .local = terminal && !utc };
+}
+
+void table_indented(FILE *out, size_t blanks, const char *fmt, ...)
+{
+	const size_t width = table_view_of(out, false, false).width;
+	struct table_flow f = { .out = out, .width = width ? width : WIDTH, .indent = 4, .gap = blanks };
+	va_list ap;
+
+	va_start(ap, fmt);
+	_cleanup_free_ char *text = printable(fmt, ap);
+	va_end(ap);
+	table_words(&f, text);
+	(void)fputc('\n', out);
 }
 
 const char *table_span(int64_t ms, char buf[static 32])

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +16,8 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "config/diag.h"
+
+#define SERVICE_USER "ops-pod-cleaner" /* systemd/sysusers */
 
 static const char *type_name(mode_t mode)
 {
@@ -65,6 +69,38 @@ void file_tell_exposed(const char *path, struct diags *d)
 		diags_warn(d, path, 0, 0,
 			   "holds a secret that other users can read: chmod o-rwx it, and give it a group of "
 			   "this service alone");
+}
+
+/* The user of the service on a machine where it is installed; false where there is none. The C library is
+ * linked statically, so its own look-up may not work. */
+static bool service_user(struct passwd *ret)
+{
+	const char *named = str_env("OPC_PASSWD"); /* of tests */
+	FILE *f = fopen(named ? named : "/etc/passwd", "re");
+	const struct passwd *p = NULL;
+
+	while (f && (p = fgetpwent(f)))
+		if (strcmp(p->pw_name, SERVICE_USER) == 0)
+			break;
+	if (p)
+		*ret = (struct passwd){ .pw_uid = p->pw_uid, .pw_gid = p->pw_gid };
+	if (f)
+		(void)fclose(f);
+	return p != NULL;
+}
+
+void file_tell_closed(const char *path, const char *what, struct diags *d)
+{
+	struct passwd user;
+	struct stat st;
+
+	if (geteuid() != 0 || stat(path, &st) < 0 || !service_user(&user) || st.st_mode & S_IROTH ||
+	    (st.st_mode & S_IRGRP && st.st_gid == user.pw_gid) ||
+	    (st.st_mode & S_IRUSR && st.st_uid == user.pw_uid))
+		return;
+	diags_warn(d, path, 0, 0,
+		   "%s: user %s, who runs the service, cannot read it: chgrp %s and chmod 0640 it", what,
+		   SERVICE_USER, SERVICE_USER);
 }
 
 bool file_is_pem(const char *text, size_t n)

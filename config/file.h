@@ -20,6 +20,9 @@ int file_read(const char *path, size_t cap, char **ret, size_t *ret_n, str_trans
 	      char reterr[static FILE_ERROR_MAX]);
 /* Warn when others than we and root may read it: it holds a secret. Our groups are ours. */
 void file_tell_exposed(const char *path, struct diags *d);
+/* Warn when the user of the service on this machine may not read it, as far as root, who looks, can tell;
+ * without such a user it says nothing. what: what the file is, in front of the warning. */
+void file_tell_closed(const char *path, const char *what, struct diags *d);
 /* Text of PEM, as far as that is seen without decoding it: it begins something, and holds no NUL. */
 bool file_is_pem(const char *text, size_t n);
 /* A path that is written in a file: a relative one starts beside it. malloc()ed. */

@@ -3,11 +3,9 @@
 #include "config/sink_files.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -21,7 +19,6 @@
 
 #define SECRET_MAX_BYTES 4096u
 #define BLANKS           " \t\r\n"
-#define SERVICE_USER     "ops-pod-cleaner" /* systemd/sysusers */
 
 static const struct sink_file files[] = {
 	{ "urlFile", "apiurlFile", "url", "apiurl", offsetof(struct sink_settings, url),
@@ -172,39 +169,6 @@ struct place {
 	struct diags *d;
 };
 
-/* The user of the service on a machine where it is installed; false where there is none. The C library is
- * linked statically, so its own look-up may not work. */
-static bool service_user(struct passwd *ret)
-{
-	const char *named = str_env("OPC_PASSWD"); /* of tests */
-	FILE *f = fopen(named ? named : "/etc/passwd", "re");
-	const struct passwd *p = NULL;
-
-	while (f && (p = fgetpwent(f)))
-		if (strcmp(p->pw_name, SERVICE_USER) == 0)
-			break;
-	if (p)
-		*ret = (struct passwd){ .pw_uid = p->pw_uid, .pw_gid = p->pw_gid };
-	if (f)
-		(void)fclose(f);
-	return p != NULL;
-}
-
-/* May the service read it? Root, who checks, may read all. */
-static void check_reader(const struct place *p)
-{
-	struct passwd user;
-	struct stat st;
-
-	if (geteuid() != 0 || stat(p->path, &st) < 0 || !service_user(&user) || st.st_mode & S_IROTH ||
-	    (st.st_mode & S_IRGRP && st.st_gid == user.pw_gid) ||
-	    (st.st_mode & S_IRUSR && st.st_uid == user.pw_uid))
-		return;
-	diags_warn(p->d, p->path, 0, 0,
-		   "%s: user %s, who runs the service, cannot read it: chgrp %s and chmod 0640 it", p->what,
-		   SERVICE_USER, SERVICE_USER);
-}
-
 static void check_one(const struct place *p, const struct sink_file *f, struct sink_settings *s)
 {
 	char text[SETTING_ERROR_MAX];
@@ -222,7 +186,7 @@ static void check_one(const struct place *p, const struct sink_file *f, struct s
 		return;
 	if (*text)
 		diags_warn(p->d, p->path, 0, 0, "%s: %s", p->what, text);
-	check_reader(p);
+	file_tell_closed(p->path, p->what, p->d);
 	if (sink_file_value(f)->flags & SETTING_SECRET)
 		file_tell_exposed(p->path, p->d);
 }

@@ -11,6 +11,7 @@
 #include "base/exit.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "config/clusters.h"
 #include "config/file.h"
 #include "config/url.h"
 #include "loader/exec.h"
@@ -190,30 +191,6 @@ static bool load_target(struct loader *l, const struct kube_options *o, struct k
 	return resolve_server(l, t) && ok;
 }
 
-/* In effect one cluster, whether `clusters` is there or not. */
-static struct cluster_config effective(const struct loader *l, size_t i)
-{
-	const struct config *c = &l->config;
-	struct cluster_config e =
-		c->n_clusters > 0 ? c->clusters[i]
-				  : (struct cluster_config){ .context = c->context,
-							     .writer_kubeconfig = c->writer_kubeconfig,
-							     .writer_context = c->writer_context };
-
-	if (e.workers == 0)
-		e.workers = c->workers;
-	return e;
-}
-
-static char *find_kubeconfig(const struct loader *l, const char *own)
-{
-	if (own)
-		return file_beside(l->options->config, own);
-	if (l->options->kubeconfig)
-		return xstrdup(l->options->kubeconfig);
-	return l->config.kubeconfig ? file_beside(l->options->config, l->config.kubeconfig) : NULL;
-}
-
 static bool same_text(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
@@ -229,29 +206,30 @@ static bool same_credential(const struct cluster_settings *a, const struct clust
 
 size_t loader_clusters(const struct loader *l)
 {
-	return l->config.n_clusters > 0 ? l->config.n_clusters : 1;
+	return clusters_count(&l->config);
 }
 
 void loaded_cluster_init(const struct loader *l, size_t i, struct loaded_cluster *ret)
 {
-	const struct cluster_config c = effective(l, i);
+	const struct cluster_config c = clusters_at(&l->config, i);
 
-	*ret = (struct loaded_cluster){ .name = c.name ? c.name : "default", .workers = c.workers };
+	*ret = (struct loaded_cluster){ .name = clusters_name(&c), .workers = c.workers };
 }
 
 bool loader_load_cluster(struct loader *l, size_t i, struct loaded_cluster *ret)
 {
-	const struct cluster_config c = effective(l, i);
-	_cleanup_free_ char *reader = find_kubeconfig(l, c.kubeconfig);
-	_cleanup_free_ char *writer = c.writer_kubeconfig
-					      ? file_beside(l->options->config, c.writer_kubeconfig)
-					      : find_kubeconfig(l, c.kubeconfig);
-	const struct kube_options r = { reader, c.context, l->options->master };
-	const struct kube_options w = { writer, c.writer_context, l->options->master };
+	const struct cluster_config c = clusters_at(&l->config, i);
+	const char *path = l->options->config, *flag = l->options->kubeconfig;
+	_cleanup_(cluster_source_done) struct cluster_source reader =
+		clusters_reader(&l->config, &c, path, flag);
+	_cleanup_(cluster_source_done) struct cluster_source writer =
+		clusters_writer(&l->config, &c, path, flag);
+	const struct kube_options r = { reader.kubeconfig, reader.context, l->options->master };
+	const struct kube_options w = { writer.kubeconfig, writer.context, l->options->master };
 	bool ok = load_target(l, &r, &ret->reader);
 
 	ret->shared = true;
-	if (!c.writer_kubeconfig && !c.writer_context)
+	if (!clusters_own_writer(&c))
 		return ok;
 	ret->own_writer = true;
 	ok = load_target(l, &w, &ret->writer) && ok;

@@ -204,6 +204,44 @@ def a_file_of_a_sink_is_read_too():
     assert "sinks.yml: ok" in said and "hook: " not in said, said
 
 
+KUBECONFIG = """apiVersion: v1
+kind: Config
+clusters: [{name: prod, cluster: {server: "https://10.0.0.1:6443"}}]
+contexts:
+- {name: prod, context: {cluster: prod, user: reader}}
+- {name: writer, context: {cluster: prod, user: writer}}
+current-context: prod
+users: [{name: reader, user: {token: HIDE}}, {name: writer, user: {token: HIDE}}]
+"""
+
+
+def check_says_which_clusters():
+    kubeconfig = write("kc", KUBECONFIG)
+    os.chmod(kubeconfig, 0o600)
+    duty = "deleteEvictedPod: {enable: true, includeJobs: false, namespaces: a}\n"
+    one = write("one.yml", "kubeconfig: kc\nwriterContext: writer\n" + duty)
+    nobody = {"OPC_PASSWD": "/dev/null"}
+    said = " ".join(call("config", "check", one, env=nobody).split())
+    assert (f"one.yml: ok Clusters: default: https://10.0.0.1:6443, context prod, user reader, {kubeconfig} "
+            f"workers: https://10.0.0.1:6443, context writer, user writer, {kubeconfig} Namespaces:") in said and "HIDE" not in said, said
+    assert "https://10.0.0.1:6443，context prod，用户 reader" in call("config", "check", one, env={**nobody, "LC_ALL": "zh_CN.UTF-8"})
+    place = {"server": "https://10.0.0.1:6443", "context": "writer", "user": "writer", "kubeconfig": kubeconfig}
+    assert json.loads(call("config", "check", one, "-o", "json", env=nobody))["clusters"] == [
+        {**place, "name": "default", "context": "prod", "user": "reader", "writer": place}]
+    wrong = write("wrong.yml", "kubeconfig: kc\nwriterContext: wrtier\n" + duty)
+    said = call("config", "check", wrong, code=78, env=nobody)
+    assert f'{kubeconfig}: there is no context "wrtier"; there is: prod, writer' in said and "wrong.yml: ok" not in said, said
+    two = write("two.yml", "clusters:\n- {name: a, kubeconfig: kc}\n- name: b\n  kubeconfig: nowhere\n  context: x\n" + duty)
+    said = call("config", "check", two, env=nobody)
+    assert "two.yml:3:3: warning: clusters[].kubeconfig: " in said and "nowhere: No such file" in said, said
+    assert "server not known here, context x, " in " ".join(said.split()), said
+    assert "Clusters:" not in call("config", "check", write("none.yml", duty))
+    if os.getuid() == 0:
+        service = write("passwd", "ops-pod-cleaner:x:4242:4242::/:/bin/false\n")
+        said = call("config", "check", one, env={"OPC_PASSWD": service})
+        assert f"{kubeconfig}: warning: kubeconfig: user ops-pod-cleaner, who runs the service, cannot read it" in said, said
+
+
 def files_that_are_no_configuration():
     cases = {"absent.yml": None, "binary.yml": b"\x00\x01\xff", "bomb.yml": "a: &a [x]\nb: [*a,*a]\n",
              "huge.yml": b"#" * (100 << 20), "empty.yml": "", "tab.yml": "errImagePull:\n\tenable: true\n"}
@@ -481,7 +519,7 @@ def bash_completes_what_the_tables_hold():
 CASES = [every_verb_refuses_what_it_does_not_know, a_full_disk_is_an_error, json_of_what_needs_no_instance, check_reads_standard_input,
          strict_takes_no_warning, the_schema_fits_what_the_program_takes, bash_completes_what_the_tables_hold,
          every_command_has_help, version, misuse_is_64_and_helps,
-         manual_page_has_every_command, original_configuration_is_ok, the_file_may_be_named_as_everywhere, errors_have_a_place_and_a_remedy, a_file_of_a_sink_is_read_too,
+         manual_page_has_every_command, original_configuration_is_ok, the_file_may_be_named_as_everywhere, errors_have_a_place_and_a_remedy, a_file_of_a_sink_is_read_too, check_says_which_clusters,
          files_that_are_no_configuration, effective_configuration_reads_back_and_hides_secrets, every_key_is_explained, cron_next,
          check_says_where_each_duty_works, check_says_when_schedules_fire, every_verb_says_that_nobody_answers_and_what_it_prints_as, explain_offline, explain_begins_with_a_sentence, speaks_the_language_of_the_locale, diagnostics_speak_the_language_of_the_locale, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,
          run_names_what_it_takes_and_what_is_wrong, root_takes_no_file_of_the_working_directory, a_file_of_another_user_is_refused, one_dash_as_in_the_original]
