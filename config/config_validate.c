@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "config/cron.h"
@@ -192,13 +191,12 @@ static void check_duties(const struct check *k)
 }
 
 /* It may yet come, and on another machine be there: no error. */
-static void check_file(const struct check *k, const char *key, const char *file)
+static void check_file(const struct check *k, const struct position *at, const char *key, const char *file)
 {
 	_cleanup_free_ char *path = file ? file_beside(k->path, file) : NULL;
 
-	if (path && access(path, F_OK) < 0)
-		WARN(k, position_of(k, key),
-		     "%s: %s: %s: write its path, absolute or from the folder of this file", key, path,
+	if (path && !file_may_be_there(k->path, file))
+		WARN(k, at, "%s: %s: %s: write its path, absolute or from the folder of this file", key, path,
 		     diags_said(k->d, strerrordesc_np(errno)));
 }
 
@@ -206,8 +204,10 @@ static void check_secrets(const struct check *k)
 {
 	const struct config *c = k->c;
 
-	check_file(k, "tooManyRestart.apiurlFile", c->api_url_file);
-	check_file(k, "tooManyRestart.secretFile", c->api_secret_file);
+	check_file(k, position_of(k, "tooManyRestart.apiurlFile"), "tooManyRestart.apiurlFile",
+		   c->api_url_file);
+	check_file(k, position_of(k, "tooManyRestart.secretFile"), "tooManyRestart.secretFile",
+		   c->api_secret_file);
 
 	if (c->api_url && c->api_url_file)
 		ERROR(k, position_of(k, "tooManyRestart.apiurlFile"),
@@ -304,30 +304,18 @@ static bool same(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-/* It may yet come, and on another machine be there: no error. */
-static void check_kubeconfig(const struct check *k, const struct position *at, const char *key,
-			     const char *file)
-{
-	_cleanup_free_ char *path = file ? file_beside(k->path, file) : NULL;
-
-	if (path && access(path, F_OK) < 0)
-		WARN(k, at, "%s: %s: %s: write its path, absolute or from the folder of this file", key, path,
-		     diags_said(k->d, strerrordesc_np(errno)));
-}
-
 static void check_clusters(const struct check *k)
 {
 	const struct config *c = k->c;
 
-	check_kubeconfig(k, position_of(k, "kubeconfig"), "kubeconfig", c->kubeconfig);
-	check_kubeconfig(k, position_of(k, "writerKubeconfig"), "writerKubeconfig", c->writer_kubeconfig);
+	check_file(k, position_of(k, "kubeconfig"), "kubeconfig", c->kubeconfig);
+	check_file(k, position_of(k, "writerKubeconfig"), "writerKubeconfig", c->writer_kubeconfig);
 
 	for (size_t i = 0; i < c->n_clusters; i++) {
 		const struct cluster_config *a = &c->clusters[i];
 
-		check_kubeconfig(k, &k->positions->cluster[i], "clusters[].kubeconfig", a->kubeconfig);
-		check_kubeconfig(k, &k->positions->cluster[i], "clusters[].writerKubeconfig",
-				 a->writer_kubeconfig);
+		check_file(k, &k->positions->cluster[i], "clusters[].kubeconfig", a->kubeconfig);
+		check_file(k, &k->positions->cluster[i], "clusters[].writerKubeconfig", a->writer_kubeconfig);
 		if (!a->name && !k->positions->cluster[i].key)
 			ERROR(k, &k->positions->cluster[i], "a cluster without a name: write name: ...");
 		for (size_t j = 0; j < i && a->name; j++) {

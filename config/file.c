@@ -166,3 +166,10 @@ char *file_beside(const char *file, const char *path)
 		return xstrdup(path);
 	return xasprintf("%.*s/%s", (int)(slash - file), file, path);
 }
+
+bool file_may_be_there(const char *file, const char *path)
+{
+	_cleanup_free_ char *at = file_beside(file, path);
+
+	return (strcmp(file, "-") == 0 && path[0] != '/') || access(at, F_OK) == 0;
+}

@@ -27,5 +27,8 @@ void file_tell_closed(const char *path, const char *what, struct diags *d);
 bool file_is_pem(const char *text, size_t n);
 /* A path that is written in a file: a relative one starts beside it. malloc()ed. */
 char *file_beside(const char *file, const char *path);
+/* Is it there, or is there no saying? A relative one that is written in standard input ("-") is beside
+ * nothing. False with errno. */
+bool file_may_be_there(const char *file, const char *path);
 
 #endif

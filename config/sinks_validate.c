@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
@@ -272,7 +271,7 @@ static void check_file(const struct check *k, size_t off)
 	const char *file = *(char *const *)setting_member_const(row, k->s);
 	_cleanup_free_ char *path = file ? file_beside(k->path, file) : NULL;
 
-	if (path && access(path, F_OK) < 0)
+	if (path && !file_may_be_there(k->path, file))
 		WARN(k, key_position(k, off),
 		     "%s: %s: %s: write its path, absolute or from the folder of this file", row->path, path,
 		     diags_said(k->d, strerrordesc_np(errno)));

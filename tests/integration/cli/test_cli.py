@@ -236,6 +236,9 @@ def check_says_which_clusters():
     assert "two.yml:3:3: warning: clusters[].kubeconfig: " in said and "nowhere: No such file" in said, said
     assert "server not known here, context x, " in " ".join(said.split()), said
     assert "Clusters:" not in call("config", "check", write("none.yml", duty))
+    said = call("config", "check", "--strict", "-", stdin="kubeconfig: credentials/reader\n" + duty)   # beside nothing: there is no saying
+    assert "-: ok" in said and "server not known here, credentials/reader" in said and "warning" not in said, said
+    assert "No such file" in call("config", "check", "-", stdin="kubeconfig: /nowhere/reader\n" + duty)
     if os.getuid() == 0:
         service = write("passwd", "ops-pod-cleaner:x:4242:4242::/:/bin/false\n")
         said = call("config", "check", one, env={"OPC_PASSWD": service})
