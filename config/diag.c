@@ -13,6 +13,15 @@
 
 #define LINE_MAX_BYTES 1000 /* a LOAD_LINE holds 1023 */
 
+/* Two clusters in one kubeconfig, say, have one trouble. */
+static bool is_known(const struct diags *d, const char *text)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (strcmp(d->v[i].text, text) == 0)
+			return true;
+	return false;
+}
+
 int diags_add(struct diags *d, const char *warning, const char *file, size_t line, size_t column,
 	      const char *fmt, ...)
 {
@@ -29,11 +38,13 @@ int diags_add(struct diags *d, const char *warning, const char *file, size_t lin
 	char shown[LINE_MAX_BYTES];
 
 	d->errors += error;
+	(void)str_copy_printable(shown, sizeof(shown), all, strlen(all));
+	if (is_known(d, shown))
+		return -EINVAL;
 	if (d->n == DIAGS_MAX) {
 		d->dropped++;
 		return -EINVAL;
 	}
-	(void)str_copy_printable(shown, sizeof(shown), all, strlen(all));
 	d->v = xreallocarray(d->v, d->n + 1, sizeof(*d->v));
 	d->v[d->n++] = (struct diag){ error, xstrdup(shown), line, column };
 	return -EINVAL;

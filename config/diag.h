@@ -26,8 +26,9 @@ struct diags {
 	size_t dropped;
 };
 
-/* "FILE:LINE:COLUMN: message"; line 0 leaves line and column out, file NULL also the file. Returns -EINVAL.
- * The English of the message stands at the call, its Chinese in model/phrases_config.def. */
+/* "FILE:LINE:COLUMN: message"; line 0 leaves line and column out, file NULL also the file. The same once more
+ * is counted, not kept. Returns -EINVAL. The English of the message stands at the call, its Chinese in
+ * model/phrases_config.def. */
 #define diags_error(d, ...) diags_add(d, "", __VA_ARGS__)
 /* "FILE:LINE:COLUMN: warning: message" */
 #define diags_warn(d, ...) ((void)diags_add(d, "warning: ", __VA_ARGS__))

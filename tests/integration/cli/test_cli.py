@@ -228,6 +228,9 @@ def check_says_which_clusters():
     place = {"server": "https://10.0.0.1:6443", "context": "writer", "user": "writer", "kubeconfig": kubeconfig}
     assert json.loads(call("config", "check", one, "-o", "json", env=nobody))["clusters"] == [
         {**place, "name": "default", "context": "prod", "user": "reader", "writer": place}]
+    os.chmod(kubeconfig, 0o644)
+    assert call("config", "check", one, env=nobody).count("holds a secret that other users can read") == 1     # one file, two contexts
+    os.chmod(kubeconfig, 0o600)
     wrong = write("wrong.yml", "kubeconfig: kc\nwriterContext: wrtier\n" + duty)
     said = call("config", "check", wrong, code=78, env=nobody)
     assert f'{kubeconfig}: there is no context "wrtier"; there is: prod, writer' in said and "wrong.yml: ok" not in said, said
