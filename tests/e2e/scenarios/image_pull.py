@@ -148,7 +148,7 @@ def clock(t):
     program.kill_all()
     program.start()
     request = t.wait_write(workload)
-    assert 0 <= request.t - begin - 12 < 5, f"acted {request.t - begin - 12:+.3f} s from the threshold"
+    assert 0 <= request.t - begin - 12 < 2.5, f"acted {request.t - begin - 12:+.3f} s from the threshold"
     t.expect(scaled=[workload])
 
 
