@@ -18,7 +18,6 @@
 #include "cli/yaml_json.h"
 #include "config/config_print.h"
 #include "config/diag.h"
-#include "config/kubeconfig_check.h"
 #include "config/sink_files.h"
 
 #define STDIN_MAX (1u << 20) /* as of a file */
@@ -61,45 +60,41 @@ static json_t *messages_json(const struct diags *d)
 	return all;
 }
 
-static void tell_json(const char *path, bool good, const struct config *c, const json_t *cluster,
-		      const struct diags *d)
+static void tell_json(const char *path, bool good, const struct config *c, json_t *clusters,
+		      const json_t *cluster, const struct diags *d)
 {
 	json_t *told = json_pack("{s:s, s:b, s:o}", "file", path, "ok", good, "messages", messages_json(d));
 
 	if (c) {
-		json_object_set_new(told, "clusters", config_clusters_json(path, c));
+		json_object_set_new(told, "clusters", json_incref(clusters));
 		json_object_set_new(told, "namespaces", config_namespaces_json(&c->settings.policy, cluster));
 		json_object_set_new(told, "schedules", schedule_json(c, clock_wall_ms()));
 	}
 	output_json(told);
 }
 
-/* All of them are looked at, whatever is wrong with the first. */
-static bool look_at_files(const char *path, const struct config *c, struct diags *d)
-{
-	const int kubeconfigs = config_check_kubeconfigs(path, c, d);
-
-	return config_check_sink_files(path, c, d) == 0 && kubeconfigs == 0;
-}
-
 static int check(const struct options *o, const char *path)
 {
 	struct diags d = o->output == OUTPUT_JSON ? (struct diags){ 0 } : OUTPUT_DIAGS;
 	struct config c;
-	json_auto_t *cluster = o->namespaces ? config_namespaces_load(o->namespaces) : NULL;
+	json_auto_t *clusters = NULL, *cluster = o->namespaces ? config_namespaces_load(o->namespaces) : NULL;
 
 	if (o->namespaces && !cluster)
 		return EXIT_CODE_DATA;
 	config_init(&c);
-	const bool taken = load(path, &c, &d) == 0 && look_at_files(path, &c, &d);
+	if (load(path, &c, &d) == 0) {
+		clusters = config_clusters_look(path, &c, &d);
+		(void)config_check_sink_files(path, &c, &d);
+	}
+	const bool taken = clusters && d.errors == 0;
 	const bool good = taken && !(o->strict && d.n > 0);
 
 	if (o->output == OUTPUT_JSON)
-		tell_json(path, good, taken ? &c : NULL, cluster, &d);
+		tell_json(path, good, taken ? &c : NULL, clusters, cluster, &d);
 	else
 		config_tell(path, taken, &d, stdout);
 	if (taken && o->output != OUTPUT_JSON) {
-		config_clusters_print(path, &c, stdout);
+		config_clusters_print(&c, clusters, stdout);
 		config_namespaces_print(&c.settings.policy, cluster, stdout);
 		schedule_print(&c, clock_wall_ms(), stdout);
 	}

@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/table.h"
 #include "config/clusters.h"
+#include "config/file.h"
 #include "config/kubeconfig.h"
 
 static json_t *text_or_null(const char *text)
@@ -14,22 +15,25 @@ static json_t *text_or_null(const char *text)
 	return text ? json_string(text) : json_null();
 }
 
-/* What is wrong with it has been said before (config_check_kubeconfigs()): then its parts are null. name:
- * NULL of workers. */
-static json_t *source_json(const char *name, const struct cluster_source *s)
+/* Its parts are null where it cannot be read. name: NULL of workers. */
+static json_t *look_at_source(const char *name, const struct cluster_source *s, struct diags *d)
 {
 	const struct kube_options o = { .kubeconfig = s->kubeconfig, .context = s->context };
 	_cleanup_(kube_target_done) struct kube_target t = { 0 };
-	_cleanup_(diags_done) struct diags d = { 0 };
-	const bool known = s->kubeconfig && kube_target_load(&o, &t, &d) == 0;
+	const bool known = s->kubeconfig && file_can_be_read(s->kubeconfig, "kubeconfig", d) &&
+			   kube_target_load(&o, &t, d) == 0;
 
+	if (known) {
+		file_tell_closed(s->kubeconfig, "kubeconfig", d);
+		file_tell_exposed(s->kubeconfig, d);
+	}
 	return json_pack("{s:s*, s:o, s:o, s:o, s:o}", "name", name, "server",
 			 text_or_null(known ? t.c.server : NULL), "context",
 			 text_or_null(known ? t.context : s->context), "user",
 			 text_or_null(known ? t.user : NULL), "kubeconfig", text_or_null(s->kubeconfig));
 }
 
-json_t *config_clusters_json(const char *path, const struct config *c)
+json_t *config_clusters_look(const char *path, const struct config *c, struct diags *d)
 {
 	json_t *all = json_array();
 
@@ -39,10 +43,10 @@ json_t *config_clusters_json(const char *path, const struct config *c)
 			clusters_reader(c, &one, path, NULL);
 		_cleanup_(cluster_source_done) struct cluster_source writer =
 			clusters_writer(c, &one, path, NULL);
-		json_t *told = source_json(clusters_name(&one), &reader);
+		json_t *told = look_at_source(clusters_name(&one), &reader, d);
 
 		if (clusters_own_writer(&one))
-			json_object_set_new(told, "writer", source_json(NULL, &writer));
+			json_object_set_new(told, "writer", look_at_source(NULL, &writer, d));
 		json_array_append_new(all, told);
 	}
 	return all;
@@ -72,16 +76,15 @@ static bool names_any(const struct config *c)
 	return c->n_clusters > 0 || c->kubeconfig || c->context || c->writer_kubeconfig || c->writer_context;
 }
 
-void config_clusters_print(const char *path, const struct config *c, FILE *out)
+void config_clusters_print(const struct config *c, const json_t *clusters, FILE *out)
 {
-	if (!names_any(c))
-		return;
-	json_auto_t *all = config_clusters_json(path, c);
 	json_t *one;
 	size_t i;
 
+	if (!names_any(c))
+		return;
 	(void)fprintf(out, "%s\n", TEXT(CLUSTERS_HEAD));
-	json_array_foreach (all, i, one) {
+	json_array_foreach (clusters, i, one) {
 		const json_t *writer = json_object_get(one, "writer");
 		_cleanup_free_ char *words = words_of(one);
 		_cleanup_free_ char *workers = writer ? words_of(writer) : NULL;

@@ -378,7 +378,7 @@ struct table_view table_view_of(FILE *out, bool wide, bool utc)
 void table_indented(FILE *out, size_t blanks, const char *fmt, ...)
 {
 	const size_t width = table_view_of(out, false, false).width;
-	struct table_flow f = { .out = out, .width = width ? width : WIDTH, .indent = 4, .gap = blanks };
+	struct table_flow f = { .out = out, .width = width ? width : WIDTH, .indent = INDENT, .gap = blanks };
 	va_list ap;
 
 	va_start(ap, fmt);

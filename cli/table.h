@@ -54,7 +54,8 @@ void table_print(const struct table *t, FILE *out, const struct table_view *view
 void table_text(FILE *out, const struct table_view *view, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Print a line below a heading, behind so many blanks; on a terminal it goes on behind four. */
+/* Print a line below a heading, behind so many blanks; what does not fit, into 80 columns where there is no
+ * terminal, goes on behind four. */
 void table_indented(FILE *out, size_t blanks, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Text that goes on in further lines where it does not fit. */

@@ -21,8 +21,7 @@ const char *clusters_name(const struct cluster_config *one);
 bool clusters_own_writer(const struct cluster_config *one);
 
 /* Whose credential: the watcher's, or the workers'. path: of the configuration, relative ones start beside
- * it; flag: of
- * --kubeconfig, NULL = not given. */
+ * it; flag: of --kubeconfig, NULL = not given. */
 struct cluster_source clusters_reader(const struct config *c, const struct cluster_config *one,
 				      const char *path, const char *flag);
 struct cluster_source clusters_writer(const struct config *c, const struct cluster_config *one,

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/config_validate.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,14 +189,9 @@ static void check_duties(const struct check *k)
 		     "program deleted: write unreachableNodes: true (dangerous) or false");
 }
 
-/* It may yet come, and on another machine be there: no error. */
 static void check_file(const struct check *k, const struct position *at, const char *key, const char *file)
 {
-	_cleanup_free_ char *path = file ? file_beside(k->path, file) : NULL;
-
-	if (path && !file_may_be_there(k->path, file))
-		WARN(k, at, "%s: %s: %s: write its path, absolute or from the folder of this file", key, path,
-		     diags_said(k->d, strerrordesc_np(errno)));
+	file_tell_missing(k->path, at, key, file, k->d);
 }
 
 static void check_secrets(const struct check *k)

@@ -89,6 +89,16 @@ static bool service_user(struct passwd *ret)
 	return p != NULL;
 }
 
+bool file_can_be_read(const char *path, const char *what, struct diags *d)
+{
+	if (access(path, R_OK) == 0)
+		return true;
+	if (access(path, F_OK) == 0)
+		diags_warn(d, path, 0, 0, "%s: %s: check it as the user who runs the service", what,
+			   diags_said(d, strerrordesc_np(EACCES)));
+	return false;
+}
+
 void file_tell_closed(const char *path, const char *what, struct diags *d)
 {
 	struct passwd user;
@@ -167,9 +177,14 @@ char *file_beside(const char *file, const char *path)
 	return xasprintf("%.*s/%s", (int)(slash - file), file, path);
 }
 
-bool file_may_be_there(const char *file, const char *path)
+void file_tell_missing(const char *config, const struct position *at, const char *key, const char *file,
+		       struct diags *d)
 {
-	_cleanup_free_ char *at = file_beside(file, path);
+	_cleanup_free_ char *path = file ? file_beside(config, file) : NULL;
 
-	return (strcmp(file, "-") == 0 && path[0] != '/') || access(at, F_OK) == 0;
+	if (!path || (strcmp(config, "-") == 0 && file[0] != '/') || access(path, F_OK) == 0)
+		return;
+	diags_warn(d, config, at->line, at->column,
+		   "%s: %s: %s: write its path, absolute or from the folder of this file", key, path,
+		   diags_said(d, strerrordesc_np(errno)));
 }

@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "config/diag.h"
+#include "config/positions.h"
 
 #define FILE_ERROR_MAX 256
 
@@ -20,6 +21,9 @@ int file_read(const char *path, size_t cap, char **ret, size_t *ret_n, str_trans
 	      char reterr[static FILE_ERROR_MAX]);
 /* Warn when others than we and root may read it: it holds a secret. Our groups are ours. */
 void file_tell_exposed(const char *path, struct diags *d);
+/* Is it there, and may we read it? Where only we may not, that is a warning: the service may. what: as below.
+ */
+bool file_can_be_read(const char *path, const char *what, struct diags *d);
 /* Warn when the user of the service on this machine may not read it, as far as root, who looks, can tell;
  * without such a user it says nothing. what: what the file is, in front of the warning. */
 void file_tell_closed(const char *path, const char *what, struct diags *d);
@@ -27,8 +31,10 @@ void file_tell_closed(const char *path, const char *what, struct diags *d);
 bool file_is_pem(const char *text, size_t n);
 /* A path that is written in a file: a relative one starts beside it. malloc()ed. */
 char *file_beside(const char *file, const char *path);
-/* Is it there, or is there no saying? A relative one that is written in standard input ("-") is beside
- * nothing. False with errno. */
-bool file_may_be_there(const char *file, const char *path);
+/* Warn, at a place of the configuration, that the file which `key` names there is missing: it may yet come,
+ * and on another machine be there. Of a relative one in standard input ("-"), which is beside nothing, there
+ * is no saying. file NULL = none. */
+void file_tell_missing(const char *config, const struct position *at, const char *key, const char *file,
+		       struct diags *d);
 
 #endif

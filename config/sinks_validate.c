@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/sinks_validate.h"
 
-#include <errno.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -264,17 +263,12 @@ static void check_mail(const struct check *k)
 
 /* -- files, and keys that exclude each other -- */
 
-/* It may yet come, and on another machine be there: no error. */
 static void check_file(const struct check *k, size_t off)
 {
 	const struct setting *row = setting_find_member(settings_sink_table, off);
-	const char *file = *(char *const *)setting_member_const(row, k->s);
-	_cleanup_free_ char *path = file ? file_beside(k->path, file) : NULL;
 
-	if (path && !file_may_be_there(k->path, file))
-		WARN(k, key_position(k, off),
-		     "%s: %s: %s: write its path, absolute or from the folder of this file", row->path, path,
-		     diags_said(k->d, strerrordesc_np(errno)));
+	file_tell_missing(k->path, key_position(k, off), row->path,
+			  *(char *const *)setting_member_const(row, k->s), k->d);
 }
 
 static void check_given(const struct check *k)
