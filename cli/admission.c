@@ -8,135 +8,19 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
+#include "cli/cel.h"
 #include "config/config.h"
 #include "model/actions.h"
 #include "model/annotations.h"
-#include "model/namespaces.h"
+#include "model/object_events.h"
+#include "model/reasons.h"
 
 #define POLICY_NAME "ops-pod-cleaner-writer"
 
-/* -- pieces of CEL -- */
-
-static void put_string(FILE *f, struct str s)
-{
-	(void)fputc('\'', f);
-	for (size_t i = 0; i < s.n; i++) {
-		const unsigned char c = (unsigned char)s.p[i];
-
-		if (c == '\'' || c == '\\' || c < 0x20 || c == 0x7f)
-			(void)fprintf(f, "\\x%02x", c);
-		else
-			(void)fputc(c, f);
-	}
-	(void)fputc('\'', f);
-}
-
-static void put_list(FILE *f, const struct str_list *l)
-{
-	(void)fputc('[', f);
-	for (size_t i = 0; i < l->n; i++) {
-		(void)fputs(i == 0 ? "" : i % 6 == 0 ? ",\n" : ", ", f);
-		put_string(f, STR_C(l->v[i]));
-	}
-	(void)fputc(']', f);
-}
-
-/* '*' stands for any characters, all others for themselves. */
-static void put_matches(FILE *f, const char *what, struct str pattern)
-{
-	(void)fprintf(f, "%s.matches('^", what);
-	for (size_t i = 0; i < pattern.n; i++)
-		if (pattern.p[i] == '*')
-			(void)fputs(".*", f);
-		else if (pattern.p[i] == '.')
-			(void)fputs("[.]", f);
-		else
-			(void)fputc(pattern.p[i], f);
-	(void)fputs("$')", f);
-}
-
-/* -- namespaces -- */
-
-static void put_item(FILE *f, const struct namespace_item *item)
-{
-	if (item->kind == NAMESPACE_PATTERN) {
-		put_matches(f, "variables.ns", item->text);
-		return;
-	}
-	(void)fputs("(", f);
-	put_string(f, item->text);
-	(void)fputs(" in variables.labels && variables.labels[", f);
-	put_string(f, item->text);
-	put_matches(f, "]", item->value);
-	(void)fputs(")", f);
-}
-
-/* Those of the items that except, or of the others, that mean the namespace: the names, then each of the
- * rest. */
-static bool put_any(FILE *f, const struct str_list *l, bool except)
-{
-	struct str_list names = { 0 };
-	bool any = false;
-
-	for (size_t i = 0; i < l->n; i++) {
-		const struct namespace_item item = namespaces_item(STR_C(l->v[i]));
-
-		if (item.except == except && item.kind == NAMESPACE_NAME)
-			str_list_add(&names, item.text.p, item.text.n);
-	}
-	if (names.n > 0) {
-		(void)fputs("variables.ns in ", f);
-		put_list(f, &names);
-		any = true;
-	}
-	str_list_done(&names);
-	for (size_t i = 0; i < l->n; i++) {
-		const struct namespace_item item = namespaces_item(STR_C(l->v[i]));
-
-		if (item.except != except || item.kind == NAMESPACE_NAME)
-			continue;
-		(void)fputs(any ? " ||\n" : "", f);
-		put_item(f, &item);
-		any = true;
-	}
-	return any;
-}
-
-static bool has_exceptions(const struct str_list *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (namespaces_item(STR_C(l->v[i])).except)
-			return true;
-	return false;
-}
-
-static void put_namespaces(FILE *f, const struct str_list *l)
-{
-	(void)fputs("(", f);
-	if (!put_any(f, l, false))
-		(void)fputs(namespaces_only_except(l) ? "true" : "false", f);
-	if (has_exceptions(l)) {
-		(void)fputs(") &&\n!(", f);
-		(void)put_any(f, l, true);
-	}
-	(void)fputs(")", f);
-}
-
-/* As namespaces_name(). */
-static void put_named(FILE *f, const struct str_list *l)
-{
-	struct str_list names = { 0 };
-
-	for (size_t i = 0; i < l->n; i++) {
-		const struct namespace_item item = namespaces_item(STR_C(l->v[i]));
-
-		if (item.kind == NAMESPACE_NAME && namespaces_name(l, item.text))
-			str_list_add(&names, item.text.p, item.text.n);
-	}
-	(void)fputs("variables.ns in ", f);
-	put_list(f, &names);
-	str_list_done(&names);
-}
+/* RE2: a time in UTC; text without control and format characters, surrogates, private use and separators of
+ * lines, as base/unicode.h has it. */
+#define TIME_PATTERN "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?Z"
+#define TEXT_PATTERN "[^\\p{C}\\p{Zl}\\p{Zp}]*"
 
 /* -- one duty: its settings, and those of the overrides in which it works; what any of them allows -- */
 
@@ -205,14 +89,14 @@ static void put_finished(const struct due *d)
 	const struct limits *l = d->limits;
 
 	(void)fputs("variables.phase in ['Failed', 'Succeeded'] && variables.phase in ", d->f);
-	put_list(d->f, &l->phases);
+	cel_list(d->f, &l->phases);
 	if (!str_list_has(&l->status, STR_LIT("*"))) {
 		(void)fputs(" &&\n(oldObject.?status.?reason.orValue('') in ", d->f);
-		put_list(d->f, &l->status);
+		cel_list(d->f, &l->status);
 		(void)fputs(
 			" ||\nvariables.containers.exists(c, c.?state.?terminated.?reason.orValue('') in ",
 			d->f);
-		put_list(d->f, &l->status);
+		cel_list(d->f, &l->status);
 		(void)fputs("))", d->f);
 	}
 	if (!l->bare)
@@ -239,7 +123,7 @@ static void put_fresh_attempt(const struct due *d)
 		    "'True') &&\n"
 		    "variables.containers.exists(c, c.?state.?waiting.?reason.orValue('') in ",
 		    d->f);
-	put_list(d->f, &d->limits->status);
+	cel_list(d->f, &d->limits->status);
 	(void)fputs(")", d->f);
 }
 
@@ -290,10 +174,15 @@ static void variable_is(struct printer *p, const char *name, const char *text)
 	end(p, 8);
 }
 
-static void demand(struct printer *p, const char *message, const char *text)
+static void demand_begin(struct printer *p, const char *message)
 {
 	(void)fprintf(p->out, "    - message: \"%s\"\n      reason: Forbidden\n      expression: |-\n",
 		      message);
+}
+
+static void demand(struct printer *p, const char *message, const char *text)
+{
+	demand_begin(p, message);
 	(void)fputs(text, begin(p));
 	end(p, 8);
 }
@@ -378,25 +267,25 @@ static void print_where(struct printer *p)
 {
 	variable_is(p, "ns", "request.?namespace.orValue('')");
 	variable_is(p, "labels", "namespaceObject.?metadata.?labels.orValue({})");
-	put_namespaces(variable(p, "", "excluded"), &p->policy->exclude_namespaces);
+	cel_in_namespaces(variable(p, "", "excluded"), &p->policy->exclude_namespaces);
 	end(p, 8);
 	FILE *f = variable(p, "", "protected");
 
 	(void)fputs("variables.ns == '" ADMISSION_HOME "' ||\n", f);
-	put_namespaces(f, &p->policy->default_exclude_namespaces);
+	cel_in_namespaces(f, &p->policy->default_exclude_namespaces);
 	end(p, 8);
 	for (int i = 0; i < DUTY__MAX; i++) {
 		const struct str_list *l = &p->policy->duty[i].namespaces;
 
 		if (!works(p->policy, (enum duty)i))
 			continue;
-		put_named(variable(p, "named_", duty_name((enum duty)i)), l);
+		cel_named(variable(p, "named_", duty_name((enum duty)i)), l);
 		end(p, 8);
 		f = variable(p, "in_", duty_name((enum duty)i));
 		(void)fputs("variables.ns != '' && !variables.excluded &&\n", f);
 		(void)fprintf(f, "(variables.named_%s || !variables.protected) &&\n",
 			      duty_name((enum duty)i));
-		put_namespaces(f, l);
+		cel_in_namespaces(f, l);
 		end(p, 8);
 	}
 }
@@ -442,6 +331,9 @@ static void print_annotations(struct printer *p)
 	variable_is(p, "after", "object.?metadata.?annotations.orValue({})");
 	variable_is(p, "patches",
 		    "variables.what in variables.annotates || variables.what in variables.suspends");
+	f = variable(p, "", "allowed"); /* where webhooks annotate what is written */
+	cel_list(f, &p->q->annotations);
+	end(p, 8);
 }
 
 /* The namespaces of all duties, or what all of them delete. */
@@ -455,9 +347,7 @@ static void put_duties(const struct printer *p, FILE *f, const char *prefix,
 
 static void print_deletions(struct printer *p)
 {
-	(void)fputs("    - message: \"no duty deletes this pod\"\n      reason: Forbidden\n      expression: "
-		    "|-\n",
-		    p->out);
+	demand_begin(p, "no duty deletes this pod");
 	FILE *f = begin(p);
 
 	(void)fputs("variables.what != 'DELETE pods'", f);
@@ -467,6 +357,10 @@ static void print_deletions(struct printer *p)
 	       "variables.what != 'DELETE pods' ||\n"
 	       "(request.?options.?preconditions.?uid.orValue('') != '' &&\n"
 	       " request.?options.?preconditions.?resourceVersion.orValue('') != '')");
+	demand(p, "a pod is deleted with a grace and preconditions and no other option",
+	       "variables.what != 'DELETE pods' ||\n"
+	       "request.?options.orValue({}).all(k, k in ['kind', 'apiVersion', 'gracePeriodSeconds', "
+	       "'preconditions', 'dryRun'])");
 	demand(p, "this pod is spared: its annotations say so, or it is this program's",
 	       "variables.what != 'DELETE pods' ||\n"
 	       "!('kubernetes.io/config.mirror' in variables.before ||\n"
@@ -492,7 +386,7 @@ static void print_replicas(struct printer *p)
 
 static void print_scales(struct printer *p)
 {
-	const char *from = annotations_mark_key(MARK_FROM), *undo = annotations_mark_key(MARK_UNDO);
+	const char *from = annotations_mark_key(MARK_FROM);
 	_cleanup_free_ char *raised =
 		xconcat("variables.was == variables.will || variables.lowers ||\n"
 			"(variables.raises && string(variables.will) == variables.before[?'",
@@ -502,14 +396,6 @@ static void print_scales(struct printer *p)
 			NULL);
 	_cleanup_free_ char *noted = xconcat("!variables.lowers ||\nvariables.after[?'", from,
 					     "'].orValue('') == string(variables.was)", NULL);
-	_cleanup_free_ char *undone = xconcat(
-		"!variables.patches || variables.unmarked || !variables.remarks ||\nvariables.after[?'", undo,
-		"'].orValue('').matches(r'^(ops-pod-cleaner restore [0-9]+|' +\n"
-		"  r'kubectl -n [a-z0-9-]+ (scale [a-z0-9.-]+ [a-z0-9.-]+ --replicas=[.]{3}|' +\n"
-		"  r'patch [a-z0-9.-]+ [a-z0-9.-]+ --type=merge -p "
-		".[{]\"spec\":[{]\"suspend\":false[}][}].))$')",
-		NULL);
-
 	_cleanup_free_ char *scaled = xasprintf(
 		"!(variables.what in variables.scales) ||\n"
 		"(variables.what in variables.by_scale && (object.?spec.?replicas.orValue(0) == 0 ||\n"
@@ -539,7 +425,132 @@ static void print_scales(struct printer *p)
 	       "(variables.unmarked && variables.will > 0) ||\n"
 	       "(variables.what in variables.others &&\n"
 	       " (variables.unmarked || object.?spec.?replicas.orValue(0) == 0))");
-	demand(p, "a mark names a way back and no other command", undone);
+}
+
+/* The values that this program writes, each as an expression over variables.after[k]. An annotation that is
+ * kept is not looked at. */
+static void print_texts(struct printer *p)
+{
+	static const char *const shapes[MARK__MAX] = {
+		[MARK_BY] = "variables.after[k] == 'ops-pod-cleaner'",
+		[MARK_ACTION] = "variables.after[k].matches('^[0-9]{1,19}$')",
+		[MARK_AT] = "variables.after[k].matches('^" TIME_PATTERN "$')",
+		[MARK_WHY] =
+			"variables.after[k].size() <= 1024 &&\n  variables.after[k].matches(r'^" TEXT_PATTERN
+			"$')",
+		[MARK_FROM] = "variables.after[k].matches('^[0-9]{1,10}$')",
+		[MARK_UNDO] = "variables.after[k] in variables.ways_back",
+		[MARK_TEMPLATE] = "variables.after[k].matches('^[0-9a-f]{16}$')",
+	};
+	FILE *f;
+
+	demand_begin(p,
+		     "our annotations hold only what this program writes: a time, a number, a bounded text, "
+		     "the command that undoes it on this very object");
+	f = begin(p);
+	(void)fprintf(f,
+		      "!variables.patches ||\n"
+		      "((!variables.remarks || variables.unmarked || '%s' in variables.after) &&\n"
+		      " variables.ours.all(k, !(k in variables.after) || "
+		      "variables.before[?k] == variables.after[?k] ||\n",
+		      annotations_mark_key(MARK_UNDO));
+	for (int i = 0; i < MARK__MAX; i++)
+		(void)fprintf(f, " (k == '%s' && %s) ||\n", annotations_mark_key((enum mark_part)i),
+			      shapes[i]);
+	(void)fputs(" (k == '" ANNOTATION_ANNOUNCED "' &&\n"
+		    "  variables.after[k].matches('^[A-Za-z]{1,32}=" TIME_PATTERN
+		    "(,[A-Za-z]{1,32}=" TIME_PATTERN "){0,7}$'))))",
+		    f);
+	end(p, 8);
+}
+
+static void print_ways_back(struct printer *p)
+{
+	_cleanup_free_ char *ways =
+		xconcat("['ops-pod-cleaner restore ' + variables.after[?'", annotations_mark_key(MARK_ACTION),
+			"'].orValue('?'),\n'kubectl -n ' + variables.ns + ' scale ' + variables.whose + "
+			"' --replicas=...',\n"
+			"'kubectl -n ' + variables.ns + ' patch ' + variables.whose +\n"
+			"' --type=merge -p \\'{\"spec\":{\"suspend\":false}}\\'']",
+			NULL);
+
+	variable_is(p, "whose",
+		    "request.resource.resource + (request.resource.group == '' ? '' : '.' + "
+		    "request.resource.group) +\n' ' + request.name");
+	variable_is(p, "ways_back", ways);
+}
+
+static void add_code(struct str_list *to, const char *code)
+{
+	if (*code && !str_list_has(to, STR_C(code)))
+		str_list_add(to, code, strlen(code));
+}
+
+/* Of the Events that worker/action_event.c makes. */
+static void print_reasons(struct printer *p)
+{
+	FILE *f = variable(p, "", "reasons");
+	struct str_list codes = { 0 };
+
+	for (int i = 0; i < OBJECT_EVENT__MAX; i++) {
+		add_code(&codes, object_event_desc((enum object_event_id)i)->done);
+		add_code(&codes, object_event_desc((enum object_event_id)i)->will);
+	}
+	for (int i = 0; i < REASON__MAX; i++)
+		if (reason_desc((enum reason)i)->event == REASON_EVENT_WARNING)
+			add_code(&codes, reason_code((enum reason)i));
+	cel_list(f, &codes);
+	str_list_done(&codes);
+	end(p, 8);
+}
+
+/* "apps/Deployment": the kinds of the groups of Kubernetes about which there may be an Event. */
+static void print_subjects(struct printer *p)
+{
+	FILE *f = variable(p, "", "subjects");
+	const struct kind_desc *k;
+
+	(void)fputs("['/Pod'", f);
+	for (size_t i = 0; (k = kind_at(i)); i++)
+		if (k->namespaced)
+			(void)fprintf(f, ",\n'%s/%s'", k->group, k->kind);
+	(void)fputs("]", f);
+	end(p, 8);
+	variable_is(p, "subject_group",
+		    "!object.?involvedObject.?apiVersion.orValue('').contains('/') ? '' :\n"
+		    "object.involvedObject.apiVersion.split('/')[0]");
+}
+
+/* A custom resource may own a pod, too: of those nobody can list the kinds, and no Secret is among them. */
+static void print_events(struct printer *p)
+{
+	demand(p, "Events are written only as ours, and without anything but what ours hold",
+	       "!(variables.what in variables.tells) ||\n"
+	       "(object.?source.orValue({}) == {'component': 'ops-pod-cleaner'} &&\n"
+	       " object.?reportingComponent.orValue('') == 'ops-pod-cleaner' &&\n"
+	       " object.?reportingInstance.orValue('') == 'ops-pod-cleaner' &&\n"
+	       " object.all(k, k in ['apiVersion', 'kind', 'metadata', 'involvedObject', 'reason', "
+	       "'message', "
+	       "'type', 'count',\n"
+	       "  'firstTimestamp', 'lastTimestamp', 'eventTime', 'source', 'reportingComponent', "
+	       "'reportingInstance']) &&\n"
+	       " object.metadata.all(k, k in ['name', 'namespace', 'uid', 'creationTimestamp', "
+	       "'resourceVersion', 'managedFields']) &&\n"
+	       " (request.operation == 'CREATE' ||\n"
+	       "  (oldObject.?source.orValue({}) == object.source && oldObject.involvedObject == "
+	       "object.involvedObject &&\n"
+	       "   oldObject.?reason.orValue('') == object.reason && oldObject.?type.orValue('') == "
+	       "object.type)))");
+	demand(p, "an Event of ours is about a pod or what owns it, with a reason of ours and a bounded text",
+	       "!(variables.what in variables.tells) ||\n"
+	       "((variables.subject_group + '/' + object.involvedObject.?kind.orValue('') in "
+	       "variables.subjects ||\n"
+	       "  (variables.subject_group.contains('.') && !variables.subject_group.endsWith('.k8s.io'))) "
+	       "&&\n"
+	       " object.?reason.orValue('') in variables.reasons && object.?type.orValue('') in ['Normal', "
+	       "'Warning'] &&\n"
+	       " object.?message.orValue('').size() <= 1024 &&\n"
+	       " object.?message.orValue('').matches(r'^" TEXT_PATTERN "$'))");
 }
 
 static void print_patches(struct printer *p)
@@ -560,17 +571,13 @@ static void print_patches(struct printer *p)
 	demand(p, "no annotation changes but ours",
 	       "!variables.patches ||\n"
 	       "(variables.after.all(k, k in variables.ours ||\n"
-	       "   (k in variables.before && variables.before[k] == variables.after[k])) &&\n"
+	       "   (k in variables.before && variables.before[k] == variables.after[k]) ||\n"
+	       "   variables.allowed.exists(a, k.startsWith(a))) &&\n"
 	       " variables.before.all(k, k in variables.ours || k == '" ANNOTATION_RESTORE "' ||\n"
-	       "   k in variables.after))");
+	       "   k in variables.after || variables.allowed.exists(a, k.startsWith(a))))");
 	demand(p, "a Job is suspended, never resumed",
 	       "!(variables.what in variables.suspends) || object.spec.?suspend.orValue(false) ||\n"
 	       "!oldObject.spec.?suspend.orValue(false)");
-	demand(p, "Events are written only as ours",
-	       "!(variables.what in variables.tells) ||\n"
-	       "(object.?source.?component.orValue('') == 'ops-pod-cleaner' &&\n"
-	       " (request.operation == 'CREATE' || oldObject.?source.?component.orValue('') == "
-	       "'ops-pod-cleaner'))");
 }
 
 static bool is_any(const struct policy *p, enum duty d)
@@ -589,8 +596,7 @@ static bool scales(const struct policy *p, enum duty d)
 static void demand_namespaces(struct printer *p, const char *message, const char *what,
 			      bool (*which)(const struct policy *, enum duty))
 {
-	(void)fprintf(p->out, "    - message: \"%s\"\n      reason: Forbidden\n      expression: |-\n",
-		      message);
+	demand_begin(p, message);
 	FILE *f = begin(p);
 
 	(void)fputs(what, f);
@@ -617,7 +623,9 @@ static void print_demands(struct printer *p)
 			  scales);
 	print_deletions(p);
 	print_scales(p);
+	print_texts(p);
 	print_patches(p);
+	print_events(p);
 }
 
 static void print_head(struct printer *p)
@@ -647,7 +655,7 @@ static void print_head(struct printer *p)
 	FILE *f = begin(p);
 
 	(void)fputs("request.userInfo.username == ", f);
-	put_string(f, STR_C(p->q->writer ? p->q->writer
+	cel_string(f, STR_C(p->q->writer ? p->q->writer
 					 : "system:serviceaccount:" ADMISSION_HOME ":" POLICY_NAME));
 	end(p, 8);
 	(void)fputs("  variables:\n", p->out);
@@ -670,7 +678,10 @@ void admission_print(const struct admission_request *q, FILE *out)
 	print_requests(&p);
 	print_where(&p);
 	print_annotations(&p);
+	print_ways_back(&p);
 	print_replicas(&p);
+	print_reasons(&p);
+	print_subjects(&p);
 	print_due(&p);
 	print_demands(&p);
 	print_binding(&p);

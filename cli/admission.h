@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/str.h"
 #include "model/rights.h"
 
 /* The namespace of the accounts. */
@@ -25,7 +26,8 @@ struct admission_request {
 	const char *writer;            /* the workers' user; NULL: their service account */
 	const struct kind_desc *kinds; /* besides those of model/kinds.def */
 	size_t n_kinds;
-	bool suspends, announces; /* some duty suspends Jobs, announces on the object */
+	struct str_list annotations; /* prefixes of annotations that may change beside ours; borrowed */
+	bool suspends, announces;    /* some duty suspends Jobs, announces on the object */
 };
 
 /* The policy and its binding, as YAML. */

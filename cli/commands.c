@@ -217,6 +217,9 @@ static const struct command commands[] = {
 		       { OPTION_KUBECONFIG, "with --check: the credential, before the configuration's" },
 		       { OPTION_CONTEXT, "with --check: the context of the kubeconfig" },
 		       { OPTION_KINDS, "further kinds that have a scale: RESOURCE.GROUP,..." },
+		       { OPTION_WEBHOOK_ANNOTATIONS,
+			 "with --admission: annotations that webhooks may change on what is written, by the "
+			 "beginnings of their keys: example.com/,..." },
 		       { OPTION_WRITER, "the workers' user, instead of the service account" },
 		       { OPTION_KUBECONFIG_FOR, "instead what makes a kubeconfig for: reader or writer" } },
 	  .notes = "Asks no server but with --check. Print it again when the configuration\n"

@@ -34,7 +34,7 @@ struct options {
 	const char *command; /* its name; set by main() */
 	const char *socket, *config, *state_dir, *kubeconfig, *context, *master;
 	const char *cluster, *ns, *target, *reason, *file, *zone, *sink;
-	const char *kinds, *writer, *kubeconfig_for, *namespaces;
+	const char *kinds, *webhook_annotations, *writer, *kubeconfig_for, *namespaces;
 	int64_t output;                             /* enum output */
 	int64_t form;                               /* enum report_form; -1: none was written */
 	int64_t duty;                               /* enum duty; -1: none was written */

@@ -160,6 +160,7 @@ static void print_admission(const struct rbac_request *q)
 					     .writer = q->o->writer,
 					     .kinds = q->kinds,
 					     .n_kinds = q->n_kinds,
+					     .annotations = q->annotations,
 					     .suspends = q->needs & NEED_SUSPENDS,
 					     .announces = q->needs & NEED_ANNOUNCES };
 
@@ -219,6 +220,7 @@ static int print_kubeconfig_for(const struct options *o)
 static int print_yaml(const struct options *o, const char *path)
 {
 	_cleanup_free_ char *kinds = o->kinds ? xstrdup(o->kinds) : NULL;
+	_cleanup_free_ char *annotations = o->webhook_annotations ? xstrdup(o->webhook_annotations) : NULL;
 	struct diags d = OUTPUT_DIAGS;
 	struct config c;
 
@@ -232,8 +234,11 @@ static int print_yaml(const struct options *o, const char *path)
 			(void)fprintf(stderr, "%s\n", d.v[i].text);
 	if (r == 0 && kinds && !rbac_read_kinds(&q, kinds))
 		code = command_misuse(o, "%s", TEXT(RBAC_KINDS));
+	if (r == 0 && annotations && !rbac_read_annotations(&q, annotations))
+		code = command_misuse(o, "%s", TEXT(RBAC_WEBHOOK_ANNOTATIONS));
 	if (code == EXIT_CODE_OK)
 		(o->admission ? print_admission : print_rights)(&q);
+	str_list_done(&q.annotations);
 	diags_done(&d);
 	config_done(&c);
 	return code;

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "cli/admission.h"
+#include "model/annotations.h"
 #include "model/namespaces.h"
+
+#define KEY_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./_-"
 
 static unsigned needs_of_duty(const struct duty_policy *dp, enum duty d)
 {
@@ -75,6 +78,21 @@ const char *rbac_lease_namespace(const struct rbac_request *q)
 }
 
 /* "fleets.example.com,widgets.example.com", taken apart in place. */
+bool rbac_read_annotations(struct rbac_request *q, char *text)
+{
+	char *rest = text;
+
+	for (char *one; (one = strsep(&rest, ","));) {
+		const size_t n = strlen(one);
+
+		if (!strchr(one, '/') || *one == '/' || n != strspn(one, KEY_CHARS) ||
+		    strncmp(one, ANNOTATION_PREFIX, strlen(ANNOTATION_PREFIX)) == 0)
+			return false;
+		str_list_add(&q->annotations, one, n);
+	}
+	return true;
+}
+
 bool rbac_read_kinds(struct rbac_request *q, char *text)
 {
 	char *rest = text;
@@ -86,7 +104,7 @@ bool rbac_read_kinds(struct rbac_request *q, char *text)
 		    one[strspn(one, "abcdefghijklmnopqrstuvwxyz0123456789.-")] != '\0')
 			return false;
 		*dot = '\0';
-		q->kinds[q->n_kinds++] = (struct kind_desc){ dot + 1, one, true, true, false, false };
+		q->kinds[q->n_kinds++] = (struct kind_desc){ dot + 1, one, NULL, true, true, false, false };
 	}
 	return true;
 }

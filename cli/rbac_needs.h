@@ -15,7 +15,8 @@ struct rbac_request {
 	const struct options *o;
 	struct kind_desc kinds[RBAC_KINDS_MAX]; /* of --kinds */
 	size_t n_kinds;
-	unsigned needs; /* rbac_needs_of() */
+	struct str_list annotations; /* of --webhook-annotations; owned by the caller */
+	unsigned needs;              /* rbac_needs_of() */
 };
 
 /* Bits of enum rights_need. */
@@ -28,6 +29,9 @@ bool rbac_is_optional(const struct rbac_request *q, const struct right_desc *r);
 const struct kind_desc *rbac_kind_of(const struct rbac_request *q, size_t i);
 /* "fleets.example.com,widgets.example.com", taken apart in place; false when it is no such text. */
 bool rbac_read_kinds(struct rbac_request *q, char *text);
+/* Add the prefixes "a.example.com/,b.example.com/" to q->annotations; text is taken apart in place. Returns
+ * false when one is no beginning of a key with its domain, or reaches our own keys. */
+bool rbac_read_annotations(struct rbac_request *q, char *text);
 /* Where the Lease is, as far as the configuration says. */
 const char *rbac_lease_namespace(const struct rbac_request *q);
 

@@ -20,7 +20,7 @@ static const struct right_desc rights[] = {
 
 static const struct kind_desc kinds[] = {
 #define KIND(group, version, kind, resource, namespaced, scale, suspend)                                     \
-	{ group, resource, namespaced, scale, suspend, scale },
+	{ group, resource, kind, namespaced, scale, suspend, scale },
 #include "model/kinds.def"
 #undef KIND
 };

@@ -63,7 +63,7 @@ struct right_desc {
 };
 
 struct kind_desc {
-	const char *group, *resource;
+	const char *group, *resource, *kind; /* kind NULL: known by its resource alone */
 	bool namespaced, scale, suspend;
 	bool whole; /* its replicas are spec.replicas of the object itself */
 };

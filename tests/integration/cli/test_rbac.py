@@ -207,7 +207,32 @@ def the_policy_binds_replicas_to_the_mark():
     spared = demand(policy, "this workload is spared: by its annotations, its owner, or the claims that would be deleted")
     for what in ("owners.size() == 0", "io/ignore'].orValue('') != 'true'", "io/skip'].orValue('') != 'all'", "whenScaled.orValue('') != 'Delete'"):
         assert what in spared, (what, spared)
-    assert "ops-pod-cleaner restore [0-9]+" in demand(policy, "a mark names a way back and no other command")
+
+
+def the_policy_bounds_what_is_written():
+    policy = printed(duty("errImagePull"), "--admission")
+    texts = demand(policy, "our annotations hold only what this program writes: a time, a number, a bounded text, the command that undoes it on this very object")
+    source = (TOP / "model" / "annotations.c").read_text()
+    parts = re.findall(r'ANNOTATION_PREFIX "(scaled-down-\w+)"', source)
+    assert len(parts) >= 7, parts
+    for key in [*parts, "announced"]:
+        assert re.search(rf"\(k == 'ops-pod-cleaner.io/{key}' && variables.after\[k\][. ]", texts), (key, texts)
+    assert "/null" not in texts and "(null)" not in texts, texts
+    assert "'kubectl -n ' + variables.ns + ' scale ' + variables.whose" in expression(policy, "ways_back")
+    reasons = expression(policy, "reasons")
+    warns = re.findall(r'^REASON\(\w+, "(\w+)", \w+, WARNING', (TOP / "model" / "reasons.def").read_text(), re.M)
+    told = re.findall(r'^OBJECT_EVENT\(\w+, "(\w+)"', (TOP / "model" / "object_events.def").read_text(), re.M)
+    assert len(warns) >= 10 and len(told) >= 5, (warns, told)
+    assert all(f"'{code}'" in reasons for code in warns + told), reasons
+
+
+def annotations_of_webhooks_are_named():
+    def allowed(*args, code=0):
+        return printed(duty("errImagePull"), "--admission", *args, code=code)
+    assert expression(allowed(), "allowed") == "[]"
+    assert expression(allowed("--webhook-annotations", "policies.example.com/,a.example.com/b"), "allowed") == "['policies.example.com/', 'a.example.com/b']"
+    for wrong in ("", "x", "/x", "a/,", "ops-pod-cleaner.io/", "ops-pod-cleaner.io/scaled-down-from", "a.example.com/'||true"):
+        assert "--webhook-annotations" in allowed("--webhook-annotations", wrong, code=64), wrong
 
 
 def a_token_for_a_bastion():
