@@ -252,7 +252,7 @@ CASES = [deploy_is_what_is_printed, no_role_that_is_not_needed, a_report_by_the_
          two_accounts_and_each_its_own,
          what_changes_all_of_an_object_is_bound_beside_the_policy_only, namespaces_are_bound_one_by_one, kinds_join_those_that_are_known,
          the_policy_is_for_the_writer_alone, the_policy_knows_the_namespaces, the_policy_knows_what_is_due, every_duty_that_deletes_stands_in_the_policy, the_policy_demands,
-         the_policy_binds_replicas_to_the_mark,
+         the_policy_binds_replicas_to_the_mark, the_policy_bounds_what_is_written, annotations_of_webhooks_are_named,
          a_token_for_a_bastion, a_wrong_configuration_prints_nothing]
 
 
