@@ -75,6 +75,38 @@ void str_list_done(struct str_list *l)
 	*l = (struct str_list){ 0 };
 }
 
+/* The last '*' takes as little as will do; where the rest does not fit, one character more. */
+bool str_glob(struct str pattern, struct str text)
+{
+	size_t p = 0, t = 0, star = SIZE_MAX, taken = 0;
+
+	while (t < text.n) {
+		if (p < pattern.n && pattern.p[p] == '*') {
+			star = p++;
+			taken = t;
+		} else if (p < pattern.n && pattern.p[p] == text.p[t]) {
+			p++;
+			t++;
+		} else if (star != SIZE_MAX) {
+			p = star + 1;
+			t = ++taken;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern.n && pattern.p[p] == '*')
+		p++;
+	return p == pattern.n;
+}
+
+bool str_list_globs(const struct str_list *l, struct str s)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (str_glob(STR_C(l->v[i]), s))
+			return true;
+	return false;
+}
+
 struct str str_trim(struct str s, const char *blanks)
 {
 	for (; s.n > 0 && *s.p && strchr(blanks, *s.p); s.p++)

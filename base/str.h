@@ -72,6 +72,11 @@ void str_list_add(struct str_list *l, const char *s, size_t n);
 bool str_list_has(const struct str_list *l, struct str s);
 void str_list_done(struct str_list *l);
 
+/* True when text matches pattern, in which '*' means any characters, also none. */
+bool str_glob(struct str pattern, struct str text);
+/* True when one item of l, read as a pattern, matches s. */
+bool str_list_globs(const struct str_list *l, struct str s);
+
 /* Decimal integer, whole input, no sign for u64, optional '-' for i64. 0, -EINVAL (not a number) or -ERANGE.
  */
 int str_to_u64(const char *s, size_t n, uint64_t *ret);

@@ -91,12 +91,10 @@ static void put_finished(const struct due *d)
 	(void)fputs("variables.phase in ['Failed', 'Succeeded'] && variables.phase in ", d->f);
 	cel_list(d->f, &l->phases);
 	if (!str_list_has(&l->status, STR_LIT("*"))) {
-		(void)fputs(" &&\n(oldObject.?status.?reason.orValue('') in ", d->f);
-		cel_list(d->f, &l->status);
-		(void)fputs(
-			" ||\nvariables.containers.exists(c, c.?state.?terminated.?reason.orValue('') in ",
-			d->f);
-		cel_list(d->f, &l->status);
+		(void)fputs(" &&\n(", d->f);
+		cel_matches_any(d->f, "oldObject.?status.?reason.orValue('')", &l->status);
+		(void)fputs(" ||\nvariables.containers.exists(c, ", d->f);
+		cel_matches_any(d->f, "c.?state.?terminated.?reason.orValue('')", &l->status);
 		(void)fputs("))", d->f);
 	}
 	if (!l->bare)

@@ -43,6 +43,23 @@ static void put_matches(FILE *f, const char *what, struct str pattern)
 	(void)fputs("$')", f);
 }
 
+void cel_matches_any(FILE *f, const char *what, const struct str_list *l)
+{
+	struct str_list plain = { 0 };
+
+	for (size_t i = 0; i < l->n; i++)
+		if (!strchr(l->v[i], '*'))
+			str_list_add(&plain, l->v[i], strlen(l->v[i]));
+	(void)fprintf(f, "%s in ", what);
+	cel_list(f, &plain);
+	for (size_t i = 0; i < l->n; i++)
+		if (strchr(l->v[i], '*')) {
+			(void)fputs(" ||\n", f);
+			put_matches(f, what, STR_C(l->v[i]));
+		}
+	str_list_done(&plain);
+}
+
 /* -- namespaces -- */
 
 static void put_item(FILE *f, const struct namespace_item *item)

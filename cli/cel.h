@@ -13,6 +13,8 @@
 void cel_string(FILE *f, struct str s);
 /* Print the texts of l as a list, six on a line. */
 void cel_list(FILE *f, const struct str_list *l);
+/* Print an expression that is true when the expression `what` matches a pattern of l. */
+void cel_matches_any(FILE *f, const char *what, const struct str_list *l);
 /* Print an expression that is true in the namespaces that l means: names, patterns, labels, exceptions. */
 void cel_in_namespaces(FILE *f, const struct str_list *l);
 /* Print an expression that is true in the namespaces that l names without a pattern (namespaces_name()). */

@@ -62,7 +62,7 @@ static bool selects_more(const struct str_list *l)
 static const char *left_out(const struct str_list *list, struct str pattern, const struct str_list *names)
 {
 	for (size_t i = 0; i < names->n; i++)
-		if (namespaces_glob(pattern, STR_C(names->v[i])) && !str_list_has(list, STR_C(names->v[i])))
+		if (str_glob(pattern, STR_C(names->v[i])) && !str_list_has(list, STR_C(names->v[i])))
 			return names->v[i];
 	return NULL;
 }

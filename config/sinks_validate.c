@@ -372,11 +372,11 @@ static void check_clusters(const struct check *k)
 	const struct str_list *l = &k->s->clusters;
 
 	for (size_t i = 0; i < l->n; i++) {
-		bool any = c->n_clusters == 0 && namespaces_glob(STR_C(l->v[i]), STR_LIT("default"));
+		bool any = c->n_clusters == 0 && str_glob(STR_C(l->v[i]), STR_LIT("default"));
 
 		for (size_t j = 0; j < c->n_clusters; j++)
-			any = any || (c->clusters[j].name &&
-				      namespaces_glob(STR_C(l->v[i]), STR_C(c->clusters[j].name)));
+			any = any ||
+			      (c->clusters[j].name && str_glob(STR_C(l->v[i]), STR_C(c->clusters[j].name)));
 		if (!any)
 			WARN(k, KEY(k, clusters), "sinks[].clusters: there is no cluster \"%s\"%s", l->v[i],
 			     c->n_clusters ? ""
@@ -392,7 +392,7 @@ static bool duty_may_work(const struct duty_policy *p, struct str item)
 	for (size_t i = 0; i < p->namespaces.n; i++) {
 		const struct namespace_item of = namespaces_item(STR_C(p->namespaces.v[i]));
 
-		if (of.except || of.kind != NAMESPACE_NAME || namespaces_glob(item, of.text))
+		if (of.except || of.kind != NAMESPACE_NAME || str_glob(item, of.text))
 			return true;
 	}
 	return false;

@@ -410,13 +410,20 @@ static void note_near_default(struct value *v, struct str s)
 	const char *near = NULL;
 
 	for (char *next = all, *one; (one = strsep(&next, ","));) {
-		if (strcmp(one, word) == 0)
+		if (str_glob(STR_C(one), s))
 			return;
 		if (!near && (strcasecmp(one, word) == 0 || str_distance(one, word) <= 2))
 			near = one;
 	}
 	if (near)
 		note(v, "\"%s\" is taken as it stands; did you mean %s?", word, near);
+}
+
+/* Reasons are words in CamelCase, but for OutOf and the name of an extended resource. */
+static bool is_reason_char(char c, bool pattern)
+{
+	return ((c | 32) >= 'a' && (c | 32) <= 'z') || (c >= '0' && c <= '9') || (c && strchr("-._/", c)) ||
+	       (pattern && c == '*');
 }
 
 /* "Init:" goes from *s. */
@@ -432,12 +439,10 @@ static int check_reason(struct value *v, struct str *s)
 	}
 	if (v->row->unit[0] != '\0')
 		return find_option(v, *s, false) < 0 ? -EINVAL : 0;
-	if ((v->row->flags & SETTING_ANY) && str_is(*s, "*"))
-		return 0;
 	for (size_t i = 0; i < s->n; i++)
-		if (((s->p[i] | 32) < 'a' || (s->p[i] | 32) > 'z') && s->p[i] != '-')
+		if (!is_reason_char(s->p[i], v->row->flags & SETTING_ANY))
 			return FAIL(v,
-				    "\"%s\" cannot be a reason: letters only (and \"-\"), as in "
+				    "\"%s\" cannot be a reason: letters, digits and \"-._/\", as in "
 				    "CrashLoopBackOff",
 				    v->shown);
 	note_near_default(v, *s);

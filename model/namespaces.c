@@ -30,30 +30,6 @@ struct namespace_item namespaces_item(struct str text)
 	return i;
 }
 
-/* The last '*' takes as little as will do; where the rest does not fit, one character more. */
-bool namespaces_glob(struct str pattern, struct str text)
-{
-	size_t p = 0, t = 0, star = SIZE_MAX, taken = 0;
-
-	while (t < text.n) {
-		if (p < pattern.n && pattern.p[p] == '*') {
-			star = p++;
-			taken = t;
-		} else if (p < pattern.n && pattern.p[p] == text.p[t]) {
-			p++;
-			t++;
-		} else if (star != SIZE_MAX) {
-			p = star + 1;
-			t = ++taken;
-		} else {
-			return false;
-		}
-	}
-	while (p < pattern.n && pattern.p[p] == '*')
-		p++;
-	return p == pattern.n;
-}
-
 static enum tri tri_of(bool yes)
 {
 	return yes ? TRI_YES : TRI_NO;
@@ -65,7 +41,7 @@ static enum tri has_label(const struct namespace_labels *labels, const struct na
 		return TRI_UNKNOWN;
 	for (size_t k = 0; k < labels->n; k++)
 		if (str_eq(labels->v[k].key, i->text))
-			return tri_of(namespaces_glob(i->value, labels->v[k].value));
+			return tri_of(str_glob(i->value, labels->v[k].value));
 	return TRI_NO;
 }
 
@@ -87,7 +63,7 @@ static enum tri item_matches(const char *item, struct str ns, const struct names
 		if (i.kind == NAMESPACE_LABEL)
 			return has_label(labels, &i);
 	}
-	return tri_of(may_match(item, ns) && namespaces_glob(STR_C(item), ns));
+	return tri_of(may_match(item, ns) && str_glob(STR_C(item), ns));
 }
 
 /* YES beats UNKNOWN, which beats NO. */

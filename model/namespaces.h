@@ -49,7 +49,4 @@ bool policy_needs_namespaces(const struct policy *p);
  * exception makes a duty work in others, too, so that they are not all. */
 bool policy_list_namespaces(const struct policy *p, struct str_list *names);
 
-/* Does the text match the pattern, '*' standing for any characters? */
-bool namespaces_glob(struct str pattern, struct str text);
-
 #endif

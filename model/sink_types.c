@@ -23,7 +23,7 @@ bool sink_type_has_host(enum sink_type t, const char *host)
 	for (const char *one = rows[t].hosts; *one;) {
 		const size_t n = strcspn(one, ",");
 
-		if (namespaces_glob((struct str){ one, n }, STR_C(host)))
+		if (str_glob((struct str){ one, n }, STR_C(host)))
 			return true;
 		one += n + (one[n] == ',');
 	}

@@ -4,8 +4,11 @@
  * Who gives the reasons of its default, in kubernetes/kubernetes:
  * - NodeShutdown, Terminated: pkg/kubelet/nodeshutdown/nodeshutdown_manager.go (not admitted to, and ended
  * by, a node that shuts down); Shutdown: the same before 1.22
- * - NodeAffinity, OutOfcpu, OutOfmemory, OutOfpods, OutOfephemeral-storage, UnexpectedAdmissionError:
+ * - NodeAffinity, NodePorts, TaintToleration, PodOSNotSupported, PodOSSelectorNodeLabelDoesNotMatch,
+ *   UnexpectedAdmissionError, and OutOf* for each resource that ran out (OutOfcpu, OutOfnvidia.com/gpu):
  *   pkg/kubelet/lifecycle/predicate.go (the kubelet does not admit what was scheduled to it)
+ * - TopologyAffinityError: pkg/kubelet/cm/topologymanager/topology_manager.go; SMTAlignmentError:
+ *   pkg/kubelet/cm/cpumanager/policy_static.go; SysctlForbidden: pkg/kubelet/sysctl/allowlist.go (the same)
  * - NodeLost: pkg/util/node/node.go, NodeUnreachablePodReason
  * - Preempting: pkg/kubelet/preemption/preemption.go (made room for a critical pod)
  * - ContainerStatusUnknown: pkg/kubelet/container/runtime.go (the kubelet cannot find the container any more)
@@ -24,7 +27,7 @@ static struct str reason_of(const struct pod_facts *p, const struct duty_policy 
 	for (uint32_t i = 0; str_empty(p->reason) && i < p->n_containers && i < POD_CONTAINERS_MAX; i++)
 		if (p->containers[i].kind != CONTAINER_EPHEMERAL &&
 		    p->containers[i].state == CONTAINER_TERMINATED &&
-		    str_list_has(&dp->status, p->containers[i].reason))
+		    str_list_globs(&dp->status, p->containers[i].reason))
 			return p->containers[i].reason;
 	return p->reason;
 }
@@ -50,7 +53,7 @@ static bool check_is_finished(struct evaluation *l)
 
 	SAY(l, "phase %.*s%s%.*s", STR_ARG(p->phase), and, STR_ARG(reason));
 	if (!pod_is_finished(p) || !str_list_has(&l->dp->phases, p->phase) ||
-	    (!str_list_has(&l->dp->status, STR_LIT("*")) && !str_list_has(&l->dp->status, reason))) {
+	    !str_list_globs(&l->dp->status, reason)) {
 		EVIDENCE_OF_NONE(l, "phase %.*s%s%.*s", STR_ARG(p->phase), and, STR_ARG(reason));
 		return evaluation_decide(l, VERDICT_NONE, REASON_NOT_FINISHED);
 	}

@@ -15,7 +15,7 @@ static bool matches(const struct str_list *patterns, const char *name)
 	if (patterns->n == 0 || !*name)
 		return true;
 	for (size_t i = 0; i < patterns->n; i++)
-		if (namespaces_glob(STR_C(patterns->v[i]), STR_C(name)))
+		if (str_glob(STR_C(patterns->v[i]), STR_C(name)))
 			return true;
 	return false;
 }

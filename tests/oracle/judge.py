@@ -15,6 +15,7 @@ the server answered them. What it checks of every write that was not a dry run:
   restored  replicas come back only where this program had taken them, to what they had been, once, when a person asked for it
             or, where `restore` says so, has corrected the workload
 """
+import fnmatch
 import re
 from dataclasses import dataclass, field
 
@@ -28,7 +29,6 @@ RESTORE = "ops-pod-cleaner.io/restore"              # a person's wish; this prog
 MARKS = {MARK + part for part in ("by", "action", "at", "why", "from", "undo", "template")} | {RESTORE}
 DUTY_KEYS = {"evicted": "deleteEvictedPod", "terminating": "deleteTerminatingPod", "image_pull": "errImagePull",
              "finished": "deleteFinishedPod", "crash_loop": "crashLoop"}
-ANY = "*"
 
 # What a kubelet says when it may heal by itself, when what is asked is no registry or asked wrongly, when it may not have the
 # image, and when there is none.
@@ -198,7 +198,7 @@ def why_not_finished(pod, request, policy):
     status, owner = pod.get("status") or {}, controller_of(pod)
     if status.get("phase") not in policy.finished_phases:
         return f"phase {status.get('phase')} is not one of {policy.finished_phases}"
-    if ANY not in policy.finished_reasons and status.get("reason") not in policy.finished_reasons:
+    if not any(fnmatch.fnmatchcase(status.get("reason") or "", pattern) for pattern in policy.finished_reasons):
         return f"reason {status.get('reason')} is not one of {policy.finished_reasons}"
     if not policy.covers("finished", request.ns, request.t):
         return f"namespace {request.ns} is not covered by deleteFinishedPod"

@@ -7,8 +7,9 @@ from zoneinfo import ZoneInfo
 DUTIES = {"deleteEvictedPod": "evicted", "delteEvictedPod": "evicted", "deleteTerminatingPod": "terminating",
           "delteTerminatingPod": "terminating", "errImagePull": "image_pull", "deleteFinishedPod": "finished",
           "crashLoop": "crash_loop"}
-LEFT_BEHIND = ("NodeShutdown", "Terminated", "Shutdown", "NodeAffinity", "NodeLost", "OutOfcpu", "OutOfmemory", "OutOfpods",
-               "OutOfephemeral-storage", "UnexpectedAdmissionError", "ContainerStatusUnknown", "Preempting")
+LEFT_BEHIND = ("NodeShutdown", "Terminated", "Shutdown", "NodeAffinity", "NodePorts", "TaintToleration", "PodOSNotSupported",
+               "PodOSSelectorNodeLabelDoesNotMatch", "SysctlForbidden", "TopologyAffinityError", "SMTAlignmentError", "NodeLost", "OutOf*",
+               "UnexpectedAdmissionError", "ContainerStatusUnknown", "Preempting")
 UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 BUDGETS = {"maxPerMinute": 60, "maxPerHour": 3600, "maxPerDay": 86400, "maxPerNamespaceHour": 3600}
 

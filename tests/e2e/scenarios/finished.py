@@ -22,12 +22,12 @@ def acts(t):
     ns = t.ns()
     early = [finished(t, ns, reason) for reason in ("NodeShutdown", "Terminated", "NodeAffinity")]
     program = t.run(finished=ns, hours="1s")
-    late = finished(t, ns, "OutOfcpu")
-    for pod in early + [late]:
+    late = [finished(t, ns, reason) for reason in ("OutOfcpu", "OutOfnvidia.com/gpu", "TopologyAffinityError")]
+    for pod in early + late:
         t.wait_write(pod)
         row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="done")
         assert row["duty"] == "deleteFinishedPod" and row["ns"] == ns and row["name"] == pod["metadata"]["name"], row
-    t.expect(deleted=early + [late])
+    t.expect(deleted=early + late)
 
 
 @scenario("finished/stale-ready")

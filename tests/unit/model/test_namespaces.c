@@ -46,7 +46,7 @@ static const struct {
 
 TEST_LOOP(glob, 0, (int)ARRAY_SIZE(globs))
 {
-	ck_assert_msg(namespaces_glob(STR_C(globs[_i].pattern), STR_C(globs[_i].text)) == globs[_i].matches,
+	ck_assert_msg(str_glob(STR_C(globs[_i].pattern), STR_C(globs[_i].text)) == globs[_i].matches,
 		      "%s against %s", globs[_i].pattern, globs[_i].text);
 }
 
@@ -154,7 +154,7 @@ TEST(generated_patterns)
 		const struct str p = random_text(a, "ab*", 9), t = random_text(b, "ab", 9);
 		const bool want = naive_glob(p.p, p.n, t.p, t.n);
 
-		ck_assert_msg(namespaces_glob(p, t) == want, "%.*s against %.*s", STR_ARG(p), STR_ARG(t));
+		ck_assert_msg(str_glob(p, t) == want, "%.*s against %.*s", STR_ARG(p), STR_ARG(t));
 		matched += want;
 	}
 	ck_assert_uint_gt(matched, 10000);

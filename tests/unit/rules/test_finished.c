@@ -4,8 +4,10 @@
 #include "tests/suite.h"
 
 #define DEFAULTS                                                                                             \
-	"NodeShutdown,Terminated,Shutdown,NodeAffinity,NodeLost,OutOfcpu,OutOfmemory,OutOfpods,"             \
-	"OutOfephemeral-storage,UnexpectedAdmissionError,ContainerStatusUnknown,Preempting"
+	"NodeShutdown,Terminated,Shutdown,NodeAffinity,NodePorts,TaintToleration,PodOSNotSupported,"         \
+	"PodOSSelectorNodeLabelDoesNotMatch,SysctlForbidden,TopologyAffinityError,SMTAlignmentError,"        \
+	"NodeLost,OutOf*,"                                                                                   \
+	"UnexpectedAdmissionError,ContainerStatusUnknown,Preempting"
 
 static struct duty_policy *const dp = &policy.duty[DUTY_FINISHED];
 
@@ -43,6 +45,14 @@ TEST(every_reason_of_the_default)
 					       "OutOfcpu",
 					       "OutOfmemory",
 					       "OutOfpods",
+					       "OutOfnvidia.com/gpu",
+					       "OutOfhugepages-2Mi",
+					       "TopologyAffinityError",
+					       "SMTAlignmentError",
+					       "SysctlForbidden",
+					       "NodePorts",
+					       "TaintToleration",
+					       "PodOSNotSupported",
 					       "OutOfephemeral-storage",
 					       "UnexpectedAdmissionError",
 					       "ContainerStatusUnknown",
@@ -60,8 +70,9 @@ TEST(every_reason_of_the_default)
 TEST(other_reasons_and_phases_are_left)
 {
 	static const char *const reasons[] = {
-		"",        "Error",        "OOMKilled",     "Completed", "DeadlineExceeded",
-		"Evicted", "nodeshutdown", "NodeShutdown ", "OutOf"
+		"",          "Error",        "OOMKilled",     "Completed", "DeadlineExceeded",
+		"Evicted",   "nodeshutdown", "NodeShutdown ", "outOfcpu",  "NotOutOfcpu",
+		"NodePortsX"
 	};
 	static const char *const phases[] = { "Pending", "Running", "Unknown", "Succeeded", "failed", "" };
 	struct pod_facts p;
