@@ -225,7 +225,7 @@ static enum step_then take_list(struct action *a, const struct step_desc *d, str
 		if (then != STEP_NEXT)
 			return then;
 	}
-	return reply->json && object_next_page(a, reply->json) ? STEP_MORE : d->take(a, reply);
+	return object_next_page(a, reply->json) ? STEP_MORE : d->take(a, reply);
 }
 
 static enum step_then receive_afterwards(struct action *a, const struct step_desc *d,

@@ -194,7 +194,8 @@ step_ask_fn ask_top, ask_list;
  * subresource and query may be NULL. */
 char *object_path(const struct action *a, const struct owner_link *o, const char *subresource,
 		  const char *query);
-/* Keeps the continue token of a list. True when there is another page. */
+/* Keeps the continue token of a list. True when there is another page. Without one, or without an answer
+ * (NULL), it forgets the token: the next list begins at its own first page. */
 bool object_next_page(struct action *a, const json_t *list);
 /* What is written to, as it was read: into the result. */
 void object_set_target(struct action *a, const struct owner_link *o);

@@ -92,6 +92,28 @@ TEST_LOOP(an_autoscaler_on_the_second_page, 0, 2)
 	}
 }
 
+/* However a list ends, the next begins with its own first page: a token is of one list only. */
+TEST_LOOP(each_list_begins_at_its_beginning, 0, 7)
+{
+	static const char *const lists[] = { HPAS, KEDA, RSES, HPAS, KEDA, HPAS, KEDA };
+	static const char *const sets =
+		RSITEM("rs-1", "1", LIVE, "0", BY_DEPLOY) "," RSITEM("rs-2", "2", LIVE, "0", BY_DEPLOY);
+	unsigned continued = 0;
+
+	if (_i < 3)
+		on(lists[_i], 200, "{'items':[]}");
+	else if (_i < 5)
+		on(lists[_i], 403, DENIED);
+	else
+		on(lists[_i], 200, "{}");
+	on(lists[_i], 200, "{'metadata':{'continue':'c1'},'items':[%s]}", _i == 2 ? sets : "")->times = 1;
+	go();
+	for (size_t i = 0; i < fake.n_log; i++)
+		continued += strstr(fake.log[i], "&continue=") != NULL;
+	ck_assert_uint_eq(continued, 1);
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+}
+
 TEST_LOOP(keda, 0, 7)
 {
 	static const struct {

@@ -345,6 +345,29 @@ TEST(throttled_in_plain_text)
 	ck_assert_ptr_nonnull(strstr(fake.result.detail, "Too many requests"));
 }
 
+/* The header counts in milliseconds here, retryAfterSeconds of a Status in seconds; the header is nearer. */
+TEST_LOOP(how_long_the_server_wants_to_be_left_alone, 0, 4)
+{
+	static const struct {
+		long status;
+		int64_t header;
+		const char *details;
+		uint64_t ms;
+	} rows[] = {
+		{ 429, 0, "{'retryAfterSeconds':7}", 7000 },
+		{ 503, 0, "{'retryAfterSeconds':2}", 2000 },
+		{ 429, 1500, "{'retryAfterSeconds':7}", 1500 },
+		{ 429, 0, "{}", 0 },
+	};
+
+	on_pod("41", "", "", EVICTED);
+	on(DELETE, rows[_i].status, "{'kind':'Status','details':%s}", rows[_i].details)->retry_after_ms =
+		rows[_i].header;
+	go();
+	ck_assert_uint_eq(fake.result.outcome, OUTCOME_FAILED);
+	ck_assert_uint_eq(fake.result.retry_ms, rows[_i].ms);
+}
+
 /* However long the server wants to be left alone, an hour is the most. */
 TEST(throttled_for_ages)
 {
