@@ -56,6 +56,7 @@ struct findings {
 	size_t n_owners;
 	json_t *scale_json; /* owned */
 	struct scale_facts scale;
+	char hpa[400];    /* detail of the refusal, where the server's version decides; empty = none */
 	bool suspends;    /* a Job: there is nothing to scale */
 	size_t suspended; /* index of the owner that is suspended */
 	char *selector;   /* of the Job's pods */

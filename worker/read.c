@@ -34,19 +34,26 @@ int64_t read_created(const json_t *o)
 	return rfc3339_parse(s.p, s.n, &ms) == 0 && ms > 0 ? ms : 0;
 }
 
-int64_t read_unavailable(const json_t *o)
+const json_t *read_condition(const json_t *o, const char *type)
 {
 	const json_t *conditions = READ_AT(o, "status", "conditions"), *c;
-	int64_t ms;
 	size_t i;
 
-	json_array_foreach (conditions, i, c) {
-		struct str since = READ_TEXT(c, "lastTransitionTime");
+	json_array_foreach (conditions, i, c)
+		if (str_is(READ_TEXT(c, "type"), type))
+			return c;
+	return NULL;
+}
 
-		if (str_is(READ_TEXT(c, "type"), "Available") && str_is(READ_TEXT(c, "status"), "False"))
-			return rfc3339_parse(since.p, since.n, &ms) == 0 && ms > 0 ? ms : 0;
-	}
-	return 0;
+int64_t read_unavailable(const json_t *o)
+{
+	const json_t *c = read_condition(o, "Available");
+	struct str since = READ_TEXT(c, "lastTransitionTime");
+	int64_t ms;
+
+	return str_is(READ_TEXT(c, "status"), "False") && rfc3339_parse(since.p, since.n, &ms) == 0 && ms > 0
+		       ? ms
+		       : 0;
 }
 
 json_t *read_controller_ref(const json_t *o)
@@ -80,13 +87,7 @@ bool read_controller(const json_t *o, struct owner_facts *ret)
 
 enum tri read_node_ready(const json_t *node)
 {
-	const json_t *conditions = READ_AT(node, "status", "conditions"), *c;
-	size_t i;
-
-	json_array_foreach (conditions, i, c)
-		if (str_is(READ_TEXT(c, "type"), "Ready"))
-			return str_is(READ_TEXT(c, "status"), "True") ? TRI_YES : TRI_NO;
-	return TRI_NO;
+	return str_is(READ_TEXT(read_condition(node, "Ready"), "status"), "True") ? TRI_YES : TRI_NO;
 }
 
 enum tri read_node_out_of_service(const json_t *node)

@@ -24,6 +24,8 @@ struct str read_text(const json_t *o, const char *const path[]);
 #define READ_METADATA "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;q=0.9"
 /* metadata.creationTimestamp, Unix ms; 0 when absent or garbage. */
 int64_t read_created(const json_t *o);
+/* The first condition of that type among status.conditions; NULL when there is none. */
+const json_t *read_condition(const json_t *o, const char *type);
 /* Since when condition Available of a workload is False, Unix ms; 0 when it is not, or has no such condition.
  */
 int64_t read_unavailable(const json_t *o);

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/xalloc.h"
 #include "rules/reverted.h"
 #include "worker/action_end.h"
 #include "worker/managed_fields.h"
@@ -36,14 +37,22 @@ static bool autoscaler_targets(const json_t *scaler, const struct kind_info *kin
 	       str_is(group, kind->group);
 }
 
-/* spec.minReplicas of a HorizontalPodAutoscaler, 1 when it is absent. From 0 replicas it scales up only when
- * this is 0; else 0 switches it off (ScalingDisabled; kubernetes pkg/controller/podautoscaler/horizontal.go).
- */
+/* spec.minReplicas of a HorizontalPodAutoscaler, 1 when it is absent. */
 static int64_t autoscaler_hpa_min(const json_t *hpa)
 {
 	const json_t *min = READ_AT(hpa, "spec", "minReplicas");
 
 	return json_is_integer(min) ? json_integer_value(min) : 1;
+}
+
+/* Condition ScaledToZero of a HorizontalPodAutoscaler: is the last 0 its own? From such a one it scales up,
+ * whatever minReplicas says; where it keeps that condition, from no other (KEP-2021; shouldComputeMetrics-
+ * ForZeroReplicas in kubernetes pkg/controller/podautoscaler/horizontal.go, 1.36). */
+static enum tri autoscaler_hpa_made_zero(const json_t *hpa)
+{
+	struct str status = READ_TEXT(read_condition(hpa, "ScaledToZero"), "status");
+
+	return str_is(status, "True") ? TRI_YES : str_is(status, "False") ? TRI_NO : TRI_UNKNOWN;
 }
 
 /* Is a ScaledObject paused so that it leaves 0 alone? Annotations autoscaling.keda.sh/paused: "true" and
@@ -126,13 +135,20 @@ static const struct owner_link *target_of(const struct action *a, const json_t *
 enum step_then item_hpa(struct action *a, const json_t *item)
 {
 	const struct owner_link *o = target_of(a, item);
+	const int64_t min = autoscaler_hpa_min(item);
+	const enum tri made_zero = autoscaler_hpa_made_zero(item);
 	struct str name = READ_TEXT(item, "metadata", "name");
 
 	if (!o)
 		return STEP_NEXT;
 	action_add_evidence(a, "HorizontalPodAutoscaler %.*s of %s %.*s has minReplicas %lld", STR_ARG(name),
-			    o->kind.kind, STR_ARG(o->ref.name), (long long)autoscaler_hpa_min(item));
-	if (autoscaler_hpa_min(item) > 0)
+			    o->kind.kind, STR_ARG(o->ref.name), (long long)min);
+	if (made_zero == TRI_NO)
+		action_add_evidence(a, "it leaves a 0 alone that it did not make: ScaledToZero is False");
+	if (min <= 0 && made_zero == TRI_UNKNOWN)
+		(void)snprintf(a->found.hpa, sizeof(a->found.hpa), "%.*s may scale %s %.*s up again",
+			       STR_ARG(name), o->kind.kind, STR_ARG(o->ref.name));
+	if (made_zero != TRI_YES)
 		return STEP_NEXT;
 	return action_end(a, OUTCOME_REFUSED, REASON_HAS_HPA, "%.*s may scale %s %.*s up again",
 			  STR_ARG(name), o->kind.kind, STR_ARG(o->ref.name));
@@ -142,6 +158,32 @@ enum step_then take_hpa(struct action *a, const struct step_reply *reply)
 {
 	if (reply->status == 403)
 		action_add_evidence(a, "HorizontalPodAutoscalers may not be read");
+	return STEP_NEXT;
+}
+
+/* With minReplicas 0, and no word of its own: what does this version make of a 0? */
+bool needs_version(const struct action *a)
+{
+	return a->found.hpa[0];
+}
+
+void ask_version(struct action *a, struct step_request *ret)
+{
+	(void)a;
+	ret->path = xstrdup("/version");
+}
+
+/* Up to 1.35 minReplicas 0 alone makes it scale up from 0. kube-controller-manager may be one minor version
+ * behind the API server (version skew policy). */
+enum step_then take_version(struct action *a, const struct step_reply *reply)
+{
+	struct str version = READ_TEXT(reply->json, "gitVersion"), minor = READ_TEXT(reply->json, "minor");
+	uint64_t n;
+
+	minor = str_trim(minor, "+"); /* of a build that was changed */
+	if (!str_is(READ_TEXT(reply->json, "major"), "1") || str_to_u64(minor.p, minor.n, &n) < 0 || n < 37)
+		return action_end(a, OUTCOME_REFUSED, REASON_HAS_HPA, "%s", a->found.hpa);
+	action_add_evidence(a, "Kubernetes %.*s leaves a 0 alone that it did not make", STR_ARG(version));
 	return STEP_NEXT;
 }
 

@@ -114,9 +114,10 @@ enum step_then owner_add(struct action *a, const struct owner_facts *ref);
 enum step_then owner_refuse(struct action *a, enum reason reason, const char *why);
 
 /* autoscaler.c */
-step_needed_fn needs_keda;
+step_needed_fn needs_version, needs_keda;
+step_ask_fn ask_version;
 step_item_fn item_hpa, item_keda;
-step_take_fn take_hpa, take_keda;
+step_take_fn take_hpa, take_version, take_keda;
 /* Who marks the topmost owner as theirs, and who set its replicas last: STEP_NEXT, or an end when somebody
  * reverted our scale-down not long enough ago. */
 enum step_then autoscaler_judge_writers(struct action *a);

@@ -164,12 +164,15 @@ def cause_by_event(t):
 
 # --- autoscalers ---
 
-def hpa(t, workload, least):
+def hpa(t, workload, least, scaled_to_zero=None):
     t.admin.post(path_of("HorizontalPodAutoscaler", workload.ns), {
         "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": workload.name, "namespace": workload.ns},
         "spec": {"minReplicas": least, "maxReplicas": 5, "metrics": [{"type": "External", "external": {
             "metric": {"name": "queue"}, "target": {"type": "Value", "value": "1"}}}],
                  "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": workload.name}}})
+    if scaled_to_zero:
+        t.admin.patch(path_of("HorizontalPodAutoscaler", workload.ns, workload.name) + "/status",
+                      {"status": {"conditions": [{"type": "ScaledToZero", "status": scaled_to_zero}]}})
 
 
 @scenario("worker/hpa")
@@ -186,16 +189,19 @@ def autoscaled(t):
     t.expect(scaled=[workload])
 
 
-@scenario("worker/hpa-from-zero", servers=("apisim",))      # a real server takes minReplicas 0 only with a feature gate
+@scenario("worker/hpa-from-zero", servers=("apisim",))      # a real server takes minReplicas 0 only with a feature gate, or from 1.37 on
 def autoscaled_from_zero(t):
-    """An HPA that scales from 0 would scale it up again: refused."""
+    """An HPA with minReplicas 0 may scale it up again: refused, unless it says that it made no 0 itself."""
     ns = t.ns()
     program = t.program(configured(t, ns))
-    workload = t.objects.workload("Deployment", ns, 1)
-    hpa(t, workload, 0)
-    workload.fail_to_pull()
-    t.wait_history(program, outcome="refused", reason="HasHpa", timeout=30)
-    t.expect()
+    silent, own, another = (t.objects.workload("Deployment", ns, 1) for _ in range(3))
+    for workload, condition in ((silent, None), (own, "True"), (another, "False")):
+        hpa(t, workload, 0, condition)
+        workload.fail_to_pull()
+    t.wait_write(another)
+    for workload in (silent, own):
+        t.wait_history(program, uid=workload.pods()[0]["metadata"]["uid"], outcome="refused", reason="HasHpa", timeout=30)
+    t.expect(scaled=[another])
 
 
 @scenario("worker/keda")

@@ -30,11 +30,75 @@ static void expect_evidence(const char *text)
 		      fake.result.evidence);
 }
 
-TEST(an_hpa_that_may_scale_from_zero)
+#define HPA(min, scaled_to_zero)                                                                             \
+	"{'metadata':{'name':'auto'},'spec':{" WEB ",'minReplicas':" min "},'status':{'conditions':["        \
+	"{'type':'ScalingActive','status':'True'}" scaled_to_zero "]}}"
+#define SCALED_TO_ZERO(status) ",{'type':'ScaledToZero','status':'" status "'}"
+
+/* Up to 1.35 an HPA with minReplicas 0 scales up from any 0; what is not known may be that. */
+TEST_LOOP(an_hpa_that_may_scale_from_zero, 0, 8)
 {
-	on_list(HPAS, SCALER("", WEB ",'minReplicas':0"));
+	static const char *const versions[] = {
+		"'major':'1','minor':'35'",
+		"'major':'1','minor':'36+'",
+		"'major':'1','minor':''",
+		"'major':'1','minor':'37.1'",
+		"'minor':'37'",
+		"'major':'0','minor':'99'",
+		"'major':1,'minor':37",
+		NULL,
+	};
+
+	on_list(HPAS, HPA("0", ""));
+	if (versions[_i])
+		on("GET /version", 200, "{%s}", versions[_i]);
+	else
+		on("GET /version", 403, DENIED);
 	go();
-	REQUESTS(GET, RS, DEPLOY, HPAS "?limit=100");
+	REQUESTS(GET, RS, DEPLOY, HPAS "?limit=100", "GET /version");
+	RESULT(REFUSED, HAS_HPA);
+	ck_assert_str_eq(fake.result.detail, "auto may scale Deployment web up again");
+}
+
+/* From 1.37 on it leaves a 0 alone that it did not make. */
+TEST_LOOP(an_hpa_that_knows_its_own_zero_by_version, 0, 2)
+{
+	on_list(HPAS, HPA("0", ""));
+	on("GET /version", 200, "{'major':'1','minor':'%s','gitVersion':'v1.37.2'}", _i == 0 ? "37" : "38+");
+	go();
+	REQUESTS(GET, RS, DEPLOY, HPAS "?limit=100", "GET /version", KEDA, "GET " SCALE, RSES, PODS, "PATCH");
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	expect_evidence("Kubernetes v1.37.2 leaves a 0 alone that it did not make");
+}
+
+/* Its own word needs no version: False, it did not make the last 0; True, it goes up from a 0 again, whatever
+ * minReplicas says by now. What is neither says nothing. */
+TEST_LOOP(an_hpa_that_knows_its_own_zero_by_condition, 0, 5)
+{
+	static const char *const items[] = {
+		HPA("0", SCALED_TO_ZERO("False")),   HPA("1", SCALED_TO_ZERO("False")),
+		HPA("0", SCALED_TO_ZERO("True")),    HPA("1", SCALED_TO_ZERO("True")),
+		HPA("0", SCALED_TO_ZERO("Unknown")),
+	};
+
+	on_list(HPAS, items[_i]);
+	go();
+	if (_i < 2) {
+		REQUESTS(GET, RS, DEPLOY, HPAS "?limit=100", KEDA, "GET " SCALE, RSES, PODS, "PATCH");
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+		expect_evidence("it leaves a 0 alone that it did not make: ScaledToZero is False");
+	} else {
+		RESULT(REFUSED, HAS_HPA);
+		ck_assert_uint_eq(fake.n_log, _i < 4 ? 4 : 5);
+	}
+}
+
+/* One that keeps its word does not speak for another. */
+TEST_LOOP(one_of_two_hpas_may_scale_from_zero, 0, 2)
+{
+	on_list(HPAS, _i == 0 ? HPA("0", "") "," HPA("0", SCALED_TO_ZERO("False"))
+			      : HPA("0", SCALED_TO_ZERO("False")) "," HPA("0", ""));
+	go();
 	RESULT(REFUSED, HAS_HPA);
 }
 
@@ -84,7 +148,7 @@ TEST_LOOP(an_autoscaler_on_the_second_page, 0, 2)
 	on(_i == 0 ? HPAS : KEDA, 200, "{'metadata':{'continue':'c1'},'items':[]}")->times = 1;
 	go();
 	if (_i == 0) {
-		REQUESTS(GET, RS, DEPLOY, HPAS "?limit=100", HPAS "?limit=100&continue=c1");
+		REQUESTS(GET, RS, DEPLOY, HPAS "?limit=100", HPAS "?limit=100&continue=c1", "GET /version");
 		RESULT(REFUSED, HAS_HPA);
 	} else {
 		REQUESTS(GET, RS, DEPLOY, HPAS, KEDA "?limit=100", KEDA "?limit=100&continue=c1");

@@ -42,6 +42,7 @@ void setup_deployment(void)
 	   "{'metadata':{'name':'web','uid':'dep-1','creationTimestamp':'" LIVE "','generation':4},"
 	   "'status':{'observedGeneration':4}}");
 	on(HPAS, 200, "{'items':[]}");
+	on("GET /version", 200, "{'major':'1','minor':'34','gitVersion':'v1.34.1'}");
 	on(KEDA, 404, NOTFOUND);
 	on_scale(SCALE, "dep-1", "'replicas':3");
 	on(RSES, 200,
