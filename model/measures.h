@@ -12,8 +12,9 @@ enum timing {
 				  write */
 	TIMING_READ,           /* worker: a request that reads */
 	TIMING_WRITE,          /* worker: a request that writes */
-	TIMING_COMMIT, /* reporter: from the first intent that waits for a commit until it is on disk */
-	TIMING_SYNC,   /* watcher: from the begin of a list to the complete cache */
+	TIMING_SYNC,           /* watcher: from the begin of a list to the complete cache */
+	/* From here on the reporter's own: no message names them. */
+	TIMING_COMMIT, /* from the first intent that waits for a commit until it is on disk */
 	TIMING__MAX,
 };
 

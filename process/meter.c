@@ -22,7 +22,7 @@ struct meter {
 	unsigned n_requests;
 	struct {
 		uint64_t n, sum_us;
-	} times[TIMING__MAX][TIMING_BOUNDS + 1];
+	} times[TIMING_COMMIT][TIMING_BOUNDS + 1];
 };
 
 static void touch(struct meter *m)
@@ -139,7 +139,7 @@ void meter_flush(struct meter *m)
 {
 	int r = flush_requests(m);
 
-	for (enum timing t = 0; t < TIMING__MAX && r == 0; t++)
+	for (enum timing t = 0; t < TIMING_COMMIT && r == 0; t++)
 		r = flush_times(m, t);
 	m->pending = false;
 	(void)evtimer_del(m->timer);

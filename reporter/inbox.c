@@ -418,8 +418,9 @@ void inbox_on_room(struct inbox *i)
 
 	while (sent < i->n_acks && process_send(i->process, &i->acks[sent]) != -EAGAIN)
 		sent++;
-	memmove(i->acks, i->acks + sent, (i->n_acks - sent) * sizeof(*i->acks));
 	i->n_acks -= sent;
+	if (sent > 0)
+		memmove(i->acks, i->acks + sent, i->n_acks * sizeof(*i->acks));
 	response_stream_room(i->stream);
 }
 

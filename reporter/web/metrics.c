@@ -24,7 +24,7 @@ static const struct family {
 };
 
 struct series {
-	char *label[METRICS_LABELS_MAX]; /* values of the labels the family has; the others NULL */
+	char *label[METRICS_LABELS_MAX]; /* a value for each label that the family has; then NULL */
 	double value;
 	uint64_t *count; /* of a histogram, by bucket; else NULL */
 };
@@ -106,9 +106,10 @@ void metrics_free(struct metrics **m)
 	*m = NULL;
 }
 
+/* What the family has no label for says nothing. */
 static bool is_labelled(const struct series *s, const struct metric_labels *l)
 {
-	for (size_t i = 0; i < METRICS_LABELS_MAX && l->v[i]; i++)
+	for (size_t i = 0; i < METRICS_LABELS_MAX && l->v[i] && s->label[i]; i++)
 		if (strcmp(s->label[i], l->v[i]) != 0)
 			return false;
 	return true;
@@ -138,8 +139,8 @@ static struct series *find_or_make(struct metrics *m, enum metric id, const stru
 	m->family[id].v = xreallocarray(m->family[id].v, m->family[id].n + 1, sizeof(struct series));
 	s = &m->family[id].v[m->family[id].n++];
 	*s = (struct series){ .value = 0 };
-	for (size_t i = 0; i < METRICS_LABELS_MAX && l->v[i]; i++)
-		s->label[i] = xstrdup(l->v[i]);
+	for (size_t i = 0; i < metric_labels(id); i++)
+		s->label[i] = xstrdup(l->v[i] ? l->v[i] : "");
 	return s;
 }
 

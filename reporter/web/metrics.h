@@ -31,7 +31,8 @@ enum metric metric_of_timing(enum timing t);
 
 struct metrics;
 struct metric_labels {
-	const char *v[METRICS_LABELS_MAX]; /* in the order of the table, then NULL */
+	const char *v[METRICS_LABELS_MAX]; /* in the order of the table, then NULL; one that is missing is "",
+					    * one that the family does not have is left out */
 };
 #define METRIC_LABELS(...) (&(const struct metric_labels){ { __VA_ARGS__ } })
 #define METRIC_NO_LABELS   (&(const struct metric_labels){ { NULL } })

@@ -286,6 +286,23 @@ TEST(who_may_say_what_is_restored)
 	ck_assert_uint_eq(said, 16); /* INTENT, GRANT, CTL_DRY_RUN; CTL_RESTORE_ROW; CTL_RESTORE */
 }
 
+/* The reporter times its own commits, in no cluster: from a message it would be a series without a label. */
+TEST(what_the_reporter_times_itself_is_in_no_message)
+{
+	struct msg m = make(MSG_TIMING, 0);
+
+	m.u.timing.timing = TIMING_COMMIT - 1;
+	const size_t n = msg_encode(&m, buf);
+
+	ck_assert_int_eq(decode(MSG_TIMING, buf, n), (int)n);
+	/* [type, cluster, timing, ...] behind the header: a byte each */
+	for (uint8_t t = TIMING_COMMIT; t < TIMING__MAX; t++) {
+		buf[3] = t;
+		ck_assert_int_eq(decode(MSG_TIMING, buf, n), -EBADMSG);
+		ck_assert_str_eq(field, "timing");
+	}
+}
+
 /* Headers that make an allocating decoder ask for gigabytes. */
 TEST(hostile_headers)
 {

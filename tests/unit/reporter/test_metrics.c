@@ -88,6 +88,32 @@ TEST(a_histogram_adds_up)
 	free(text);
 }
 
+/* Whatever is given: every series has the labels of its family. */
+TEST(labels_are_those_of_the_family)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < 2; i++) {
+		metrics_observe(m, METRIC_COMMIT, 0, 1, 1, METRIC_LABELS("prod"));
+		metrics_set(m, METRIC_PAUSED, 1, METRIC_LABELS("deleteEvictedPod"));
+		metrics_add(m, METRIC_COMMIT_FAILURES, 1, METRIC_LABELS("prod"));
+	}
+	metrics_forget(m, METRIC_MODE, METRIC_LABELS("prod"));
+	char *text = metrics_text(m, METRICS_TEXT, &n);
+
+	ck_assert_ptr_nonnull(strstr(text, "opc_intent_commit_seconds_count 2\n"));
+	ck_assert_ptr_nonnull(strstr(text, "opc_paused{duty=\"deleteEvictedPod\",cluster=\"\"} 1\n"));
+	ck_assert_ptr_nonnull(strstr(text, "opc_history_commit_failures_total 2\n"));
+	free(text);
+}
+
+/* A message names a cluster. */
+TEST(timings_of_messages_are_by_cluster)
+{
+	for (enum timing t = 0; t < TIMING_COMMIT; t++)
+		ck_assert_uint_eq(metric_labels(metric_of_timing(t)), 1);
+}
+
 static const struct {
 	const char *accept;
 	enum metrics_format format;
