@@ -17,7 +17,8 @@ size_t unicode_take(const char *s, size_t n, uint32_t *ret_c);
 size_t unicode_len(const char *s, size_t n);
 
 /* May it be shown? Not: controls (C0, DEL, C1), formats (what reorders, has no width, or tags), separators of
- * lines and paragraphs, and what the Unicode version of base/unprintable.def does not assign. */
+ * lines and paragraphs, what has no look of its own (fillers, variation selectors, the empty braille
+ * pattern), private use, and what the Unicode version of base/unprintable.def does not assign. */
 bool unicode_is_printable(uint32_t c);
 
 /* The longest beginning of s of at most `max` bytes that cuts no character in two, where s holds n bytes. */

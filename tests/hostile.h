@@ -25,6 +25,10 @@
 	"\xf3\xa0\x81\x81" /* tag: A */                                                                      \
 	"\xcd\xb8"         /* U+0378, not assigned */                                                        \
 	"\xef\xbf\xbf"     /* U+FFFF, no character */                                                        \
+	"\xe3\x85\xa4"     /* Hangul filler: a letter without a look */                                      \
+	"\xe2\xa0\x80"     /* braille pattern without a dot */                                               \
+	"\xef\xb8\x8f"     /* variation selector */                                                          \
+	"\xee\x80\x80"     /* U+E000, private use */                                                         \
 	"\xff"             /* no UTF-8: never a byte of it, */                                               \
 	"\xc0\xaf"         /* overlong, */                                                                   \
 	"\xed\xa0\x80"     /* a surrogate, */                                                                \
@@ -40,7 +44,7 @@ static inline bool hostile_is_gone(const char *text)
 		"\xc2\xad",     "\xd8\x9c",     "\xe2\x80\x8b", "\xe2\x80\xa8", "\xe2\x80\xa9",
 		"\xe2\x80\xae", "\xe2\x81\xa6", "\xef\xbb\xbf", "\xf3\xa0\x81", "\xcd\xb8",
 		"\xef\xbf\xbf", "\xff",         "\xc0",         "\xed\xa0",     "\xf4\x90",
-		"\xe9\x87z",
+		"\xe9\x87z",    "\xe3\x85\xa4", "\xe2\xa0\x80", "\xef\xb8\x8f", "\xee\x80\x80",
 	};
 
 	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)

@@ -19,7 +19,7 @@ def main():
     hidden = {c for a, b in RANGES for c in range(a, b + 1)}
     for c in range(0x110000):
         category = unicodedata.category(chr(c))
-        if category in ("Cc", "Zl", "Zp"):
+        if category in ("Cc", "Zl", "Zp", "Co"):
             assert c in hidden, f"U+{c:04X} is {category}"
         if category == "Cf" and unicodedata.unidata_version == VERSION:
             assert c in hidden, f"U+{c:04X} is Cf"
