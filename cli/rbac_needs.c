@@ -20,7 +20,7 @@ static unsigned needs_of_duty(const struct duty_policy *dp, enum duty d)
 	if (action == ACTION_FORCE_DELETE)
 		needs |= NEED_FORCES;
 	if (action == ACTION_SCALE_DOWN)
-		needs |= NEED_SCALES | NEED_OWNERS | (dp->suspend_jobs ? NEED_SUSPENDS : 0u);
+		needs |= NEED_SCALES | (dp->suspend_jobs ? NEED_SUSPENDS : 0u);
 	return needs;
 }
 
@@ -33,7 +33,7 @@ unsigned rbac_needs_of(const struct config *c)
 
 	needs |= policy_needs_namespaces(p) ? NEED_NAMESPACES : 0;
 	/* Rows are by the names of workloads. */
-	needs |= policy_enables(p, DUTY_RESTARTS) ? NEED_OWNERS | NEED_REPORTS : 0;
+	needs |= policy_enables(p, DUTY_RESTARTS) ? NEED_REPORTS : 0;
 
 	for (int i = 0; i < DUTY__MAX; i++) {
 		const enum duty d = (enum duty)i;
@@ -104,6 +104,7 @@ bool rbac_read_kinds(struct rbac_request *q, char *text)
 		    one[strspn(one, "abcdefghijklmnopqrstuvwxyz0123456789.-")] != '\0')
 			return false;
 		*dot = '\0';
+		q->needs |= q->needs & NEED_SCALES ? NEED_KINDS : 0;
 		q->kinds[q->n_kinds++] = (struct kind_desc){ dot + 1, one, NULL, true, true, false, false };
 	}
 	return true;

@@ -43,11 +43,11 @@ const struct role_desc *role_of(enum right_role r)
 bool right_is_for(enum right_set set, const struct kind_desc *k)
 {
 	const bool is[] = {
-		[SET_OWNERS] = true,
 		[SET_SCALES] = k->scale,
 		[SET_WHOLES] = k->scale && k->whole,
 		[SET_BY_SCALE] = k->scale && !k->whole,
 		[SET_SUSPENDS] = k->suspend,
+		[SET_OTHERS] = !k->scale && !k->suspend,
 	};
 
 	return k->namespaced && is[set];

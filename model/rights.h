@@ -20,8 +20,13 @@ enum rights_need {
 	NEED_ELECTION = 32,       /* replicas agree on a Lease, or notice each other by it, ... */
 	NEED_ELECTION_NAMED = 64, /* ... of this name; always both */
 	NEED_NAMESPACES = 128,    /* goes by labels of namespaces */
-	NEED_OWNERS = 256,        /* asks whose pod it is: scales workloads, or reports by their names */
-	NEED_REPORTS = 512        /* makes reports */
+	NEED_KINDS = 256,         /* scales workloads of kinds that only discovery tells */
+	NEED_REPORTS = 512,       /* makes reports */
+	/* Any of these: whose pod is it, if it is of a kind that is scaled, */
+	NEED_OWNERS = NEED_SCALES | NEED_REPORTS,
+	/* of one that is suspended, of neither. Where a scale has no selector, the pods beside it count. */
+	NEED_JOBS = NEED_SUSPENDS | NEED_REPORTS | NEED_KINDS,
+	NEED_OTHERS = NEED_REPORTS | NEED_KINDS,
 };
 
 enum account { ACCOUNT_READER, ACCOUNT_WRITER, ACCOUNT_BOTH };
@@ -45,11 +50,11 @@ struct role_desc {
 /* Which objects a right is for: what its row names, or kinds of model/kinds.def. */
 enum right_set {
 	SET_ONE,
-	SET_OWNERS,   /* can own a pod */
 	SET_SCALES,   /* can be scaled: */
 	SET_WHOLES,   /*   in a write of the object itself, */
 	SET_BY_SCALE, /*   by /scale alone */
 	SET_SUSPENDS, /* can be suspended */
+	SET_OTHERS,   /* can own a pod, and is neither scaled nor suspended */
 };
 
 struct right_desc {
