@@ -321,7 +321,9 @@ void nominations_gone(struct nominations *n, uint32_t h, const struct pod_facts 
 static void report_dropped(struct nominations *n, const struct msg_nomination_result *m)
 {
 	n->dropped++;
-	(void)log_warn(0, "given up after all retries; tried again when the pod changes or in ten minutes",
+	(void)log_warn(0,
+		       "given up after all retries; tried again when the pod changes, when another of its "
+		       "namespace succeeds, or in ten minutes",
 		       kv_s("duty", duty_name((enum duty)m->duty)), kv_s("namespace", m->ns),
 		       kv_s("pod", m->name), kv_s("outcome", outcome_name((enum outcome)m->outcome)),
 		       kv_s("reason", m->reason));
@@ -372,28 +374,34 @@ static void note_written(const struct nominations *n, const struct msg_nominatio
 		n->out->timed(n->out->ctx, TIMING_EVENT_TO_WRITE, ((uint64_t)at - seen) * 1000);
 }
 
+static void queue_pod(void *ctx, uint32_t h)
+{
+	queue_add(ctx, h);
+}
+
 void nominations_on_result(struct nominations *n, const struct msg_nomination_result *m)
 {
 	const bool failure = in_flight_is_failure(m->outcome);
 	const bool observe = n->cluster->policy->mode == MODE_OBSERVE;
 	const bool written = m->outcome == OUTCOME_DONE;
 	uint64_t now = clock_boot_ms(), delay = 0;
-	uint32_t h = in_flight_pod(n->in_flight, STR_C(m->action_key)), retries = 0;
+	const uint32_t h = in_flight_pod(n->in_flight, STR_C(m->action_key));
 	struct in_flight_end end;
 
 	const struct clock_snapshot clocks = cluster_clocks(n->cluster);
 
 	if (admission_on_result(n->cluster->admission, m, &clocks) && n->budget_at == 0)
 		n->budget_at = now + BUDGET_CHECK_MS;
-	if (failure && h) {
+	if (failure && h)
 		delay = queue_when(n->keys, h, now);
-		retries = queue_retries(n->keys, h);
-	}
-	if (!in_flight_on_result(n->in_flight, m, retries, delay, observe, now, &end))
+	if (!in_flight_on_result(n->in_flight, m, delay, observe, now, &end))
 		return;
+	in_flight_answered(n->in_flight, m, now, queue_pod, n->keys);
+	if (end.probe)
+		queue_add(n->keys, end.probe);
 	note_written(n, m, end.seen, now);
 	watch_scaledown(n, m, end.h, written, now);
-	if (end.dropped)
+	if (end.given_up)
 		report_dropped(n, m);
 	/* Otherwise judged again at once: it may be due by a newer version, or the wait gets its deadline. */
 	if (end.h && failure && !end.dropped) {
@@ -407,11 +415,6 @@ void nominations_on_result(struct nominations *n, const struct msg_nomination_re
 }
 
 /* -- time -- */
-
-static void queue_pod(void *ctx, uint32_t h)
-{
-	queue_add(ctx, h);
-}
 
 static void queue_pod_afresh(void *ctx, uint32_t h)
 {

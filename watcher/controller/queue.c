@@ -182,11 +182,6 @@ void queue_forget(struct queue *q, uint32_t key)
 		q->retries[key] = 0;
 }
 
-uint32_t queue_retries(const struct queue *q, uint32_t key)
-{
-	return key < q->cap_retries ? q->retries[key] : 0;
-}
-
 void queue_drop(struct queue *q, uint32_t key)
 {
 	deadlines_cancel(&q->delayed, key);

@@ -31,7 +31,6 @@ void queue_add_after(struct queue *q, uint32_t key, uint64_t now, uint64_t delay
 uint64_t queue_when(struct queue *q, uint32_t key, uint64_t now);
 /* The key was done well, or is given up: its next retry is a first one. */
 void queue_forget(struct queue *q, uint32_t key);
-uint32_t queue_retries(const struct queue *q, uint32_t key);
 /* Move delayed keys that are due into the queue. */
 void queue_tick(struct queue *q, uint64_t now);
 /* When the next delayed key is due; false when there is none. */

@@ -37,15 +37,19 @@ enum outcome in_flight_before(const struct in_flight *b, struct str action_key, 
 struct in_flight_end {
 	uint32_t h, group; /* whose nomination ended; 0 when gone */
 	uint64_t until;    /* not again before */
-	bool dropped;      /* given up after all retries */
+	uint32_t probe;    /* another pod that was given up alike and has a nearer time now; 0 = none */
+	bool dropped;      /* waits for an operator */
+	bool given_up;     /* dropped now, after all retries */
 	uint64_t seen;     /* as in_flight_seen said */
 };
-/* NOMINATION_RESULT came. retries and delay_ms are the queue's for h, used by outcomes that count as failure
- * (see in_flight_is_failure). observe: the settings ask for dry runs; one that succeeded is not repeated
- * until the state or the settings change, and in another mode it was asked for by settings that hold no more.
- * false when nothing was open for that action_key. */
-bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result *m, uint32_t retries,
-			 uint64_t delay_ms, bool observe, uint64_t now, struct in_flight_end *ret);
+/* End the open nomination that m is about. A failure of the server or of the way to it waits twice as long
+ * each time, a minute at most, and is never given up; one that only an operator can mend (a right, a webhook)
+ * is given up after five retries, for ten minutes: of those in one namespace and duty one is tried again
+ * every 30 s. delay_ms, at most a minute of it, is the queue's rate limit. observe: the settings ask for dry
+ * runs; one that succeeded is not repeated until the state or the settings change, and in another mode it was
+ * asked for by settings that hold no more. false when nothing was open for that action_key. */
+bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result *m, uint64_t delay_ms,
+			 bool observe, uint64_t now, struct in_flight_end *ret);
 /* Does this outcome count as a failure to be retried with a rate limit? */
 bool in_flight_is_failure(uint64_t outcome);
 /* Pod of the open nomination of action_key, 0 when none. */
@@ -64,8 +68,14 @@ bool in_flight_pods_stay(struct in_flight *b, struct str action_key, uint64_t no
 void in_flight_not_due(struct in_flight *b, struct str action_key, uint32_t h);
 /* Pod h does not exist any more. */
 void in_flight_gone(struct in_flight *b, struct str action_key, uint32_t h);
-/* The server is healthy again: what was given up because of it may be tried again. fn names each pod. */
+/* Try again whatever waits after a failure: the server is healthy again, or the credential is another. fn is
+ * called with each pod. */
 void in_flight_retry_failed(struct in_flight *b, uint64_t now, void (*fn)(void *ctx, uint32_t h), void *ctx);
+/* m is a result by which the server answered as it should: what waits after a failure of the server goes
+ * within 5 s, and so does what was given up in the same namespace and duty. fn is called with each pod. At
+ * most once a second. */
+void in_flight_answered(struct in_flight *b, const struct msg_nomination_result *m, uint64_t now,
+			void (*fn)(void *ctx, uint32_t h), void *ctx);
 /* Other settings: no wait holds that followed from the old ones, and no end of what is open makes one. What
  * was written waits all the same until the cache shows it. */
 void in_flight_judge_anew(struct in_flight *b, uint64_t now);

@@ -39,6 +39,27 @@ def was_given_up(t, pod):
     return not now or now["metadata"].get("deletionGracePeriodSeconds") == 0
 
 
+@scenario("wire/election", timeout=60)
+def election(t):
+    """Everything but the watches fails for 10 s, as while etcd elects a leader: nothing is given up, and all goes soon after."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, evicted=ns)
+    pods = [t.objects.pod(ns) for _ in range(5)]
+    ill = threading.Event()
+    ill.set()
+    for method in ("GET", "DELETE"):
+        proxy.before(method, f"/namespaces/{ns}/pods/", lambda _: Answer(503, reason="ServiceUnavailable") if ill.is_set() else None, times=100000)
+    for pod in pods:
+        t.objects.evict(pod)
+    t.until("failures", lambda: program.history("--outcome", "failed"), 10)
+    time.sleep(10)
+    assert not t.writes_on(pods[0])
+    ill.clear()
+    for pod in pods:
+        t.wait_write(pod, timeout=20)
+    t.expect_success(deleted=pods)
+
+
 @scenario("wire/answer-lost")
 def answer_lost(t):
     """The server deleted the pod, its answer never came: the worker looks again and sends no second DELETE."""

@@ -431,7 +431,7 @@ TEST(five_retries_then_dropped_and_told)
 	for (int i = 0; i < 5; i++) {
 		int64_t before = clock_wall_ms();
 
-		settle(i % 2 ? OUTCOME_FAILED : OUTCOME_FORBIDDEN, 0);
+		settle_as(i % 2 ? OUTCOME_FAILED : OUTCOME_FORBIDDEN, i % 2 ? "ServerRejected" : "Forbidden");
 		while (count(MSG_NOMINATE) < (size_t)i + 2)
 			pass(1);
 		waited[i] = clock_wall_ms() - before;
@@ -440,16 +440,118 @@ TEST(five_retries_then_dropped_and_told)
 	}
 	ck_assert_int_le(waited[4], 10 * S);
 	ck_assert_uint_eq(stats().dropped, 0);
-	settle(OUTCOME_FAILED, 0);
+	settle_as(OUTCOME_FAILED, "ServerRejected");
 	ck_assert_uint_eq(stats().dropped, 1);
-	nominated_after(10 * MIN, 6, 7);
+	nominated_after(30 * S, 6, 7); /* alone, it is the one that is tried */
+	settle_as(OUTCOME_FAILED, "ServerRejected");
+	ck_assert_uint_eq(stats().dropped, 1);
+	nominated_after(30 * S, 7, 8);
+}
+
+/* An election of etcd: never given up, tried within a minute whatever it has lasted. */
+TEST(a_server_that_fails_is_never_given_up)
+{
+	int64_t before = clock_wall_ms();
+	size_t tries = 1;
+
+	(void)ready_one(pod_evicted());
+	while (clock_wall_ms() - before < 10 * MIN) {
+		const int64_t ended = clock_wall_ms();
+
+		settle_as(OUTCOME_FAILED, tries % 2 ? "ServerError" : "NetworkError");
+		for (tries++; count(MSG_NOMINATE) < tries;)
+			pass(100);
+		ck_assert_int_le(clock_wall_ms() - ended, MIN);
+	}
+	ck_assert_uint_eq(stats().dropped, 0);
+	ck_assert_uint_le(tries, 30);
+}
+
+/* Any good answer of the cluster wakes what waits. */
+TEST(a_good_answer_wakes_what_failed)
+{
+	struct pod_facts p = ready_one(pod_evicted()), q = sibling(&p, "web-2", UID_2);
+	const char *first = last(MSG_NOMINATE)->u.nominate.uid;
+	char uid[64];
+
+	(void)snprintf(uid, sizeof(uid), "%s", first);
+	for (int i = 0; i < 8; i++) {
+		settle_as(OUTCOME_FAILED, "ServerError");
+		for (size_t n = count(MSG_NOMINATE); count(MSG_NOMINATE) == n;)
+			pass(100);
+	}
+	settle_as(OUTCOME_FAILED, "ServerError"); /* for 50 s at least */
+	pass(6 * S);
+	const size_t n = count(MSG_NOMINATE);
+
+	event(&q);
+	ck_assert_uint_eq(count(MSG_NOMINATE), n + 1);
+	settle(OUTCOME_DONE, 0);
+	ck_assert_uint_eq(count(MSG_NOMINATE), n + 2);
+	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.uid, uid);
+}
+
+/* For so long every nomination from message *from on ends so; returns how many did. */
+static size_t fail_for(int64_t ms, size_t *from, const char *reason)
+{
+	size_t n = 0;
+
+	for (int64_t t = 0; t < ms; t += 500) {
+		for (; *from < n_sent; ++*from) {
+			struct msg m = { .type = MSG_NOMINATION_RESULT };
+
+			if (sent[*from].type != MSG_NOMINATE)
+				continue;
+			msg_copy_fields(&m, &sent[*from]);
+			m.u.nomination_result.outcome = OUTCOME_FORBIDDEN;
+			msg_set(&m, nomination_result.reason, reason, strlen(reason));
+			controller_on_msg(c, &m);
+			n++;
+		}
+		pass(500);
+	}
+	return n;
+}
+
+/* The k-th nomination from message `from` on. */
+static const struct msg_nominate *nomination(size_t from, size_t k)
+{
+	while (sent[from].type != MSG_NOMINATE || k-- > 0)
+		from++;
+	return &sent[from].u.nominate;
+}
+
+/* A right that is given back: of those that wait for it one is tried every 30 s, each in its turn, and its
+ * success wakes the others of its namespace. */
+TEST(a_right_given_back_is_noticed)
+{
+	struct pod_facts p = pod_evicted(), q = sibling(&p, "web-2", UID_2);
+	const struct pod_facts both[] = { p, q };
+	size_t from = 0, before;
+
+	ready_with(both, 2);
+	(void)fail_for(30 * S, &from, "Forbidden");
+	ck_assert_uint_eq(stats().dropped, 2);
+	for (size_t first = from, second = 0; second < 2; second++, first = from) {
+		ck_assert_uint_eq(fail_for(MIN, &from, "Forbidden"), 2);
+		ck_assert_str_ne(nomination(first, 0)->uid, nomination(first, 1)->uid);
+	}
+	ck_assert_uint_eq(stats().dropped, 2);
+	before = count(MSG_NOMINATE);
+	for (int i = 0; i < 30 && count(MSG_NOMINATE) == before; i++)
+		pass(S);
+	ck_assert_uint_eq(count(MSG_NOMINATE), before + 1);
+	settle(OUTCOME_DONE, 0);
+	pass(5 * S);
+	ck_assert_uint_eq(count(MSG_NOMINATE), before + 2);
+	ck_assert_str_ne(sent[n_sent - 1].u.nominate.uid, sent[n_sent - 2].u.nominate.uid);
 }
 
 /* With the first try and five more. */
 static void fail_until_dropped(void)
 {
 	for (int i = 0; i < 6; i++) {
-		settle(OUTCOME_FAILED, 0);
+		settle_as(OUTCOME_FORBIDDEN, "Forbidden");
 		pass(10 * S);
 	}
 }
