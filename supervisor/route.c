@@ -34,6 +34,14 @@ static void to_worker(struct supervisor *s, const struct msg *m)
 	supervisor_send_reporter(s, &answer);
 }
 
+/* Since when something fails is the watcher's word in this life, and never a row of the history. */
+static void to_reporter(struct supervisor *s, const struct msg *m)
+{
+	if (m->type == MSG_FAILING_SINCE)
+		dispatch_on_failing_since(s->dispatch, &m->u.failing_since);
+	supervisor_send_reporter(s, m);
+}
+
 /* -- what is saved for a watcher -- */
 
 /* Rows of the history count between the watcher's question and their end: what comes unasked would change a
@@ -122,19 +130,6 @@ static void on_ctl_restore_row(struct supervisor *s, struct child *c, const stru
 		child_protocol_error(c, "CTL_RESTORE_ROW that nobody asked for");
 }
 
-/* What passes by on its way to the history, or back. A row only says that its workload fails: since when is
- * the history's word. */
-static void note_failing(struct supervisor *s, const struct msg *m)
-{
-	struct msg named = { .type = MSG_FAILING_SINCE };
-
-	if (m->type != MSG_FAILING_SINCE &&
-	    (m->type != MSG_FAILING_SINCE_ROW || m->u.failing_since_row.at <= 0))
-		return;
-	msg_copy_fields(&named, m);
-	dispatch_on_failing_since(s->dispatch, &named.u.failing_since);
-}
-
 /* False when there is nobody for it. */
 static bool take(struct supervisor *s, struct child *c, const struct msg *m)
 {
@@ -194,11 +189,11 @@ void route_from_child(struct supervisor *s, struct child *c, const struct msg *m
 	if (!cluster_is_own(c, m))
 		child_protocol_error(c, "a message about another cluster than its own");
 	else if (to == ROLE_REPORTER)
-		note_failing(s, m), supervisor_send_reporter(s, m);
+		to_reporter(s, m);
 	else if (to == ROLE_WATCHER && !was_asked_for(s, m))
 		child_protocol_error(c, "rows for a watcher that did not ask");
 	else if (to == ROLE_WATCHER)
-		note_failing(s, m), to_watcher(s, m);
+		to_watcher(s, m);
 	else if (to == ROLE_WORKER)
 		to_worker(s, m);
 	else if (m->type == MSG_CTL_END && child_info(c)->role == ROLE_REPORTER &&

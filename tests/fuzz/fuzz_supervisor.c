@@ -138,7 +138,7 @@ static void note_named(const struct msg *m)
 	msg_copy_fields(&f, m);
 	if (m->type == MSG_NOMINATE)
 		(void)named_at(m->u.nominate.duty, m->u.nominate.action_key, m->u.nominate.revision, true);
-	else if (m->type == MSG_FAILING_SINCE || m->type == MSG_FAILING_SINCE_ROW)
+	else if (m->type == MSG_FAILING_SINCE)
 		(void)named_at(f.u.failing_since.duty, f.u.failing_since.owner, f.u.failing_since.revision,
 			       true);
 }

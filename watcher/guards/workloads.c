@@ -18,6 +18,7 @@ struct failing_clock {
 	struct failing v;
 	int64_t idle_from; /* boot time; 0 = some pod fails */
 	bool dirty;
+	bool remembered; /* by a row of the history alone: no pod was seen to fail yet */
 };
 
 struct workload {
@@ -150,6 +151,7 @@ static void end(struct workloads *w, struct failing_clock *c)
 	if (c->v.since == 0)
 		return;
 	c->v = (struct failing){ 0 };
+	c->remembered = false;
 	w->running--;
 	mark_dirty(w, &c->dirty);
 }
@@ -166,6 +168,7 @@ void workloads_on_failing_since_row(struct workloads *w, const struct msg_failin
 	if (c->v.since == 0 && !c->dirty) {
 		start(w, c, r->at);
 		c->idle_from = boot;
+		c->remembered = true;
 	} else if (c->v.since > r->at) {
 		c->v.since = r->at;
 	}
@@ -179,10 +182,12 @@ int64_t workloads_fails(struct workloads *w, struct str owner, struct str revisi
 	struct failing_clock *c = &w->v[id].clocks[i];
 
 	c->idle_from = 0;
-	if (c->v.since == 0) {
+	if (c->v.since == 0)
 		start(w, c, now);
-		mark_dirty(w, &c->dirty);
-	}
+	else if (!c->remembered)
+		return c->v.since;
+	c->remembered = false;
+	mark_dirty(w, &c->dirty);
 	return c->v.since;
 }
 

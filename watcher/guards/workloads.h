@@ -31,7 +31,8 @@ struct failing {
 	int64_t since, attempted;
 };
 
-/* FAILING_SINCE_ROW; it is not sent back. Known already: the earlier time counts. */
+/* FAILING_SINCE_ROW; it is not sent back before a pod of it is seen to fail. Known already: the earlier time
+ * counts. */
 void workloads_on_failing_since_row(struct workloads *w, const struct msg_failing_since_row *r, int64_t boot);
 /* A pod fails now: returns since when, starting the clock at `now` if it does not run. */
 int64_t workloads_fails(struct workloads *w, struct str owner, struct str revision, size_t i, int64_t now);

@@ -191,7 +191,8 @@ TEST(the_clock_survives_churn_and_restart)
 	fails_since(&p, since);
 	HEAR(SAVED_END, saved_end, { 0 });
 	run_all();
-	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 0);
+	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 1); /* the supervisor takes it from us alone */
+	ck_assert_int_eq(last(MSG_FAILING_SINCE)->u.failing_since.at, since);
 	controller_delete(c, &p); /* its only pod goes, another one comes */
 	run_all();
 	pass(30 * S);

@@ -136,6 +136,10 @@ TEST(remembers_across_a_restart)
 	load("owner-b", 1500, 1600, 10);
 	ck_assert_str_eq(flushed(), ""); /* the reporter knows */
 	ck_assert_int_eq(workloads_fails(tested, A, R, 0, 9000), 1000);
+	/* A row makes nothing known to the supervisor: it hears that A fails from us, once. */
+	ck_assert_str_eq(flushed(), "owner-a/7d9c8b5f6d=1000 ");
+	ck_assert_int_eq(workloads_fails(tested, A, R, 0, 9500), 1000);
+	ck_assert_str_eq(flushed(), "");
 	/* No pod of B fails any more: forgotten an hour after the restart. */
 	expire(10 + WORKLOADS_IDLE_MS);
 	ck_assert_int_eq(since(A), 1000);
