@@ -40,11 +40,12 @@ static bool is_crowd(const char *s)
 	return strcmp(s, "here") == 0 || strcmp(s, "channel") == 0 || strcmp(s, "everyone") == 0;
 }
 
+/* One person, or, where the operator wrote it, many. */
 static bool mention(FILE *f, const char *who, bool trusted)
 {
 	if (is_id(who, "UW"))
 		(void)fprintf(f, "<@%s>", who);
-	else if (is_id(who, "S"))
+	else if (trusted && is_id(who, "S"))
 		(void)fprintf(f, "<!subteam^%s>", who);
 	else if (trusted && is_crowd(who))
 		(void)fprintf(f, "<!%s>", who);
