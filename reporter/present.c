@@ -277,14 +277,6 @@ static void live_done(struct live *l)
 	free(l->due);
 }
 
-static void refuse_name(const struct web_request *request, struct listener_answer *ret)
-{
-	ret->status = 421;
-	ret->body = xconcat(phrase(LIVE_OTHER_NAME, request_language(request)), "\n", NULL);
-	ret->content_type = "text/plain; charset=utf-8";
-	ret->size = strlen(ret->body);
-}
-
 void present_serve(const struct present *p, const struct present_sources *from,
 		   const struct web_request *request, struct listener_answer *ret)
 {
@@ -299,10 +291,6 @@ void present_serve(const struct present *p, const struct present_sources *from,
 			  .live = stats_is_live(from->stats),
 			  .ready = stats_is_ready(from->stats, from->history) };
 
-	if (request->local && !request_names_address(request)) {
-		refuse_name(request, ret);
-		return;
-	}
 	if (digest_options_from_settings(from->settings, &options, &why) == 0 && options.enable)
 		l.report_next_ms = cron_next(&options.cron, options.zone, l.now_ms);
 	l.zone = options.zone;

@@ -22,7 +22,12 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "model/phrases.h"
 
+/* What a refused client still sends is read for so long, and so much of it: closed before, the kernel would
+ * reset the connection, and the refusal with it (RFC 9112 9.6). */
+#define LINGER_MS  1000
+#define LINGER_MAX (1u << 20)
 /* How long nothing is accepted after that has failed. */
 #define ACCEPT_PAUSE_MS 500
 /* So many are accepted in a row before those that have asked already are read: a burst drives out none that
@@ -40,6 +45,8 @@ struct web_connection {
 	struct bufferevent *bev;
 	struct event *deadline;
 	enum listener_share share;
+	bool refused;
+	size_t discarded;
 	TAILQ_ENTRY(web_connection) entry;
 };
 
@@ -108,10 +115,32 @@ static const char *status_text(int status)
 	return "Unknown";
 }
 
+static void on_late(struct bufferevent *bev, void *arg)
+{
+	struct evbuffer *in = bufferevent_get_input(bev);
+	struct web_connection *c = arg;
+
+	c->discarded += evbuffer_get_length(in);
+	(void)evbuffer_drain(in, evbuffer_get_length(in));
+	if (c->discarded > LINGER_MAX)
+		connection_free(c);
+}
+
+static void on_event(struct bufferevent *bev, short what, void *arg);
+
 static void on_written(struct bufferevent *bev, void *arg)
 {
-	(void)bev;
-	connection_free(arg);
+	struct web_connection *c = arg;
+
+	if (!c->refused) {
+		connection_free(c);
+		return;
+	}
+	(void)shutdown(bufferevent_getfd(bev), SHUT_WR);
+	bufferevent_setcb(bev, on_late, NULL, on_event, c);
+	(void)event_add(c->deadline, CLOCK_TIMEVAL(LINGER_MS));
+	(void)bufferevent_enable(bev, EV_READ);
+	on_late(bev, c);
 }
 
 static void on_event(struct bufferevent *bev, short what, void *arg)
@@ -140,13 +169,28 @@ static void answer(struct web_connection *c, const struct listener_answer *a, bo
 	bufferevent_setcb(c->bev, NULL, on_written, on_event, c);
 }
 
-static void refuse(struct web_connection *c, int status)
+/* The text is freed. */
+static void refuse_with(struct web_connection *c, int status, char *text)
 {
-	_cleanup_free_ char *text = xasprintf("%d %s\n", status, status_text(status));
 	const struct listener_answer a = { LISTENER_SMALL, status, "text/plain; charset=utf-8",
 					   NULL,           text,   strlen(text) };
 
+	c->refused = true;
 	answer(c, &a, false);
+	free(text);
+}
+
+static void refuse(struct web_connection *c, int status)
+{
+	refuse_with(c, status, xasprintf("%d %s\n", status, status_text(status)));
+}
+
+static void refuse_request(struct web_connection *c, const struct web_request *r, int status)
+{
+	if (status == 421) /* who gets this is an operator, perhaps */
+		refuse_with(c, status, xconcat(phrase(LIVE_OTHER_NAME, request_language(r)), "\n", NULL));
+	else
+		refuse(c, status);
 }
 
 /* -- requests -- */
@@ -190,7 +234,7 @@ static void on_request_line(struct web_connection *c, char *line)
 	struct listener_answer a = { .status = 404, .content_type = "text/plain; charset=utf-8" };
 	struct web_request request;
 	struct str_list kept = { 0 };
-	const int refused = request_parse(line, &request);
+	int refused = request_parse(line, &request);
 
 	if (refused) {
 		refuse(c, refused);
@@ -198,9 +242,14 @@ static void on_request_line(struct web_connection *c, char *line)
 	}
 	read_headers(c, &request, &kept);
 	request.local = is_local(c);
-	c->listener->fn(c->listener->ctx, &request, &a);
+	refused = request_refused(&request);
+	if (refused) {
+		refuse_request(c, &request, refused);
+	} else {
+		c->listener->fn(c->listener->ctx, &request, &a);
+		answer(c, &a, request.head);
+	}
 	str_list_done(&kept);
-	answer(c, &a, request.head);
 	free(a.body);
 }
 

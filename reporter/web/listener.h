@@ -3,7 +3,8 @@
  * a moment: what connects waits. Limits: 8 KiB of request; 2 s from accept to the end of the request and 5 s
  * for the answer, whatever arrives meanwhile. Connections that have asked nothing yet, small answers and
  * large ones have a number each: when one more comes, the oldest of the same kind is closed. So slow clients
- * keep nobody out, and who reads metrics slowly keeps no probe of health from its answer. */
+ * keep nobody out, and who reads metrics slowly keeps no probe of health from its answer. What request.h
+ * refuses reaches no answer. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_WEB_LISTENER_H
 #define REPORTER_WEB_LISTENER_H

@@ -55,15 +55,19 @@ bool request_header(char *line, struct web_request *ret)
 	for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
 		const size_t n = strlen(headers[i].name);
 
-		if (*headers[i].value || strncasecmp(line, headers[i].name, n) != 0)
+		if (strncasecmp(line, headers[i].name, n) != 0)
 			continue;
+		if (*headers[i].value) {
+			ret->two_hosts = ret->two_hosts || headers[i].value == &ret->host;
+			return false;
+		}
 		*headers[i].value = line + n;
 		return true;
 	}
 	return false;
 }
 
-bool request_names_address(const struct web_request *r)
+static bool names_address(const struct web_request *r)
 {
 	const struct str host = str_trim(STR_C(r->host ? r->host : ""), " \t");
 	const bool is_v6 = host.n > 0 && *host.p == '[';
@@ -75,6 +79,13 @@ bool request_names_address(const struct web_request *r)
 		       host.p + is_v6);
 	return host.n == 0 || strcasecmp(name, "localhost") == 0 ||
 	       inet_pton(is_v6 ? AF_INET6 : AF_INET, name, &address) == 1;
+}
+
+int request_refused(const struct web_request *r)
+{
+	if (r->two_hosts)
+		return 400;
+	return r->local && !names_address(r) ? 421 : 0;
 }
 
 /* "0.75" as 750: a weight has one digit before the point. */

@@ -18,6 +18,7 @@ struct web_request {
 	const char *accept;    /* value of Accept, NULL when there is none */
 	const char *languages; /* of Accept-Language, likewise */
 	const char *host;      /* of Host, likewise */
+	bool two_hosts;        /* there is more than one Host */
 	bool local;            /* it came to a loopback address; set by the listener */
 };
 
@@ -27,9 +28,11 @@ int request_parse(char *line, struct web_request *ret);
 /* A line of the headers. True when it is one of those that are taken down: then *ret borrows from it. Of
  * several of one name the first counts. */
 bool request_header(char *line, struct web_request *ret);
-/* Does its Host name an address or localhost, or is there none? A name that somebody else answers for may
- * have been made to mean this machine (DNS rebinding), so that a page from there reads what is here. */
-bool request_names_address(const struct web_request *r);
+/* 0, or the status to refuse it with by its headers. 400: two Hosts (RFC 9112 3.2). 421: it came to a
+ * loopback address, and its Host is neither an address nor localhost nor missing: a name that somebody else
+ * answers for may have been made to mean this machine (DNS rebinding), so that a page from there reads what
+ * is here. */
+int request_refused(const struct web_request *r);
 /* The language that its sender wants most of those spoken here (RFC 9110 12.5.4); English where it wants
  * none of them. */
 enum language request_language(const struct web_request *r);

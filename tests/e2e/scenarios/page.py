@@ -54,9 +54,10 @@ def status(t):
     assert "运行状态" in chinese and "Pod 已被 kubelet 驱逐" in chinese, chinese
     code, headers, text = ask(port, "HEAD")
     assert code == 200 and not text and int(headers["Content-Length"]) > 1000, headers
-    code, headers, text = ask(port, Host=f"evil.example.com:{port}")     # DNS rebinding: another's name that has come to mean this machine
-    assert code == 421 and "127.0.0.1" in text and name not in text, (code, text)
-    assert ask(port, Host=f"localhost:{port}")[0] == 200 and ask(port, path="/metrics", Host="scraped.example.com")[0] == 200
+    for path in ("/", "/metrics", "/readyz?verbose", "/livez"):          # DNS rebinding: another's name that has come to mean this machine
+        code, headers, text = ask(port, path=path, Host=f"evil.example.com:{port}")
+        assert code == 421 and "127.0.0.1" in text and name not in text, (path, code, text)
+        assert ask(port, path=path, Host=f"localhost:{port}")[0] == 200, path
     assert ask(port, "POST")[0] == 405 and ask(port, path="/status")[0] == 404
     program.ask("resume", check=True)
     t.wait_write(held)

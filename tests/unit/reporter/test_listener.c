@@ -32,9 +32,6 @@ static void on_path(void *ctx, const struct web_request *r, struct listener_answ
 	(void)snprintf(ret->body, 128, "path=%s query=%s%s%s%s", r->path, r->query ? r->query : "-",
 		       r->accept ? " accept=" : "", r->accept ? r->accept : "",
 		       request_language(r) == LANGUAGE_ZH ? " zh" : "");
-	if (strcmp(r->path, "/host") == 0)
-		(void)snprintf(ret->body, 128, "%s %s", r->local ? "local" : "remote",
-			       request_names_address(r) ? "address" : "name");
 	ret->size = strlen(ret->body);
 }
 
@@ -89,10 +86,15 @@ static ssize_t read_all(int fd, char *buf, size_t size)
 	return -1;
 }
 
+#define OTHER_NAME                                                                                           \
+	"Nothing is shown here under that name: ask by the address, as http://127.0.0.1:9464/, or have the " \
+	"proxy before it send that as Host.\n"
+
 static const struct {
 	const char *request, *status, *body;
 } cases[] = {
-	{ "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 OK\r\n", "path=/metrics query=-" },
+	{ "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", "HTTP/1.1 200 OK\r\n",
+	  "path=/metrics query=-" },
 	{ "GET /readyz?verbose HTTP/1.0\r\n\r\n", "HTTP/1.1 200 OK\r\n", "path=/readyz query=verbose" },
 	{ "HEAD /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n", "" },
 	{ "POST /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 405 Method Not Allowed\r\n",
@@ -105,22 +107,29 @@ static const struct {
 	{ "GET  / HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n", "400 Bad Request\n" },
 	{ "GET http://x/ HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n", "400 Bad Request\n" },
 	{ "\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n", "400 Bad Request\n" },
-	{ "GET /a HTTP/1.1\r\nHost: x\r\naCCept:text/plain;q=0.5\r\nAccept: */*\r\n\r\n",
+	{ "GET /a HTTP/1.1\r\nHost: localhost\r\naCCept:text/plain;q=0.5\r\nAccept: */*\r\n\r\n",
 	  "HTTP/1.1 200 OK\r\n", "path=/a query=- accept=text/plain;q=0.5" },
 	{ "GET /a HTTP/1.1\r\nAccept-Language: zh\r\n\r\nAccept: late\r\n\r\n", "HTTP/1.1 200 OK\r\n",
 	  "path=/a query=- zh" },
 	{ "GET /a HTTP/1.1\r\nAccept: b\r\nX: 1\r\naccept-language: zh-CN,zh;q=0.9\r\nAccept: c\r\n\r\n",
 	  "HTTP/1.1 200 OK\r\n", "path=/a query=- accept= b zh" },
 	/* Whoever owns a name can have it mean this machine. */
-	{ "GET /host HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n", "local address" },
-	{ "GET /host HTTP/1.1\r\nHost: 127.0.0.1:9464\r\n\r\n", "HTTP/1.1 200 OK\r\n", "local address" },
-	{ "GET /host HTTP/1.1\r\nhost:localhost\r\n\r\n", "HTTP/1.1 200 OK\r\n", "local address" },
-	{ "GET /host HTTP/1.1\r\nHost: [::1]:9464\r\n\r\n", "HTTP/1.1 200 OK\r\n", "local address" },
-	{ "GET /host HTTP/1.1\r\nHost: evil.example.com:9464\r\n\r\n", "HTTP/1.1 200 OK\r\n", "local name" },
-	{ "GET /host HTTP/1.1\r\nHost: 127.0.0.1.evil.example.com\r\n\r\n", "HTTP/1.1 200 OK\r\n",
-	  "local name" },
-	{ "GET /host HTTP/1.1\r\nHost: [evil]:80\r\n\r\n", "HTTP/1.1 200 OK\r\n", "local name" },
-	{ "GET /host HTTP/1.1\r\nHost: x\r\nHost: localhost\r\n\r\n", "HTTP/1.1 200 OK\r\n", "local name" },
+	{ "GET /host HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n", "path=/host query=-" },
+	{ "GET /host HTTP/1.1\r\nHost: 127.0.0.1:9464\r\n\r\n", "HTTP/1.1 200 OK\r\n", "path=/host query=-" },
+	{ "GET /host HTTP/1.1\r\nhost:localhost\r\n\r\n", "HTTP/1.1 200 OK\r\n", "path=/host query=-" },
+	{ "GET /host HTTP/1.1\r\nHost: [::1]:9464\r\n\r\n", "HTTP/1.1 200 OK\r\n", "path=/host query=-" },
+	{ "GET /host HTTP/1.1\r\nHost: evil.example.com:9464\r\n\r\n", "HTTP/1.1 421 Misdirected Request\r\n",
+	  OTHER_NAME },
+	{ "GET /metrics HTTP/1.1\r\nHost: evil.example.com\r\n\r\n", "HTTP/1.1 421 Misdirected Request\r\n",
+	  OTHER_NAME },
+	{ "GET /host HTTP/1.1\r\nHost: 127.0.0.1.evil.example.com\r\n\r\n",
+	  "HTTP/1.1 421 Misdirected Request\r\n", OTHER_NAME },
+	{ "GET /host HTTP/1.1\r\nHost: [evil]:80\r\n\r\n", "HTTP/1.1 421 Misdirected Request\r\n",
+	  OTHER_NAME },
+	{ "GET /host HTTP/1.1\r\nHost: x\r\nHost: localhost\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n",
+	  "400 Bad Request\n" },
+	{ "GET /host HTTP/1.1\r\nHost: localhost\r\nAccept: x\r\nhost: x\r\n\r\n",
+	  "HTTP/1.1 400 Bad Request\r\n", "400 Bad Request\n" },
 	{ "GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n", "path=/a query=-" },
 };
 
@@ -151,6 +160,70 @@ TEST(too_large_a_request_is_refused)
 	ck_assert_int_gt(write(fd, big, sizeof(big)), 0);
 	ck_assert_int_gt(read_all(fd, buf, sizeof(buf)), 0);
 	ck_assert_int_eq(strncmp(buf, "HTTP/1.1 431 ", 13), 0);
+	(void)close(fd);
+}
+
+/* Another Prometheus asks by the name of a Service. */
+TEST(names_are_for_those_who_ask_from_elsewhere)
+{
+	struct web_request r = { .host = "ops-pod-cleaner.monitoring.svc:9464" };
+
+	ck_assert_int_eq(request_refused(&r), 0);
+	r.local = true;
+	ck_assert_int_eq(request_refused(&r), 421);
+	r = (struct web_request){ .host = "10.0.0.7:9464", .local = true };
+	ck_assert_int_eq(request_refused(&r), 0);
+	r.two_hosts = true;
+	ck_assert_int_eq(request_refused(&r), 400);
+}
+
+/* Sends until that fails or it is enough. Returns how much. */
+static size_t send_much(int fd, size_t enough)
+{
+	static char some[16384];
+	size_t sent = 0;
+
+	memset(some, 'a', sizeof(some));
+	for (int i = 0; sent < enough && i < 20000; i++) {
+		const ssize_t n = send(fd, some, sizeof(some), MSG_NOSIGNAL);
+
+		if (n < 0 && errno != EAGAIN)
+			break;
+		sent += n > 0 ? (size_t)n : 0;
+		(void)event_base_loop(base, EVLOOP_NONBLOCK);
+	}
+	return sent;
+}
+
+/* A connection that is closed with something unread is reset, and the answer is lost with it. */
+TEST(a_refusal_reaches_who_still_sends)
+{
+	const size_t enough = 40 * LISTENER_REQUEST_MAX;
+	const int fd = dial();
+	char buf[4096];
+	size_t have = 0;
+	ssize_t n = -1;
+
+	ck_assert_int_eq(write(fd, "GET /", 5), 5);
+	ck_assert_uint_ge(send_much(fd, enough), enough);
+	for (int i = 0; i < 100 && n != 0; i++) {
+		turn_for(20);
+		n = read(fd, buf + have, sizeof(buf) - have);
+		ck_assert_msg(n >= 0 || errno == EAGAIN, "%s", strerror(errno));
+		have += n > 0 ? (size_t)n : 0;
+	}
+	ck_assert_int_eq(n, 0);
+	ck_assert_int_eq(strncmp(buf, "HTTP/1.1 431 ", 13), 0);
+	(void)close(fd);
+}
+
+TEST(who_never_stops_is_not_read_for_ever)
+{
+	const size_t most = (size_t)64 << 20; /* more than the kernel holds besides */
+	const int fd = dial();
+
+	ck_assert_int_eq(write(fd, "GET /", 5), 5);
+	ck_assert_uint_lt(send_much(fd, most), (size_t)24 << 20);
 	(void)close(fd);
 }
 
