@@ -461,19 +461,26 @@ static void print_shared(const struct status *s, const struct table_view *view)
 			table_text(stdout, view, TEXT(STATUS_SHARED), s->clusters[i].cluster_name);
 }
 
+/* True when a child before the i-th has the same sandbox. */
+static bool sandbox_was_printed(const struct status *s, size_t i)
+{
+	size_t k = 0;
+
+	while (k < i && strcmp(s->children[k].sandbox, s->children[i].sandbox) != 0)
+		k++;
+	return k < i;
+}
+
 /* Each way in which it is weaker than it could be, once. */
 static void print_sandboxes(const struct status *s, const struct table_view *view)
 {
-	const char *last = "";
-
 	for (size_t i = 0; i < s->n_children; i++) {
 		const struct msg_child_stats *c = &s->children[i];
 
-		if (!sandbox_is_weak(c->sandbox) || strcmp(c->sandbox, last) == 0)
-			continue;
-		last = c->sandbox;
-		table_text(stdout, view, TEXT(STATUS_SANDBOX), c->role, last,
-			   strcmp(last, "off") == 0 ? TEXT(STATUS_SANDBOX_OFF) : TEXT(STATUS_SANDBOX_LACKS));
+		if (sandbox_is_weak(c->sandbox) && !sandbox_was_printed(s, i))
+			table_text(stdout, view, TEXT(STATUS_SANDBOX), c->role, c->sandbox,
+				   strcmp(c->sandbox, "off") == 0 ? TEXT(STATUS_SANDBOX_OFF)
+								  : TEXT(STATUS_SANDBOX_LACKS));
 	}
 }
 

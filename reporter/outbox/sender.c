@@ -338,10 +338,10 @@ void sender_tick(struct sender *r)
 
 		while (!l->row.id && !l->is_empty && clock_boot_ms() >= l->not_before)
 			step(l);
-		const uint64_t now = clock_boot_ms();
+		const uint64_t now = clock_boot_ms(), left = l->not_before > now ? l->not_before - now : 0;
 
-		if (!l->row.id && !l->is_empty && l->not_before - now < next)
-			next = l->not_before - now;
+		if (!l->row.id && !l->is_empty && left < next)
+			next = left;
 	}
 	r->ops->wake(r->ctx, next);
 }

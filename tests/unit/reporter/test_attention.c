@@ -5,6 +5,7 @@
 #include "model/guards.h"
 #include "reporter/digest/compose.h"
 #include "reporter/history/attention.h"
+#include "reporter/history/history.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
@@ -161,6 +162,20 @@ TEST(spent_budget_is_reported_when_it_lasts)
 	ck_assert(says("BudgetSpent") && says("Budget 12") && says("raise the budget"));
 	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(PAUSE), "Pause 3", "prod"), 0);
 	ck_assert_uint_eq(begin(), 0);
+}
+
+/* A scale-down that is reverted day after day is written once: its age is no end. */
+TEST(nothing_that_lasts_is_pruned)
+{
+	uint64_t days = 30;
+	bool more;
+
+	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET), "Budget 12", "prod"), 0);
+	refuse("u1", "HasFinalizers");
+	clock_fake_advance(INT64_C(31) * 24 * HOUR);
+	ck_assert_int_eq(history_prune(w.h, &days, &more), 0);
+	ck_assert_uint_eq(begin(), 2);
+	ck_assert(says("BudgetSpent") && !says("HasFinalizers"));
 }
 
 TEST(many_kinds_are_cut)
