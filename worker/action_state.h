@@ -45,6 +45,7 @@ struct findings {
 
 	/* forced deletion */
 	struct str_list attached; /* persistent volumes attached to the pod's node */
+	char evictions[64];       /* version of Evictions, where the server has any */
 	bool attached_unknown;    /* an attachment there does not say which volume it is of */
 	size_t volume;            /* of the pod's spec, that is looked at */
 

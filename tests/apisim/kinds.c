@@ -35,6 +35,7 @@ const struct kind kinds[] = {
 	{ "coordination.k8s.io", "v1", "leases", "Lease", .namespaced = true },
 	{ "events.k8s.io", "v1", "events", "Event", .namespaced = true },
 	{ "storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", .status = true },
+	{ "lifecycle.k8s.io", "v1alpha1", "evictions", "Eviction", .namespaced = true, .status = true },
 	{ "argoproj.io", "v1alpha1", "rollouts", "Rollout", .namespaced = true, .status = true, .crd = true,
 	  .replicas = "spec.replicas", .status_replicas = "status.HPAReplicas",
 	  .selector = "status.selector" },

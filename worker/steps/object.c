@@ -33,6 +33,7 @@ static const struct {
 	const char *group, *version, *resource;
 	enum list_of { OF_NAMESPACE, OF_CLUSTER, OF_POD, OF_WORKLOAD } of;
 } lists[STEP__MAX] = {
+	[STEP_EVICTIONS] = { "lifecycle.k8s.io", NULL, "evictions", OF_NAMESPACE },
 	[STEP_ATTACHMENTS] = { "storage.k8s.io", "v1", "volumeattachments", OF_CLUSTER },
 	[STEP_EVENTS] = { "", "v1", "events", OF_POD },
 	[STEP_HPA] = { "autoscaling", "v2", "horizontalpodautoscalers", OF_NAMESPACE },
@@ -64,9 +65,9 @@ void ask_list(struct action *a, struct step_request *ret)
 					     of == OF_POD || of == OF_WORKLOAD ? value : "",
 					     *page ? "&continue=" : "", page, NULL);
 
-	ret->path = path_format(lists[a->step].group, lists[a->step].version,
-				of == OF_CLUSTER ? NULL : a->grant.ns, lists[a->step].resource, NULL, NULL,
-				query);
+	ret->path = path_format(
+		lists[a->step].group, lists[a->step].version ? lists[a->step].version : a->found.evictions,
+		of == OF_CLUSTER ? NULL : a->grant.ns, lists[a->step].resource, NULL, NULL, query);
 }
 
 bool object_next_page(struct action *a, const json_t *list)

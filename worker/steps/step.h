@@ -97,6 +97,12 @@ step_ask_fn ask_node, ask_claim;
 step_item_fn item_attachment;
 step_take_fn take_node, take_attachments, take_claim;
 
+/* eviction.c */
+step_needed_fn needs_eviction_group, needs_evictions;
+step_ask_fn ask_eviction_group;
+step_item_fn item_eviction;
+step_take_fn take_eviction_group, take_evictions;
+
 /* pull_events.c */
 step_needed_fn needs_events;
 step_item_fn item_event;

@@ -30,6 +30,7 @@ KINDS = {
     "CronJob": ("batch/v1", "cronjobs", None),
     "Job": ("batch/v1", "jobs", None),
     "HorizontalPodAutoscaler": ("autoscaling/v2", "horizontalpodautoscalers", None),
+    "Eviction": ("lifecycle.k8s.io/v1alpha1", "evictions", None),
     "ScaledObject": ("keda.sh/v1alpha1", "scaledobjects", None),
 }
 REVISION = {"Deployment": "deployment.kubernetes.io/revision", "Rollout": "rollout.argoproj.io/revision"}

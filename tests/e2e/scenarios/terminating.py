@@ -1,7 +1,7 @@
 """Duty deleteTerminatingPod."""
 import time
 
-from harness.objects import container_status, running
+from harness.objects import condition, container_status, path_of, running
 from harness.proxy import Answer
 from harness.scenario import scenario
 from oracle.logs import parse_time
@@ -119,6 +119,42 @@ def finalizers(t):
     t.wait_write(other)
     t.expect(forced=[other])
     assert len(t.objects.get(pod)["metadata"]["finalizers"]) == 2
+
+
+def eviction(t, pod, *responders):
+    """An Eviction of that pod, with (name, state) of each responder."""
+    ns, name = pod["metadata"]["namespace"], f"pod-1-{pod['metadata']['name']}"
+    t.admin.post(path_of("Eviction", ns), {"apiVersion": "lifecycle.k8s.io/v1alpha1", "kind": "Eviction", "metadata": {"name": name, "namespace": ns},
+                                           "spec": {"target": {"pod": {"name": pod["metadata"]["name"], "uid": pod["metadata"]["uid"]}}}})
+    answer = t.admin.patch(path_of("Eviction", ns, name) + "/status", {"status": {"targetResponders": [
+        {"name": name, "state": state, "priority": 10000} for name, state in responders]}})
+    assert answer["status"]["targetResponders"], answer
+    return path_of("Eviction", ns, name)
+
+
+@scenario("terminating/eviction-at-work")
+def eviction_at_work(t):
+    """No force while a responder is at work on the eviction of the pod; the one that every Eviction has is none."""
+    ns = t.ns()
+    last = "imperative-eviction.k8s.io/evictor"
+    pods = [t.objects.pod(ns) for _ in range(4)]
+    busy, ended, over, other = pods
+    held = eviction(t, busy, ("example.com/mover", "Active"), (last, "Inactive"))
+    eviction(t, ended, ("example.com/mover", "Completed"), (last, "Active"))
+    done = eviction(t, over, ("example.com/mover", "Active"))
+    t.admin.patch(done + "/status", {"status": {"conditions": [condition("Failed", "True")]}})
+    program = t.run(terminating=ns, hours="1s")
+    for pod in pods:
+        t.objects.stop_containers(pod)
+        t.objects.terminate(pod, 1)
+    for pod in (ended, over, other):
+        t.wait_write(pod)
+    row = t.wait_history(program, uid=busy["metadata"]["uid"], outcome="refused", reason="EvictionAtWork")
+    assert "responder example.com/mover is Active" in row["detail"], row
+    t.admin.patch(held + "/status", {"status": {"targetResponders": [{"name": "example.com/mover", "state": "Interrupted", "priority": 10000}]}})
+    t.objects.annotate(busy, "example.com/touched", "yes")      # what is refused is judged anew when it changes
+    t.wait_write(busy)
+    t.expect(forced=pods)
 
 
 @scenario("terminating/excluded-namespace")

@@ -42,6 +42,12 @@ void fake_setup(void)
 					 .reason = "Evicted" };
 }
 
+void without_evictions(void)
+{
+	owner_kinds_learn(fake.kinds, STR_LIT("lifecycle.k8s.io/v1"), STR_LIT("Eviction"), NULL, 0,
+			  clock_boot_ms());
+}
+
 void fake_teardown(void)
 {
 	for (int d = 0; d < DUTY__MAX; d++) {

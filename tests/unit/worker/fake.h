@@ -47,6 +47,8 @@ extern struct fake {
 } fake;
 
 void fake_setup(void);
+/* The server is known to have no Evictions: a forced deletion does not ask. */
+void without_evictions(void);
 void fake_teardown(void);
 
 /* JSON in which ' stands for ". Owned by the fake. The newest unspent reply to a request counts. */

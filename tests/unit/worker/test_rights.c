@@ -94,6 +94,8 @@ static void delete_pods(void)
 	fake.grant.duty = DUTY_TERMINATING;
 	fake.grant.action = ACTION_FORCE_DELETE;
 	on_pod("41", STUCK, CLAIMED, ENDED);
+	on("GET /apis/lifecycle.k8s.io", 200, "{'preferredVersion':{'version':'v1alpha1'}}");
+	on("GET /apis/lifecycle.k8s.io/v1alpha1" NS "evictions", 200, "{'items':[]}");
 	on("GET /api/v1/nodes/n1", 200,
 	   "{'metadata':{'name':'n1'},'status':{'conditions':[{'type':'Ready','status':'True'}]}}");
 	on("GET /apis/storage.k8s.io/v1/volumeattachments", 200,

@@ -31,6 +31,7 @@ static void setup(void)
 	fake_setup();
 	fake.grant.duty = DUTY_TERMINATING;
 	fake.grant.action = ACTION_FORCE_DELETE;
+	without_evictions();
 	on(DELETE, 200, SUCCESS);
 }
 
