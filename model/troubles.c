@@ -4,9 +4,13 @@
 
 enum { SAY = true, KNOWN = false };
 
+static const char SUPERVISOR[] = "supervisor", WORKER[] = "worker", REPORTER[] = "reporter";
+
 static const struct trouble_desc troubles[TROUBLE__MAX] = {
-#define TROUBLE(ID, name, severity, begin, text, remedy, zh_text, zh_remedy)                                 \
-	[TROUBLE_##ID] = { name, TROUBLE_IS_##severity, begin, { { text, remedy }, { zh_text, zh_remedy } } },
+#define TROUBLE(ID, name, severity, begin, finder, text, remedy, zh_text, zh_remedy)                         \
+	[TROUBLE_##ID] = {                                                                                   \
+		name, TROUBLE_IS_##severity, begin, finder, { { text, remedy }, { zh_text, zh_remedy } }     \
+	},
 #include "model/troubles.def"
 #undef TROUBLE
 };

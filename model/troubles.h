@@ -18,7 +18,8 @@ enum trouble_severity { TROUBLE_IS_DEGRADED, TROUBLE_IS_BLIND };
 struct trouble_desc {
 	const char *name; /* "cluster-waits" */
 	enum trouble_severity severity;
-	bool said; /* the log is told when it begins */
+	bool said;          /* the log is told when it begins */
+	const char *finder; /* the one role that may say it */
 	struct {
 		const char *sentence, *remedy; /* for people */
 	} text[LANGUAGE__MAX];

@@ -164,6 +164,10 @@ static void on_trouble(struct child *c, const struct msg_trouble *trouble)
 {
 	char **to = &c->troubles[trouble->trouble];
 
+	if (strcmp(trouble_desc((enum trouble)trouble->trouble)->finder, role_name(c->info.role)) != 0) {
+		child_protocol_error(c, "a trouble that is another role's to say");
+		return;
+	}
 	free(*to);
 	*to = trouble->text[0] ? xstrdup(trouble->text) : NULL;
 }

@@ -31,6 +31,20 @@ TEST(a_worker_counts_for_its_own_cluster)
 	ck_assert_uint_eq(stage_lives(w.s, ROLE_WORKER, 0), 2);
 }
 
+/* Who owns a worker does not have people look for a full disk. */
+TEST_LOOP(a_trouble_is_said_by_the_role_that_has_it, 0, TROUBLE__MAX)
+{
+	const char *finder = trouble_desc((enum trouble)_i)->finder;
+	struct msg m = { .type = MSG_TROUBLE, .u.trouble.trouble = (uint64_t)_i };
+
+	open_history();
+	msg_set(&m, trouble.text, "x", 1);
+	say(ROLE_WORKER, &m);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_WORKER, 0), strcmp(finder, "worker") == 0 ? 1 : 2);
+	say(ROLE_REPORTER, &m);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), strcmp(finder, "reporter") == 0 ? 1 : 2);
+}
+
 /* It knows nothing of what the one before it was told. */
 TEST(a_new_reporter_has_the_watcher_asked)
 {
