@@ -195,7 +195,7 @@ static void on_ctl_probe(struct connection *c, const struct msg *m)
 		const struct child_info *at = child_info(child);
 
 		if (strcmp(role_name(at->role), p->role) == 0 && at->number == p->number &&
-		    child_is_ready(child)) {
+		    (at->role == ROLE_REPORTER || at->cluster == p->cluster) && child_is_ready(child)) {
 			c->probed = child;
 			(void)send_on(c, child, m, at->role);
 			return;

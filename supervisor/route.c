@@ -44,23 +44,31 @@ static void to_reporter(struct supervisor *s, const struct msg *m)
 
 /* -- what is saved for a watcher -- */
 
-/* Rows of the history count between the watcher's question and their end: what comes unasked would change a
- * watcher's budgets, its breaker or its clocks. False: a protocol error. */
-static bool was_asked_for(struct supervisor *s, const struct msg *m)
+static bool is_saved(enum msg_type type)
 {
 	static const enum msg_type rows[] = { MSG_SAVED_ROW,     MSG_ACTION_ROW, MSG_FAILING_SINCE_ROW,
 					      MSG_UNSETTLED_ROW, MSG_SCALED_ROW, MSG_SAVED_END };
-	const uint64_t cluster = msg_get_u64(m, "cluster", 0);
 	bool one = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		one = one || rows[i] == m->type;
-	if (!one)
-		return true;
-	if (cluster >= CLUSTERS_MAX || s->saved_asked[cluster] == 0)
-		return false;
-	s->saved_asked[cluster] -= m->type == MSG_SAVED_END;
-	return true;
+		one = one || rows[i] == type;
+	return one;
+}
+
+/* Rows of the history count between the watcher's question and their end: what comes unasked would change a
+ * watcher's budgets, its breaker or its clocks. And they are of that watcher: one that has come after it
+ * would take the rest for all. */
+static void from_history(struct supervisor *s, struct child *reporter, const struct msg *m)
+{
+	const uint64_t cluster = msg_get_u64(m, "cluster", 0);
+
+	if (!is_saved(m->type)) {
+		to_watcher(s, m);
+	} else if (cluster >= CLUSTERS_MAX || !s->saved_asked[cluster]) {
+		child_protocol_error(reporter, "rows for a watcher that did not ask");
+	} else if (supervisor_takes_saved(s, cluster, m->type == MSG_SAVED_END)) {
+		to_watcher(s, m);
+	}
 }
 
 /* -- what the supervisor takes itself -- */
@@ -190,10 +198,8 @@ void route_from_child(struct supervisor *s, struct child *c, const struct msg *m
 		child_protocol_error(c, "a message about another cluster than its own");
 	else if (to == ROLE_REPORTER)
 		to_reporter(s, m);
-	else if (to == ROLE_WATCHER && !was_asked_for(s, m))
-		child_protocol_error(c, "rows for a watcher that did not ask");
 	else if (to == ROLE_WATCHER)
-		to_watcher(s, m);
+		from_history(s, c, m);
 	else if (to == ROLE_WORKER)
 		to_worker(s, m);
 	else if (m->type == MSG_CTL_END && child_info(c)->role == ROLE_REPORTER &&

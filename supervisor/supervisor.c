@@ -8,15 +8,29 @@
 
 #include "base/clock.h"
 
-#define STATS_TICKS 5 /* stats of the children go to the reporter this often */
+#define STATS_TICKS    5     /* stats of the children go to the reporter this often */
+#define SAVED_AGAIN_MS 5000u /* less than SAVED_GET_MS of an honest watcher */
 
-/* A history that is not open must not be taken for one that holds nothing: it is not asked. */
+/* A history that is not open must not be taken for one that holds nothing: it is not asked. Neither is it
+ * asked again while it answers: an answer is all rows of a cluster. One that could not be read has no end. */
 static bool hold_saved_get(struct supervisor *s, const struct msg *m)
 {
-	if (m->type != MSG_SAVED_GET || dispatch_history_is_open(s->dispatch))
+	if (m->type != MSG_SAVED_GET)
 		return false;
-	s->saved_held[m->u.saved_get.cluster] = true;
-	return true;
+	const uint64_t cluster = m->u.saved_get.cluster;
+	const bool is_asked =
+		s->saved_asked[cluster] && clock_boot_ms() < s->saved_asked_ms[cluster] + SAVED_AGAIN_MS;
+
+	if (!dispatch_history_is_open(s->dispatch) || (is_asked && s->saved_stale[cluster]))
+		s->saved_held[cluster] = true;
+	return s->saved_held[cluster] || is_asked;
+}
+
+static void note_asked(struct supervisor *s, uint64_t cluster)
+{
+	s->saved_asked[cluster]++;
+	s->saved_asked_ms[cluster] = clock_boot_ms();
+	s->saved_stale[cluster] = false;
 }
 
 void supervisor_send_reporter(struct supervisor *s, const struct msg *m)
@@ -26,7 +40,7 @@ void supervisor_send_reporter(struct supervisor *s, const struct msg *m)
 	const bool sent = children_send(lifecycle_children(s->root), ROLE_REPORTER, CLUSTERS_MAX, m);
 
 	if (sent && m->type == MSG_SAVED_GET)
-		s->saved_asked[m->u.saved_get.cluster]++;
+		note_asked(s, m->u.saved_get.cluster);
 	if (!sent && s->n_outbox < OUTBOX_MAX)
 		s->outbox[s->n_outbox++] = msg_pack(m);
 }
@@ -34,21 +48,45 @@ void supervisor_send_reporter(struct supervisor *s, const struct msg *m)
 void supervisor_on_reporter_dead(struct supervisor *s)
 {
 	memset(s->saved_asked, 0, sizeof(s->saved_asked));
+	memset(s->saved_stale, 0, sizeof(s->saved_stale));
 	s->no_history = false;
+}
+
+void supervisor_on_watcher_dead(struct supervisor *s, uint64_t cluster)
+{
+	s->watch_stats[cluster].u.watch_stats.synced = false;
+	s->saved_stale[cluster] = s->saved_asked[cluster] > 0;
+	s->saved_held[cluster] = false;
+}
+
+static void ask_for_saved(struct supervisor *s, uint64_t cluster)
+{
+	const struct msg m = { .type = MSG_SAVED_GET, .u.saved_get.cluster = cluster };
+
+	if (!s->saved_held[cluster])
+		return;
+	s->saved_held[cluster] = false;
+	supervisor_send_reporter(s, &m);
+}
+
+bool supervisor_takes_saved(struct supervisor *s, uint64_t cluster, bool ends)
+{
+	const bool stale = s->saved_stale[cluster];
+
+	if (ends) {
+		s->saved_asked[cluster]--;
+		s->saved_stale[cluster] = false;
+		ask_for_saved(s, cluster);
+	}
+	return !stale;
 }
 
 void supervisor_on_history_open(struct supervisor *s)
 {
-	struct msg m = { .type = MSG_SAVED_GET };
-
 	for (uint64_t c = 0; c < CLUSTERS_MAX; c++) {
 		if (s->waits_since[c]) /* for what follows now */
 			s->waits_since[c] = clock_boot_ms();
-		if (!s->saved_held[c])
-			continue;
-		s->saved_held[c] = false;
-		m.u.saved_get.cluster = c;
-		supervisor_send_reporter(s, &m);
+		ask_for_saved(s, c);
 	}
 }
 

@@ -34,8 +34,10 @@ struct supervisor {
 	int64_t started_at;
 	struct msg_log_level log_level; /* asked for, until_ms 0 = never */
 	unsigned ticks;
-	unsigned saved_asked[CLUSTERS_MAX];   /* SAVED_GETs that the present reporter has to answer */
-	bool saved_held[CLUSTERS_MAX];        /* one that nobody can answer before OPEN_END */
+	unsigned saved_asked[CLUSTERS_MAX];    /* SAVED_GETs that the present reporter has to answer */
+	uint64_t saved_asked_ms[CLUSTERS_MAX]; /* boot time: the last of them */
+	bool saved_stale[CLUSTERS_MAX];        /* the watcher that has asked is dead */
+	bool saved_held[CLUSTERS_MAX];        /* one that waits for OPEN_END, or for the end of a stale one */
 	bool no_history;                      /* the present reporter has said so */
 	struct msg watch_stats[CLUSTERS_MAX]; /* the last of each cluster; type 0 = nothing yet */
 	uint64_t waits_since[CLUSTERS_MAX];   /* boot ms; its list only takes its time since then, 0 = it does
@@ -52,6 +54,10 @@ void supervisor_on_reporter_ready(struct supervisor *s);
 void supervisor_on_history_open(struct supervisor *s);
 /* Nobody answers any more what it was asked. */
 void supervisor_on_reporter_dead(struct supervisor *s);
+/* What is on its way to it is not for the next one. */
+void supervisor_on_watcher_dead(struct supervisor *s, uint64_t cluster);
+/* A row of what is saved for that watcher, or the end of them, has come: is it for the present one? */
+bool supervisor_takes_saved(struct supervisor *s, uint64_t cluster, bool ends);
 /* LOG_LEVEL to a child, when an operator has asked for one. */
 void supervisor_send_log_level(const struct supervisor *s, struct child *c);
 /* All members of CHILD_STATS. */

@@ -89,7 +89,7 @@ static void on_dead(struct supervisor *s, struct child *c, int code)
 		pause_requests_on_reporter_dead(s->pause_requests);
 		supervisor_on_reporter_dead(s);
 	} else if (child_info(c)->role == ROLE_WATCHER) {
-		s->watch_stats[child_info(c)->cluster].u.watch_stats.synced = false;
+		supervisor_on_watcher_dead(s, child_info(c)->cluster);
 	} else {
 		dry_run_on_worker_dead(s->dry_runs, c);
 		dispatch_on_worker_dead(s->dispatch, c);
