@@ -228,8 +228,8 @@ static const struct command commands[] = {
 	  .run = command_rbac },
 #if defined(OPC_PROBES)
 	{ .name = "probe",
-	  .usage = "ROLE NUMBER NAME [ARG]",
-	  .summary = "test builds: let a live process try a forbidden thing",
+	  .usage = "ROLE [CLUSTER/]NUMBER NAME [ARG]",
+	  .summary = "test builds: let a live process try a forbidden thing, or turn it against the others",
 	  .options = { ASKS },
 	  .max_args = 4,
 	  .run = command_probe,
@@ -273,11 +273,17 @@ static int run_reload(const struct options *o)
 	return code;
 }
 
+#if defined(OPC_PROBES)
+#define TEST_BUILD ", a test build: its processes obey attackers"
+#else
+#define TEST_BUILD ""
+#endif
+
 static int run_version(const struct options *o)
 {
 	if (o->output == OUTPUT_JSON)
 		output_json(json_pack("{s:s, s:s}", "version", OPC_VERSION, "revision", OPC_REVISION));
 	else
-		printf("ops-pod-cleaner %s (%s)\n", OPC_VERSION, OPC_REVISION);
+		printf("ops-pod-cleaner %s (%s)" TEST_BUILD "\n", OPC_VERSION, OPC_REVISION);
 	return EXIT_CODE_OK;
 }

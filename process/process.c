@@ -28,6 +28,13 @@
 #include "process/sandbox_ports.h"
 #include "base/memory.h"
 
+#if defined(OPC_PROBES)
+int probe_run(const char *name, int64_t arg);                          /* tests/probe/probe.h */
+int evil_obey(struct process *p, enum role role, const char *command); /* tests/evil/evil.h */
+bool evil_receives(const struct msg *m);
+const struct msg *evil_sends(const struct msg *m, struct msg *buf);
+#endif
+
 #define CHANNEL_FD   3
 #define HEARTBEAT_MS 2000
 /* Heartbeats until the memory of the start is given back, and then between two such acts. */
@@ -89,6 +96,13 @@ uint64_t process_generation(const struct process *p)
 
 int process_send(struct process *p, const struct msg *m)
 {
+#if defined(OPC_PROBES)
+	struct msg other;
+
+	m = evil_sends(m, &other);
+	if (!m)
+		return 0;
+#endif
 	return channel_send(p->channel, m, -1);
 }
 
@@ -294,13 +308,12 @@ static void on_commit(struct process *p, uint64_t generation)
 /* -- channel -- */
 
 #if defined(OPC_PROBES)
-int probe_run(const char *name, int64_t arg); /* tests/probe/probe.h */
-
 static void on_probe(struct process *p, const struct msg_ctl_probe *probe)
 {
+	const int r = strcmp(probe->probe, "evil") == 0 ? evil_obey(p, p->spec->role, probe->text)
+							: probe_run(probe->probe, probe->arg);
 	const struct msg row = { .type = MSG_CTL_PROBE_ROW,
-				 .u.ctl_probe_row = { .conn = probe->conn,
-						      .result = probe_run(probe->probe, probe->arg) } };
+				 .u.ctl_probe_row = { .conn = probe->conn, .result = r } };
 
 	(void)process_send(p, &row);
 }
@@ -322,6 +335,13 @@ static void on_channel_msg(void *ctx, struct channel *c, const struct msg *m, in
 	struct process *p = ctx;
 
 	(void)c;
+#if defined(OPC_PROBES)
+	if (evil_receives(m)) {
+		if (fd >= 0)
+			(void)close(fd);
+		return;
+	}
+#endif
 	switch (m->type) {
 	case MSG_SETTINGS:
 		if (p->running)

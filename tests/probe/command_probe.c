@@ -28,10 +28,18 @@ int command_probe(const struct options *o)
 	struct msg request = { .type = MSG_CTL_PROBE };
 	struct msg_ctl_probe *p = &request.u.ctl_probe;
 	char *const *args = o->args;
+	const char *slash = o->n_args > 1 ? strchr(args[1], '/') : NULL;
+	const char *number = slash ? slash + 1 : o->n_args > 1 ? args[1] : "";
+	const bool is_evil = o->n_args == 4 && strcmp(args[2], "evil") == 0;
 
-	if (o->n_args < 3 || str_to_u64(args[1], strlen(args[1]), &p->number) < 0 || p->number > 255 ||
-	    (o->n_args == 4 && str_to_i64(args[3], strlen(args[3]), &p->arg) < 0))
-		return command_misuse(o, "needs ROLE NUMBER NAME [ARG]");
+	if (o->n_args < 3 || str_to_u64(number, strlen(number), &p->number) < 0 || p->number > 255 ||
+	    (slash && str_to_u64(args[1], (size_t)(slash - args[1]), &p->cluster) < 0) ||
+	    p->cluster >= CLUSTERS_MAX ||
+	    (o->n_args == 4 && !is_evil && str_to_i64(args[3], strlen(args[3]), &p->arg) < 0))
+		return command_misuse(
+			o, "needs ROLE [CLUSTER/]NUMBER NAME [ARG], or ROLE [CLUSTER/]NUMBER evil COMMAND");
+	if (is_evil)
+		msg_set(&request, ctl_probe.text, args[3], strlen(args[3]));
 	msg_set(&request, ctl_probe.role, args[0], strlen(args[0]));
 	msg_set(&request, ctl_probe.probe, args[2], strlen(args[2]));
 	return ctl_ask(o->socket, &request, 20000, on_row, NULL);

@@ -16,10 +16,10 @@ SERVERS = {"apisim": Apisim, "cluster": Cluster}
 
 
 class Runner:
-    def __init__(self, build, servers, only=(), keep=False, jobs=4, out=sys.stdout):
+    def __init__(self, build, servers, only=(), keep=False, jobs=4, but=(), out=sys.stdout):
         self.build = pathlib.Path(build).resolve()
         self.servers = servers
-        self.only = only
+        self.only, self.but = only, but
         self.keep = keep
         scratch.leashed = not keep
         self.jobs = jobs
@@ -34,7 +34,9 @@ class Runner:
             print(text, file=self.out, flush=True)
 
     def wanted(self, one):
-        return not self.only or any(fnmatch.fnmatch(one.name, p) or fnmatch.fnmatch(one.name, p + "/*") for p in self.only)
+        def is_of(patterns):
+            return any(fnmatch.fnmatch(one.name, p) or fnmatch.fnmatch(one.name, p + "/*") for p in patterns)
+        return (not self.only or is_of(self.only)) and not is_of(self.but)
 
     def run(self):
         try:
