@@ -62,13 +62,12 @@ static void from_history(struct supervisor *s, struct child *reporter, const str
 {
 	const uint64_t cluster = msg_get_u64(m, "cluster", 0);
 
-	if (!is_saved(m->type)) {
+	if (!is_saved(m->type))
 		to_watcher(s, m);
-	} else if (cluster >= CLUSTERS_MAX || !s->saved_asked[cluster]) {
+	else if (cluster >= CLUSTERS_MAX || !s->saved_asked[cluster])
 		child_protocol_error(reporter, "rows for a watcher that did not ask");
-	} else if (supervisor_takes_saved(s, cluster, m->type == MSG_SAVED_END)) {
+	else if (supervisor_takes_saved(s, cluster, m->type == MSG_SAVED_END))
 		to_watcher(s, m);
-	}
 }
 
 /* -- what the supervisor takes itself -- */
