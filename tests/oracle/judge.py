@@ -177,8 +177,7 @@ def why_not_terminating(pod, request, policy, world):
         return f"finalizers {meta['finalizers']}"
     if is_ready(pod) and (pod.get("spec") or {}).get("nodeName") not in world.absent_nodes:
         return "it is Ready, and its node is there"
-    busy = at_work_on(pod, world)
-    return f"{busy} is at work on its eviction" if busy else None
+    return at_work_on(pod, world)
 
 
 def controller_of(obj):
@@ -356,12 +355,9 @@ def judge_scale(request, world, policy):
     ready = [p["metadata"]["name"] for p in pods if is_ready(p)]
     if ready:
         return f"pods of it are Ready: {', '.join(ready)}"
-    scaler = scaler_from_zero(world.objects[request.uid], world) if request.uid in world.objects else None
-    if scaler:
-        return f"{scaler} may scale it up again"
     crash_loop = why_not_crash_loop(request, pods, policy)
     image_pull = why_not_image_pull(request, world, pods, policy)
-    return f"{image_pull}; {crash_loop}" if image_pull and crash_loop else None
+    return scaler_from_zero(request.uid, world) or (f"{image_pull}; {crash_loop}" if image_pull and crash_loop else None)
 
 
 def duty_of_scale(request, world, policy):
