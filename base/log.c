@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
+#include <limits.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -11,19 +13,30 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "base/str.h"
 
 #define VALUE_MAX 512
+#define PAIRS_MAX 24
+/* A line between a child and its supervisor: BEGIN, the level, the message, and for each pair NEXT, its kind,
+ * the key, '=', the value. A control byte of a text becomes SHIFT and a letter, so these three and the
+ * newline mark nothing else. */
+#define PART_BEGIN     '\x1e'
+#define PART_NEXT      '\x1f'
+#define PART_SHIFT     '\x1d'
+#define KEY_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
 
 static char component[32] = "ops-pod-cleaner", cluster[64];
 static enum log_level threshold = LOG_LEVEL_INFO, override;
 static uint64_t override_until_ms; /* boot time; 0 = there is none */
-static bool as_json = true, with_priority;
+static bool as_json = true, as_parts, with_priority;
+static uint64_t dropped; /* lines that stderr did not take */
 static const char *const level_names[] = { "debug", "info", "warn", "error" };
+static const char kinds[] = { [LOG_KV_STR] = 's', [LOG_KV_U64] = 'u', [LOG_KV_I64] = 'i', '\0' };
 
 struct line {
-	char buf[8192];
+	char buf[PIPE_BUF]; /* a pipe takes it whole or not at all */
 	size_t n;
 	bool full;
 };
@@ -84,11 +97,11 @@ static void put_kv(struct line *l, const struct log_kv *kv)
 	l->full = false;
 }
 
-static void put_head(struct line *l, enum log_level level, const char *msg)
+static void put_head(struct line *l, enum log_level level, const char *of, const char *msg)
 {
 	static const int priorities[] = { 7, 6, 4,
 					  3 }; /* LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERR of syslog(3) */
-	char when[RFC3339_MAX], head[192];
+	char when[RFC3339_MAX], head[192], text[VALUE_MAX * STR_ESCAPED_MAX + 1];
 
 	if (with_priority) {
 		(void)snprintf(head, sizeof(head), "<%d>", priorities[level]);
@@ -98,14 +111,79 @@ static void put_head(struct line *l, enum log_level level, const char *msg)
 	(void)snprintf(head, sizeof(head),
 		       as_json ? "{\"time\":\"%s\",\"level\":\"%s\",\"component\":\"%s\",\"msg\":"
 			       : "%s %s %s: ",
-		       when, level_names[level], component);
+		       when, level_names[level], of);
 	put_str(l, head);
 	if (as_json)
 		put_quoted(l, msg);
 	else
-		put_str(l, msg);
-	if (cluster[0])
-		put_kv(l, &kv_s("cluster", cluster));
+		put(l, text, str_copy_printable(text, sizeof(text), msg, strnlen(msg, VALUE_MAX)));
+}
+
+/* -- from a child to its supervisor -- */
+
+static void put_shifted(struct line *l, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const bool control = (unsigned char)s[i] < 0x20;
+		const char two[2] = { control ? PART_SHIFT : s[i], (char)(s[i] | 0x40) };
+
+		put(l, two, control ? 2 : 1);
+	}
+}
+
+static void put_part(struct line *l, const struct log_kv *kv)
+{
+	const size_t before = l->n;
+	char text[64];
+
+	(void)snprintf(text, sizeof(text), "%c%c%s=", PART_NEXT, kinds[kv->kind], kv->key);
+	put_str(l, text);
+	(void)snprintf(text, sizeof(text), kv->kind == LOG_KV_I64 ? "%lld" : "%llu", (long long)kv->v.u);
+	if (kv->kind != LOG_KV_STR)
+		put_str(l, text);
+	else if (kv->v.s)
+		put_shifted(l, kv->v.s, strnlen(kv->v.s, VALUE_MAX));
+	if (l->full)
+		l->n = before;
+	l->full = false;
+}
+
+/* The supervisor's own words about a line of a child. */
+static const char *const heads[] = { "time", "level", "component", "msg", "pid" };
+
+/* The text up to the next part, as it was; *sp goes on behind it, NULL at the end. */
+static char *take_part(char **sp)
+{
+	char *begin = *sp, *w = begin;
+	const char *r = begin;
+
+	for (; *r && *r != PART_NEXT; r++)
+		*w++ = *r == PART_SHIFT && r[1] ? (char)(*++r & ~0x40) : *r;
+	*sp = *r ? begin + (r - begin) + 1 : NULL;
+	*w = '\0';
+	return begin;
+}
+
+static bool take_pair(char *part, struct log_kv *ret)
+{
+	const char *kind = *part ? strchr(kinds, *part) : NULL;
+	char *key = part + 1, *equals = kind ? strchr(key, '=') : NULL;
+
+	if (!equals || equals == key || strspn(key, KEY_CHARACTERS) != (size_t)(equals - key))
+		return false;
+	*equals = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+		if (strcmp(key, heads[i]) == 0)
+			return false;
+	const char *value = equals + 1;
+	const size_t n = strlen(value);
+
+	if (*kind == 's')
+		*ret = kv_s(key, value);
+	else
+		*ret = (struct log_kv){ .key = key, .kind = *kind == 'u' ? LOG_KV_U64 : LOG_KV_I64 };
+	return *kind == 's' ||
+	       (*kind == 'u' ? str_to_u64(value, n, &ret->v.u) : str_to_i64(value, n, &ret->v.i)) == 0;
 }
 
 /* Is stderr the journal? Then a line may begin with its priority, which is taken off. Source:
@@ -140,6 +218,7 @@ void log_init(const char *name)
 		threshold = (enum log_level)level;
 	(void)str_escape_json(component, sizeof(component), name, strlen(name));
 	as_json = format ? strcmp(format, "text") != 0 : !isatty(STDERR_FILENO);
+	as_parts = format && strcmp(format, LOG_FORMAT_OF_A_CHILD) == 0;
 	with_priority = is_journal();
 }
 
@@ -174,25 +253,90 @@ static enum log_level level_now(void)
 	return override_until_ms ? override : threshold;
 }
 
-static void write_line(enum log_level level, int err, const char *msg, const struct log_kv *kv, size_t n)
+/* Take it whole or not at all, now. */
+static bool write_out(struct line *l)
+{
+	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	l->buf[l->n++] = '\n';
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLOUT) && write(p.fd, l->buf, l->n) == (ssize_t)l->n;
+}
+
+static bool write_shown(enum log_level level, const char *of, const char *msg, const struct log_kv *kv,
+			size_t n)
 {
 	struct line l = { .n = 0 };
 
-	put_head(&l, level, msg);
+	put_head(&l, level, of, msg);
 	for (size_t i = 0; i < n; i++)
 		put_kv(&l, &kv[i]);
-	if (err)
-		put_kv(&l, &kv_s("error", strerrordesc_np(-err)));
 	if (as_json)
 		put_str(&l, "}");
-	l.buf[l.n++] = '\n';
-	(void)!write(STDERR_FILENO, l.buf, l.n);
+	return write_out(&l);
 }
 
-/* Apart from the line, which is eight kilobytes to clear: most of what is said is dropped. */
+static bool write_parts(enum log_level level, const char *msg, const struct log_kv *kv, size_t n)
+{
+	struct line l = { .n = 2, .buf = { PART_BEGIN, (char)('0' + level) } };
+
+	put_shifted(&l, msg, strnlen(msg, VALUE_MAX));
+	for (size_t i = 0; i < n; i++)
+		put_part(&l, &kv[i]);
+	return write_out(&l);
+}
+
+static bool write_either(enum log_level level, const char *of, const char *msg, const struct log_kv *kv,
+			 size_t n)
+{
+	return as_parts ? write_parts(level, msg, kv, n) : write_shown(level, of, msg, kv, n);
+}
+
+/* What is missing is counted, and told in its place as soon as a line is taken again. */
+static void write_line(enum log_level level, const char *of, const char *msg, const struct log_kv *kv,
+		       size_t n)
+{
+	if (dropped > 0 && write_either(LOG_LEVEL_WARN, component,
+					"lines of the log were dropped: they were not taken in time",
+					&kv_u("lines", dropped), 1))
+		dropped = 0;
+	if (dropped > 0 || !write_either(level, of, msg, kv, n))
+		dropped++;
+}
+
+static void write_own(enum log_level level, int err, const char *msg, const struct log_kv *kv, size_t n)
+{
+	struct log_kv all[PAIRS_MAX];
+	size_t k = 0;
+
+	if (cluster[0])
+		all[k++] = kv_s("cluster", cluster);
+	for (size_t i = 0; i < n && k < PAIRS_MAX - 1; i++)
+		all[k++] = kv[i];
+	if (err)
+		all[k++] = kv_s("error", strerrordesc_np(-err));
+	write_line(level, component, msg, all, k);
+}
+
+/* Apart from the line, which is kilobytes to clear: most of what is said is dropped. */
 int log_write(enum log_level level, int err, const char *msg, const struct log_kv *kv, size_t n)
 {
 	if (level >= level_now())
-		write_line(level, err, msg, kv, n);
+		write_own(level, err, msg, kv, n);
 	return err;
+}
+
+void log_relay(const char *child, uint64_t pid, char *line)
+{
+	const bool is_ours = line[0] == PART_BEGIN && line[1] >= '0' && line[1] <= '3';
+	struct log_kv all[PAIRS_MAX + 1];
+	size_t k = 0;
+	char *rest = line + 2;
+	const char *msg = is_ours ? take_part(&rest) : "output that is no line of the log";
+
+	if (!is_ours)
+		all[k++] = kv_s("text", line);
+	while (is_ours && rest && k < PAIRS_MAX)
+		k += take_pair(take_part(&rest), &all[k]);
+	all[k++] = kv_u("pid", pid);
+	write_line(is_ours ? (enum log_level)(line[1] - '0') : LOG_LEVEL_WARN, child, msg, all, k);
 }

@@ -4,8 +4,9 @@
  * both. What is below the level (debug, info, warn, error) is not written: OPC_LOG_LEVEL, else the
  * configuration, else info. Control bytes, invalid
  * UTF-8 and over-long values (> 512 bytes) are escaped or cut, so a line is always one line. A line that
- * stderr does not take is dropped, never waited for. Where stderr is the journal, a line begins with its
- * priority ("<4>"), so that `journalctl -p warning` shows what matters. */
+ * stderr does not take at once is dropped, never waited for, and the next one that is taken is preceded by
+ * how many those were. Where stderr is the journal, a line begins with its priority ("<4>"), so that
+ * `journalctl -p warning` shows what matters. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -31,6 +32,10 @@ struct log_kv {
 #define kv_u(k, val) ((struct log_kv){ .key = (k), .kind = LOG_KV_U64, .v.u = (uint64_t)(val) })
 #define kv_i(k, val) ((struct log_kv){ .key = (k), .kind = LOG_KV_I64, .v.i = (int64_t)(val) })
 
+/* Of OPC_LOG_FORMAT: stderr is a pipe to the supervisor, which knows by itself who writes, and makes the
+ * line. */
+#define LOG_FORMAT_OF_A_CHILD "parts"
+
 /* Name this process in every line, e.g. "worker/0"; copied; format and level are taken from the environment.
  * Call at start. */
 void log_init(const char *component);
@@ -46,6 +51,11 @@ void log_set_cluster(const char *name);
 
 /* Write one line; err is 0 or a negative errno that is appended as text. Returns err. */
 int log_write(enum log_level level, int err, const char *msg, const struct log_kv *kv, size_t n);
+
+/* Write what a child has written to such a pipe, without its newline; it is changed. child and pid name it,
+ * whatever the line says. What is no line of the log (a library's last words, the report of a sanitizer) is a
+ * warning with that text. */
+void log_relay(const char *child, uint64_t pid, char *line);
 
 #define LOG_KVS_(...) ((const struct log_kv[]){ { 0 }, ##__VA_ARGS__ })
 #define LOG_(level, err, msg, ...)                                                                           \

@@ -148,15 +148,6 @@ static const struct call_rule call_rules[] = {
 #define IS(arg, value)                HAS(arg, 0xffffffff, value)
 #define ALLOW(call, roles, ...)       { SCMP_SYS(call), roles, SCMP_ACT_ALLOW, { __VA_ARGS__ } },
 #define ANSWER(call, roles, err, ...) { SCMP_SYS(call), roles, SCMP_ACT_ERRNO(err), { __VA_ARGS__ } },
-/* 3 up to 255: no role may have more. A filter knows no "greater" for the lower half of an argument alone. */
-#define ALLOW_FD(call, roles, ...)                                                                           \
-	ALLOW(call, roles, HAS(0, 0xffffffff, 3), __VA_ARGS__)                                               \
-	ALLOW(call, roles, HAS(0, 0xfffffffc, 4), __VA_ARGS__)                                               \
-	ALLOW(call, roles, HAS(0, 0xfffffff8, 8), __VA_ARGS__)                                               \
-	ALLOW(call, roles, HAS(0, 0xfffffff0, 16), __VA_ARGS__)                                              \
-	ALLOW(call, roles, HAS(0, 0xffffffe0, 32), __VA_ARGS__)                                              \
-	ALLOW(call, roles, HAS(0, 0xffffffc0, 64), __VA_ARGS__)                                              \
-	ALLOW(call, roles, HAS(0, 0xffffff80, 128), __VA_ARGS__)
 #include "process/profiles.def"
 #undef F
 #undef O
@@ -206,15 +197,6 @@ static void limit(int resource, rlim_t value)
 	(void)setrlimit((__rlimit_resource_t)resource, &rl);
 }
 
-/* A log that is a file has no limit here that would not be its own, too: no other file is open for writing.
- */
-static bool logs_to_file(void)
-{
-	struct stat st;
-
-	return fstat(STDERR_FILENO, &st) == 0 && S_ISREG(st.st_mode);
-}
-
 static void set_limits(const struct sandbox_params *p)
 {
 	limit(RLIMIT_CORE, 0);
@@ -223,8 +205,7 @@ static void set_limits(const struct sandbox_params *p)
 	limit(RLIMIT_NPROC, 0);
 	if (p->data_bytes)
 		limit(RLIMIT_DATA, p->data_bytes);
-	if (!logs_to_file())
-		limit(RLIMIT_FSIZE, p->file_bytes);
+	limit(RLIMIT_FSIZE, p->file_bytes);
 }
 
 /* -- capabilities: who starts this as root gives it to the supervisor, not to those who read what others

@@ -20,7 +20,7 @@ struct sandbox_params {
 	const char *writable_dir;          /* the one directory this role may use; NULL = none */
 	uint16_t ports[SANDBOX_PORTS_MAX]; /* TCP ports it may connect to; 0 = none, or no more */
 	uint64_t data_bytes;               /* of private memory at most; 0 = no limit */
-	uint64_t file_bytes;               /* no file grows beyond; not in force while the log is a file */
+	uint64_t file_bytes;               /* no file grows beyond */
 };
 
 /* Close the sandbox around the calling process; it can not be opened again. *ret_text (255 bytes) lists what

@@ -21,6 +21,7 @@
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "supervisor/children/child_log.h"
 
 #define FIRST_FREE_FD 10 /* above every number a child gets */
 
@@ -33,14 +34,15 @@ struct spawn_images {
 static const enum role roles[] = { ROLE_REPORTER, ROLE_WATCHER, ROLE_WORKER, ROLE_LOADER };
 
 /* What a long-lived child may know of the environment. */
-static const char *const environment[] = { "OPC_LOG_FORMAT", "OPC_LOG_LEVEL", "JOURNAL_STREAM",
-					   "ASAN_OPTIONS",   "UBSAN_OPTIONS", "LSAN_OPTIONS" };
-/* What it is told besides: GnuTLS, which only comes with libraries that libcurl could use, builds its tables
- * when somebody asks for it, not as it is loaded (gnutls_global_init(3)); that costs each child 0.2 MB. */
-static char *const given[] = { "GNUTLS_NO_IMPLICIT_INIT=1" };
+static const char *const environment[] = { "OPC_LOG_LEVEL", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS" };
+/* What it gets besides: how its log is written. GnuTLS, which only comes with libraries that libcurl could
+ * use, builds its tables when somebody asks for it, not as it is loaded (gnutls_global_init(3)); that costs
+ * each child 0.2 MB. */
+static char *const given[] = { "OPC_LOG_FORMAT=" LOG_FORMAT_OF_A_CHILD, "GNUTLS_NO_IMPLICIT_INIT=1" };
 /* The loader gets the rest too, as credential plugins and the search for a kubeconfig need it, but nothing
  * that changes what code it runs. */
-static const char *const forbidden[] = { "LD_", "GLIBC_TUNABLES", "OPENSSL_", "NOTIFY_SOCKET", "WATCHDOG_" };
+static const char *const forbidden[] = { "LD_",       "GLIBC_TUNABLES", "OPENSSL_",      "NOTIFY_SOCKET",
+					 "WATCHDOG_", "JOURNAL_STREAM", "OPC_LOG_FORMAT" };
 
 struct spawn_images *spawn_images_open(struct event_base *base, int lock_fd)
 {
@@ -110,7 +112,7 @@ static char **child_environment(enum role role)
 	for (size_t i = 0; i < count; i++)
 		if (may_have(role, environ[i]))
 			env[n++] = environ[i];
-	for (size_t i = 0; role != ROLE_LOADER && i < ARRAY_SIZE(given); i++)
+	for (size_t i = 0; i < (role == ROLE_LOADER ? 1 : ARRAY_SIZE(given)); i++)
 		env[n++] = given[i];
 	return env;
 }
@@ -128,7 +130,7 @@ static void reset_signals(void)
 
 /* Runs in the child between fork and exec: only async-signal-safe calls. */
 static _Noreturn void become(const struct spawn_images *images, enum role role, const char *const argv[],
-			     char *const env[], int channel)
+			     char *const env[], int channel, int log)
 {
 	const int lock_fd = role == ROLE_WORKER ? images->lock_fd : -1;
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -136,8 +138,8 @@ static _Noreturn void become(const struct spawn_images *images, enum role role, 
 	reset_signals();
 	(void)setsid();
 	(void)umask(077);
-	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
-	    dup2(channel, 3) < 0)
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 ||
+	    dup2(log, STDERR_FILENO) < 0 || dup2(channel, 3) < 0)
 		_exit(EXIT_CODE_RESOURCE);
 	if (lock_fd >= 0 && dup2(lock_fd, 4) < 0)
 		_exit(EXIT_CODE_RESOURCE);
@@ -159,36 +161,52 @@ static void on_death(evutil_socket_t fd, short what, void *arg)
 	if (waitid(P_PID, (id_t)p->pid, &si, WEXITED | WNOHANG) < 0 || si.si_pid == 0)
 		return;
 	p->pid = 0;
+	child_log_drain(p->log);
 	p->ops->on_death(p->ctx, &si);
+}
+
+/* Two ends that no child's own numbers get in the way of; 0 or negative errno. */
+static int make_ends(int r, const int ends[static 2], int *ret_ours, int *ret_theirs)
+{
+	if (r < 0)
+		return -errno;
+	*ret_ours = ends[0];
+	*ret_theirs = fcntl(ends[1], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+	r = *ret_theirs < 0 ? -errno : 0;
+	(void)close(ends[1]);
+	return r;
 }
 
 int spawn_child(const struct spawn_images *images, enum role role, const char *const argv[],
 		const struct spawn_ops *ops, void *ctx, struct spawned *ret)
 {
-	int pair[2];
+	_cleanup_close_ int channel = -1, their_channel = -1, log = -1, their_log = -1;
+	int pair[2], ends[2];
+	int r = make_ends(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), pair, &channel,
+			  &their_channel);
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return -errno;
-	_cleanup_close_ int ours = pair[0], low = pair[1];
-	_cleanup_close_ int theirs = fcntl(low, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+	if (r == 0)
+		r = make_ends(pipe2(ends, O_CLOEXEC | O_NONBLOCK), ends, &log, &their_log);
+	if (r < 0)
+		return r;
 	_cleanup_free_ char **env = child_environment(role);
-	const pid_t pid = theirs < 0 ? -1 : fork();
+	const pid_t pid = fork();
 
 	if (pid < 0)
 		return -errno;
 	if (pid == 0)
-		become(images, role, argv, env, theirs);
+		become(images, role, argv, env, their_channel, their_log);
 	const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* with FD_CLOEXEC */
 
 	if (pidfd < 0) {
-		const int r = -errno;
-
+		r = -errno;
 		(void)kill(pid, SIGKILL);
 		(void)waitpid(pid, NULL, 0);
 		return r;
 	}
 	*ret = (struct spawned){ .pid = pid, .pidfd = pidfd, .ops = ops, .ctx = ctx };
-	ret->channel = channel_new(images->base, TAKE_FD(ours), ROLE_SUPERVISOR, role, &ops->channel, ctx);
+	ret->log = child_log_new(images->base, TAKE_FD(log), role_name(role), pid);
+	ret->channel = channel_new(images->base, TAKE_FD(channel), ROLE_SUPERVISOR, role, &ops->channel, ctx);
 	ret->death = event_new(images->base, pidfd, EV_READ | EV_PERSIST, on_death, ret);
 	(void)event_add(ret->death, NULL);
 	return 0;
@@ -206,6 +224,8 @@ void spawned_done(struct spawned *p)
 	if (p->pid)
 		(void)waitpid(p->pid, NULL, 0);
 	if (p->death) {
+		child_log_drain(p->log);
+		child_log_free(&p->log);
 		channel_free(&p->channel);
 		event_free(p->death);
 		(void)close(p->pidfd);

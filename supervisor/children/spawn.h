@@ -9,6 +9,7 @@
 
 #include "ipc/channel.h"
 
+struct child_log;
 struct spawn_images; /* every role's executable, opened once: an upgrade on disk can not mix versions */
 
 /* Opens the executables beside the running one. base is what the children's channels run on; workers inherit
@@ -27,15 +28,16 @@ struct spawned {
 	pid_t pid; /* 0 = it has died */
 	int pidfd; /* readable when it has died */
 	struct channel *channel;
+	struct child_log *log;
 	struct event *death;
 	const struct spawn_ops *ops;
 	void *ctx;
 };
 
-/* fork + execveat. The child gets: 0 /dev/null, 1 and 2 our stderr, 3 its channel, 4 the lock (worker), a
- * session of its own, umask 077, default signals, and of the environment only what the role needs. Its
- * working directory is ours (loader), else "/". *ret keeps its place until spawned_done(). 0 or negative
- * errno. */
+/* fork + execveat. The child gets: 0 /dev/null, 1 and 2 a pipe of its own (child_log.h), 3 its channel, 4 the
+ * lock (worker), a session of its own, umask 077, default signals, and of the environment only what the role
+ * needs. Its working directory is ours (loader), else "/". *ret keeps its place until spawned_done(). 0 or
+ * negative errno. */
 int spawn_child(const struct spawn_images *images, enum role role, const char *const argv[],
 		const struct spawn_ops *ops, void *ctx, struct spawned *ret);
 /* Its death follows. */

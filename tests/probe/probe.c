@@ -181,28 +181,51 @@ static int open_path(int64_t arg)
 	return close_result(open("/etc/passwd", O_PATH | O_CLOEXEC));
 }
 
-/* Without O_APPEND what others logged could be written over. */
-static int rewrite_log(int64_t arg)
+/* What comes back over a pair of stream sockets: the same file under a number that no filter knows. */
+static int passed_on(int fd)
 {
-	const int flags = fcntl(STDERR_FILENO, F_GETFL);
+	char byte = 0, room[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct iovec iov = { &byte, 1 };
+	struct msghdr m = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room)
+	};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+	int pair[2];
 
-	(void)arg;
-	if (flags < 0 || fcntl(STDERR_FILENO, F_SETFL, flags & ~O_APPEND) < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
-	return fcntl(STDERR_FILENO, F_SETFL, flags) < 0 ? -errno : 0;
+	_cleanup_close_ int one = pair[0], other = pair[1];
+
+	*c = (struct cmsghdr){ CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS };
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	if (sendmsg(one, &m, 0) < 0 || recvmsg(other, &m, 0) < 0)
+		return -errno;
+	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	return fd;
 }
 
-static int seek_log(int64_t arg)
+static int pass_descriptor(int64_t arg)
 {
+	const int fd = passed_on(STDIN_FILENO);
+
 	(void)arg;
-	return lseek(STDERR_FILENO, 0, SEEK_CUR) < 0 ? -errno : 0;
+	return fd < 0 ? fd : close_result(fd);
 }
 
-/* Another number for the log would escape what is asked of the first three. */
-static int copy_log(int64_t arg)
+/* What others have logged is written over: not only at its end, and under another number where that can be
+ * had. */
+static int overwrite_log(int64_t arg)
 {
+	const int copy = passed_on(STDERR_FILENO), fd = copy < 0 ? STDERR_FILENO : copy,
+		  flags = fcntl(fd, F_GETFL);
+
 	(void)arg;
-	return close_result(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+	if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_APPEND) < 0)
+		return -errno;
+	const int r = lseek(fd, 0, SEEK_SET) < 0 || write(fd, "overwritten", 11) < 0 ? -errno : 0;
+
+	(void)fcntl(fd, F_SETFL, flags);
+	return r;
 }
 
 static int shared_memory(int64_t arg)
@@ -231,9 +254,8 @@ static const struct {
 	{ "shared-memory", shared_memory },
 	{ "open-path", open_path },
 	{ "stat-any", stat_any },
-	{ "rewrite-log", rewrite_log },
-	{ "seek-log", seek_log },
-	{ "copy-log", copy_log },
+	{ "pass-descriptor", pass_descriptor },
+	{ "overwrite-log", overwrite_log },
 	{ "signal", signal_process },
 	{ "fork", fork_process },
 };

@@ -51,8 +51,9 @@ class Service:
                 f.write(f"{role} {what}\n")
 
     def text(self):
+        """The log; what a fake child prints without base/log is what it printed."""
         with open(self.log) as f:
-            return f.read()
+            return re.sub(r'^.* output that is no line of the log text="(.*)" pid=\d+$', r"\1", f.read(), flags=re.M)
 
     def wait_for(self, pattern, count=1, limit=20.0):
         end = time.monotonic() + limit

@@ -311,13 +311,14 @@ def children_inherit_nothing():
     t.wait_for("WORLD worker cwd", count=2)
     t.wait_for("WORLD watcher cwd")
     text = t.text()
-    # /dev/null, the log, one socket (the channel), the settings, what libevent made after exec; workers: the lock.
+    # /dev/null, the pipe of the log, one socket (the channel), the settings, what libevent made after exec; workers: the lock.
     for role, extra in (("watcher", set()), ("reporter", set()), ("worker", {"4"})):
         fds = dict(re.findall(rf"WORLD {role} fd (\d+) (\S+)", text))
         assert sum(target.startswith("socket:") for target in fds.values()) == 1, (role, fds)
         assert fds["3"].startswith("socket:") and fds["0"] == "/dev/null", (role, fds)
+        assert fds["1"] == fds["2"] and fds["1"].startswith("pipe:") and t.log not in fds.values(), (role, fds)
         for fd, target in fds.items():
-            known = re.match(r"socket:|anon_inode:|/memfd:settings|/dev/null$", target) or target == t.log
+            known = re.match(r"socket:|anon_inode:|/memfd:settings|/dev/null$", target)
             # A pipe with both its ends in one process is its own.
             known = known or (target.startswith("pipe:") and list(fds.values()).count(target) == 2)
             assert known or (fd in extra and target.endswith("control.sock.lock")), (role, fd, target)

@@ -61,6 +61,11 @@ static void write_pairs(const void *ctx)
 	(void)log_write(LOG_LEVEL_ERROR, -EIO, "m", ctx, 8);
 }
 
+static void write_relayed(const void *line)
+{
+	log_relay("worker", 77, (char *)(uintptr_t)line);
+}
+
 TEST_LOOP(hostile_text_is_not_shown, 0, 2)
 {
 	(void)setenv("OPC_LOG_FORMAT", _i == 0 ? "json" : "text", 1);
@@ -225,6 +230,132 @@ TEST(the_journal_gets_priorities)
 	ck_assert_ptr_null(strstr(captured, "<6>"));
 	ck_assert_int_eq(captured[0], '{');
 	log_init("test");
+}
+
+/* -- from a child to its supervisor -- */
+
+/* As a child writes it, then as the supervisor does, which knows the child by another name than it gives
+ * itself. */
+static void relay(void (*fn)(const void *ctx), const void *ctx)
+{
+	static char line[sizeof(captured)];
+
+	(void)setenv("OPC_LOG_FORMAT", LOG_FORMAT_OF_A_CHILD, 1);
+	log_init("supervisor");
+	capture_of(fn, ctx);
+	ck_assert_ptr_eq(strchr(captured, '\n'), captured + strlen(captured) - 1);
+	memcpy(line, captured, sizeof(line));
+	*strchr(line, '\n') = '\0';
+	(void)setenv("OPC_LOG_FORMAT", "json", 1);
+	log_init("supervisor");
+	log_set_level(LOG_LEVEL_ERROR); /* the child's own level has been asked */
+	capture_of(write_relayed, line);
+	log_set_level(LOG_LEVEL_INFO);
+}
+
+TEST(a_child_says_all_but_who_it_is)
+{
+	static const char *const values[] = { "plain",    "a\nb\x1f\x1e\x1d=", "\"\\",
+					      "\xff\xfe", "\x7f\x1du=5",       "" };
+
+	log_set_cluster("shanghai");
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		char wanted[8192];
+
+		(void)setenv("OPC_LOG_FORMAT", "json", 1);
+		log_init("worker");
+		capture(values[i], -ENOENT);
+		*strrchr(captured, '}') = '\0';
+		(void)snprintf(wanted, sizeof(wanted), "%s,\"pid\":77}\n", strstr(captured, "\"level\""));
+		relay(write_warning, &(struct warning){ values[i], -ENOENT });
+		ck_assert_str_eq(strstr(captured, "\"level\""), wanted);
+	}
+	log_set_cluster(NULL);
+}
+
+/* A process that was taken over writes what it likes. */
+TEST_LOOP(a_child_speaks_for_itself_alone, 0, 2)
+{
+	static const char *const lines[] = {
+		"\x1e"
+		"3msg\x1f"
+		"scomponent=supervisor\x1fupid=1\x1fslevel=info\x1fstime=now\x1fsmsg=x\x1fsok=1",
+		"\x1e"
+		"3m\x1d\x4a{\"component\":\"supervisor\"}",
+		"\x1e"
+		"3m\x1fsa\"b=c\x1f\x1fu=\x1fua=x\x1fia=--1\x1fs",
+		"\x1e"
+		"9x",
+		"\x1e",
+		"\x1e"
+		"3",
+		"{\"component\":\"supervisor\"}",
+		"\x1e"
+		"2\x1d",
+		"<0>\x1b[2J",
+		HOSTILE,
+	};
+
+	(void)setenv("OPC_LOG_FORMAT", _i == 0 ? "json" : "text", 1);
+	log_init("supervisor");
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		char *line = strdup(lines[i]);
+
+		capture_of(write_relayed, line);
+		free(line);
+		ck_assert(hostile_is_gone(captured));
+		ck_assert_ptr_eq(strchr(captured, '\n'), captured + strlen(captured) - 1);
+		if (_i == 1) {
+			ck_assert_ptr_eq(strstr(captured, " worker: "),
+					 strchr(strchr(captured, ' ') + 1, ' '));
+			continue;
+		}
+		json_t *j = json_loads(captured, JSON_REJECT_DUPLICATES, NULL);
+
+		ck_assert_msg(j != NULL, "%s", captured);
+		ck_assert_str_eq(json_string_value(json_object_get(j, "component")), "worker");
+		ck_assert_int_eq(json_integer_value(json_object_get(j, "pid")), 77);
+		json_decref(j);
+	}
+}
+
+/* One end of a pipe that takes nothing more, as of a child whose supervisor does not read. */
+static void fill_and_empty(const void *ctx)
+{
+	char page[4096] = "";
+	int ends[2];
+
+	(void)ctx;
+	const int saved = dup(STDERR_FILENO);
+
+	ck_assert_int_eq(pipe(ends), 0);
+	(void)dup2(ends[1], STDERR_FILENO);
+	for (int i = 0; i < 1000; i++)
+		(void)log_warn(0, "message", kv_i("number", i),
+			       kv_s("value", "0123456789 0123456789 0123456789 0123456789"));
+	while (read(ends[0], page, sizeof(page)) == (ssize_t)sizeof(page))
+		;
+	(void)dup2(saved, STDERR_FILENO);
+	(void)log_warn(0, "again");
+	(void)log_warn(0, "again");
+}
+
+/* Nobody waits for the log, and what it lacks is told in its place. */
+TEST(lines_that_are_not_taken_are_counted)
+{
+	unsigned lines = 0;
+
+	(void)setenv("OPC_LOG_FORMAT", "json", 1);
+	log_init("test");
+	capture_of(fill_and_empty, NULL);
+	const char *count = strstr(captured, "\"lines\":");
+
+	ck_assert_ptr_nonnull(count);
+	ck_assert_int_eq(sscanf(count, "\"lines\":%u", &lines), 1);
+	ck_assert_uint_gt(lines, 100);
+	ck_assert_uint_lt(lines, 1000);
+	ck_assert_ptr_null(strstr(count + 1, "\"lines\":"));
+	ck_assert_ptr_nonnull(strstr(count, "again"));
 }
 
 SUITE("base/log");
