@@ -40,7 +40,6 @@ CAUSES = (("transient", r"timeout|timed out|toomanyrequests|too many requests|\b
           ("auth", r"unauthorized|denied|forbidden|\b401\b|\b403\b|no basic auth"),
           ("permanent", r"not found|manifest unknown|name unknown|does not exist|invalid|no match"))
 
-
 SKEW = 300      # seconds by which clocks may differ: what began later than so much after now did not begin
 KNOWN_SLACK = 2 # seconds that the supervisor believes of a watcher beyond what it was told itself
 
