@@ -38,7 +38,6 @@ static int64_t time_of(const json_t *v)
 
 typedef void pair_fn(struct pod_facts *pod, struct str key, struct str value);
 typedef void item_fn(struct pod_facts *pod, struct str item);
-typedef void each_fn(const json_t *v, struct pod_facts *pod);
 
 static void each_pair(json_t *map, pair_fn *fn, struct pod_facts *pod)
 {
@@ -58,23 +57,22 @@ static void each_item(const json_t *list, item_fn *fn, struct pod_facts *pod)
 			fn(pod, text_of(json_array_get(list, i)));
 }
 
-static void each(const json_t *list, each_fn *fn, struct pod_facts *pod)
-{
-	for (size_t i = 0; i < json_array_size(list); i++)
-		fn(json_array_get(list, i), pod);
-}
-
 /* What becomes of member v of the message o, by its kind. */
-#define GET_TEXT(o, fact, v)            (o)->fact = text_of(v)
-#define GET_BOOL(o, fact, v)            (o)->fact = json_is_true(v)
-#define GET_INT32(o, fact, v)           (o)->fact = int32_of(v)
-#define GET_SECONDS(o, fact, v)         (o)->fact = json_is_integer(v) ? json_integer_value(v) : -1
-#define GET_TIME(o, fact, v)            (o)->fact = time_of(v)
-#define GET_PRESENT(o, fact, v)         (o)->fact |= json_is_object(v)
-#define GET_ONEOF(o, fact, v)           (o)->fact = json_is_object(v) ? (v) : NULL
-#define GET_PART(o, fact, v)            fact##_read(v, o)
-#define GET_MESSAGE(o, fact, v)         fact##_get(v, o)
-#define GET_EACH(o, fact, v)            each(v, fact##_get, o)
+#define GET_TEXT(o, fact, v)    (o)->fact = text_of(v)
+#define GET_BOOL(o, fact, v)    (o)->fact = json_is_true(v)
+#define GET_INT32(o, fact, v)   (o)->fact = int32_of(v)
+#define GET_SECONDS(o, fact, v) (o)->fact = json_is_integer(v) ? json_integer_value(v) : -1
+#define GET_TIME(o, fact, v)    (o)->fact = time_of(v)
+#define GET_PRESENT(o, fact, v) (o)->fact |= json_is_object(v)
+#define GET_ONEOF(o, fact, v)   (o)->fact = json_is_object(v) ? (v) : NULL
+#define GET_PART(o, fact, v)    fact##_read(v, o)
+#define GET_MESSAGE(o, fact, v) fact##_get(v, o)
+#define GET_EACH(o, fact, v)                                                                                 \
+	for (size_t i_ = 0; i_ < json_array_size(v); i_++)                                                   \
+	fact##_get(json_array_get(v, i_), o)
+#define GET_NUMBERS(o, fact, v)                                                                              \
+	for (size_t i_ = 0; i_ < json_array_size(v); i_++)                                                   \
+	facts_add_##fact(o, int32_of(json_array_get(v, i_)))
 #define GET_PAIR(o, fact, v)            each_pair(v, facts_add_##fact, o)
 #define GET_ITEM(o, fact, v)            each_item(v, facts_add_##fact, o)
 #define GET_CONTAINER(o, fact, v)       containers_get(v, CONTAINER_##fact, o)
@@ -101,6 +99,64 @@ static void owner_get(const json_t *json, struct pod_facts *pod)
 static void volume_get(const json_t *json, struct pod_facts *pod)
 {
 	volume_read(json, pod);
+}
+
+READER(claim, struct claim_row)
+READER(claim_status, struct claim_row)
+
+static void claim_get(const json_t *json, struct pod_facts *pod)
+{
+	struct claim_row row;
+
+	claim_read(json, &row);
+	facts_add_claim(pod, &row);
+}
+
+static void claim_status_get(const json_t *json, struct pod_facts *pod)
+{
+	struct claim_row row = { 0 };
+
+	claim_status_read(json, &row);
+	if (json_is_object(json))
+		facts_add_claim(pod, &row);
+}
+
+READER(exit_codes, struct rule_row)
+
+static void exit_codes_get(const json_t *json, struct rule_row *rule)
+{
+	exit_codes_read(json, rule);
+}
+
+READER(rule, struct rule_row)
+
+static void rule_get(const json_t *json, struct template_row *t)
+{
+	struct rule_row rule;
+
+	t->has_rules = true;
+	if (!t->of)
+		return;
+	rule = facts_rule(t);
+	rule_read(json, &rule);
+	facts_heed_rule(t, &rule);
+}
+
+READER(template, struct template_row)
+
+static void template_get(const json_t *json, struct pod_facts *pod)
+{
+	struct template_row t = { 0 };
+
+	if (pod->n_containers == 0)
+		return;
+	template_read(json, &t);
+	for (uint32_t i = 0; t.has_rules && i < pod->n_containers; i++) {
+		struct template_row ruled = { .of = facts_ruled(pod, i, t.name) };
+
+		if (ruled.of)
+			template_read(json, &ruled);
+	}
 }
 
 static void condition_get(const json_t *json, struct pod_facts *pod)
@@ -140,6 +196,23 @@ static void last_state_get(const json_t *json, struct container_facts *c)
 	last_read(s.terminated, c);
 }
 
+READER(health, struct health_row)
+
+static void health_get(const json_t *json, struct container_facts *c)
+{
+	struct health_row row;
+
+	health_read(json, &row);
+	facts_add_health(c, &row);
+}
+
+READER(allocated, struct container_facts)
+
+static void allocated_get(const json_t *json, struct container_facts *c)
+{
+	allocated_read(json, c);
+}
+
 READER(container, struct container_facts)
 
 static void containers_get(const json_t *list, enum container_kind kind, struct pod_facts *pod)
@@ -159,6 +232,8 @@ int decode_pod_json(const struct json_t *pod, struct pod_facts *ret)
 {
 	facts_begin(ret);
 	pod_read(pod, ret);
+	if (facts_any_ended(ret))
+		spec_read(json_object_get(pod, "spec"), ret);
 	facts_end(ret);
 	return str_empty(ret->name) || str_empty(ret->uid) ? -EBADMSG : 0;
 }

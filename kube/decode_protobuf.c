@@ -102,6 +102,8 @@ static INLINE bool may_matter(struct field f, uint32_t lengths)
 #define TAKE_EACH(o, n, fact)      TAKE_MESSAGE(o, n, fact)
 #define TAKE_PAIR(o, n, fact)      TAKE_MESSAGE(o, n, fact)
 #define TAKE_ITEM(o, n, fact)      case TAG(n, WIRE_BYTES): facts_add_##fact(o, field_str(f)); break;
+#define TAKE_NUMBERS(o, n, fact)   case TAG(n, WIRE_VARINT): facts_add_##fact(o, (int32_t)(uint32_t)f.number); break; \
+				   case TAG(n, WIRE_BYTES): return fact##s_decode(f, o);
 #define TAKE_CONTAINER(o, n, fact) case TAG(n, WIRE_BYTES): return container_decode(f, o, CONTAINER_##fact);
 /* clang-format on */
 #define TAKE(o, fact, number, key, kind) TAKE_##kind(o, number, fact)
@@ -173,6 +175,86 @@ static INLINE int volume_decode(struct field f, struct pod_facts *pod)
 	return cursor_walk(cursor_of(pair.value.p, pair.value.n), volume_field, pod);
 }
 
+READER(claim, struct claim_row)
+READER(claim_status, struct claim_row)
+
+static NOINLINE int claim_decode(struct field f, struct pod_facts *pod)
+{
+	struct claim_row row = { 0 };
+
+	if (cursor_walk(field_message(f), claim_field, &row) < 0)
+		return -EBADMSG;
+	facts_add_claim(pod, &row);
+	return 0;
+}
+
+static NOINLINE int claim_status_decode(struct field f, struct pod_facts *pod)
+{
+	struct claim_row row = { 0 };
+
+	if (cursor_walk(field_message(f), claim_status_field, &row) < 0)
+		return -EBADMSG;
+	facts_add_claim(pod, &row);
+	return 0;
+}
+
+/* Packed, as no writer of Kubernetes does it and every reader takes it. */
+static int codes_decode(struct field f, struct rule_row *rule)
+{
+	for (struct cursor_number n = { f.p, 0 }; n.p < f.next;) {
+		n = cursor_number(n.p, f.next);
+		if (!n.p)
+			return -EBADMSG;
+		facts_add_code(rule, (int32_t)(uint32_t)n.v);
+	}
+	return 0;
+}
+
+READER(exit_codes, struct rule_row)
+
+static int exit_codes_decode(struct field f, struct rule_row *rule)
+{
+	return cursor_walk(field_message(f), exit_codes_field, rule);
+}
+
+READER(rule, struct rule_row)
+
+static int rule_decode(struct field f, struct template_row *t)
+{
+	struct rule_row rule;
+
+	t->has_rules = true;
+	if (!t->of)
+		return 0;
+	rule = facts_rule(t);
+	if (cursor_walk(field_message(f), rule_field, &rule) < 0)
+		return -EBADMSG;
+	facts_heed_rule(t, &rule);
+	return 0;
+}
+
+READER(template, struct template_row)
+
+static NOINLINE int template_read(struct field f, struct pod_facts *pod)
+{
+	struct template_row t = { 0 };
+
+	if (cursor_walk(field_message(f), template_field, &t) < 0)
+		return -EBADMSG;
+	for (uint32_t i = 0; t.has_rules && i < pod->n_containers; i++) {
+		struct template_row ruled = { .of = facts_ruled(pod, i, t.name) };
+
+		if (ruled.of && cursor_walk(field_message(f), template_field, &ruled) < 0)
+			return -EBADMSG;
+	}
+	return 0;
+}
+
+static INLINE int template_decode(struct field f, struct pod_facts *pod)
+{
+	return pod->n_containers ? template_read(f, pod) : 0;
+}
+
 READER(spec, struct pod_facts)
 READER(condition, struct condition_row)
 
@@ -222,6 +304,25 @@ static int last_state_decode(struct field f, struct container_facts *c)
 	return cursor_walk(s.terminated, last_field, c);
 }
 
+READER(health, struct health_row)
+
+static int health_decode(struct field f, struct container_facts *c)
+{
+	struct health_row row = { 0 };
+
+	if (cursor_walk(field_message(f), health_field, &row) < 0)
+		return -EBADMSG;
+	facts_add_health(c, &row);
+	return 0;
+}
+
+READER(allocated, struct container_facts)
+
+static NOINLINE int allocated_decode(struct field f, struct container_facts *c)
+{
+	return cursor_walk(field_message(f), allocated_field, c);
+}
+
 READER(container, struct container_facts)
 
 static int container_decode(struct field f, struct pod_facts *pod, enum container_kind kind)
@@ -234,10 +335,16 @@ static int container_decode(struct field f, struct pod_facts *pod, enum containe
 READER(status, struct pod_facts)
 READER(pod, struct pod_facts)
 
+static int spec_again_field(struct field f, void *pod)
+{
+	return f.tag == TAG(2, WIRE_BYTES) ? cursor_walk(field_message(f), spec_field, pod) : 0;
+}
+
 int decode_pod_protobuf(const uint8_t *p, size_t n, struct pod_facts *ret)
 {
 	facts_begin(ret);
-	if (cursor_walk(cursor_of(p, n), pod_field, ret) < 0)
+	if (cursor_walk(cursor_of(p, n), pod_field, ret) < 0 ||
+	    (facts_any_ended(ret) && cursor_walk(cursor_of(p, n), spec_again_field, ret) < 0))
 		return -EBADMSG;
 	facts_end(ret);
 	return 0;

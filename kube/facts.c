@@ -87,7 +87,71 @@ void facts_add_condition(struct pod_facts *f, const struct condition_row *row)
 		f->scheduled_at = row->since;
 	} else if (KEY_IS(row->type, "DisruptionTarget")) {
 		f->disruption_at = row->since;
+	} else if (KEY_IS(row->type, "AllContainersRestarting")) {
+		f->restarting = true;
 	}
+}
+
+void facts_add_claim(struct pod_facts *f, const struct claim_row *row)
+{
+	const struct str name = str_empty(row->object) ? row->name : row->object;
+	const uint8_t rank = str_empty(row->object) ? 1 : 2;
+
+	if (rank <= f->claim_rank)
+		return;
+	f->claim_rank = rank;
+	f->claim = str_empty(name) ? STR_LIT("?") : name; /* it is held, whatever it is called */
+}
+
+void facts_add_health(struct container_facts *c, const struct health_row *row)
+{
+	if (str_is(row->health, "Unhealthy") && str_empty(c->device))
+		c->device = str_empty(row->device) ? STR_LIT("?") : row->device;
+}
+
+/* -- restarts that are asked for -- */
+
+static bool has_ended(const struct container_facts *c)
+{
+	return c->kind != CONTAINER_EPHEMERAL &&
+	       (c->state == CONTAINER_TERMINATED || c->restarts > 0 || c->last_finished_at > 0);
+}
+
+bool facts_any_ended(const struct pod_facts *f)
+{
+	for (uint32_t i = 0; i < f->n_containers; i++)
+		if (has_ended(&f->containers[i]))
+			return true;
+	return false;
+}
+
+struct container_facts *facts_ruled(struct pod_facts *f, uint32_t i, struct str name)
+{
+	struct container_facts *c = &f->containers[i];
+
+	return has_ended(c) && str_eq(c->name, name) ? c : NULL;
+}
+
+struct rule_row facts_rule(const struct template_row *row)
+{
+	const struct container_facts *c = row->of;
+
+	return (struct rule_row){ .exit_code = c->state == CONTAINER_TERMINATED ? c->exit_code
+										: c->last_exit_code };
+}
+
+/* As kubernetes pkg/api/v1/pod FindMatchingContainerRestartRule, whose actions all ask for a restart. What is
+ * not understood, a newer operator or an end that is not known, may ask for one: that is no crash. */
+void facts_heed_rule(const struct template_row *row, const struct rule_row *rule)
+{
+	const struct container_facts *c = row->of;
+	const bool known = c->state == CONTAINER_TERMINATED || c->last_finished_at > 0;
+	const bool misses = str_is(rule->operator, "In")      ? !rule->listed
+			    : str_is(rule->operator, "NotIn") ? rule->listed
+							      : false;
+
+	if (!known || !misses)
+		row->of->asked = true;
 }
 
 struct container_facts *facts_add_container(struct pod_facts *f, enum container_kind kind)

@@ -15,12 +15,30 @@ struct owner_row {
 struct condition_row {
 	FIELDS_condition(FACTS_ROW_MEMBER, 0)
 };
+struct claim_row {
+	FIELDS_claim(FACTS_ROW_MEMBER, 0)
+};
+struct health_row {
+	FIELDS_health(FACTS_ROW_MEMBER, 0)
+};
+/* A container of the spec, whose rules are held against how `of` ended; NULL: only its name is read, and
+ * whether it has rules. */
+struct template_row {
+	struct str name;
+	struct container_facts *of;
+	bool has_rules;
+};
+struct rule_row {
+	struct str operator;
+	int32_t exit_code; /* that it is held against */
+	bool listed;       /* among its values */
+};
 
 /* Lengths of the keys and types that facts_know_label, facts_add_annotation and _condition know, one bit
  * each: what has another need not be read. */
 #define FACTS_LABELS      (1u << 17 | 1u << 24 | 1u << 25 | 1u << 26)
 #define FACTS_ANNOTATIONS 0xfff00000u /* 20 to 31 bytes */
-#define FACTS_CONDITIONS  (1u << 5 | 1u << 11 | 1u << 12 | 1u << 16)
+#define FACTS_CONDITIONS  (1u << 5 | 1u << 11 | 1u << 12 | 1u << 16 | 1u << 23)
 
 /* Empty facts; containers, finalizers and labels stay uninitialised until they are added. */
 void facts_begin(struct pod_facts *f);
@@ -41,6 +59,21 @@ void facts_add_finalizer(struct pod_facts *f, struct str name);
 void facts_add_condition(struct pod_facts *f, const struct condition_row *row);
 /* A zeroed container to fill, or NULL (and containers_cut) when there are too many. */
 struct container_facts *facts_add_container(struct pod_facts *f, enum container_kind kind);
+/* Of a pod's claims one is kept: the first with the name of a ResourceClaim, else the first. */
+void facts_add_claim(struct pod_facts *f, const struct claim_row *row);
+void facts_add_health(struct container_facts *c, const struct health_row *row);
+static inline void facts_add_code(struct rule_row *row, int32_t code)
+{
+	row->listed = row->listed || code == row->exit_code;
+}
+/* Has a container ended? Then the rules of the spec are read, which stands before the status: another time.
+ */
+bool facts_any_ended(const struct pod_facts *f);
+/* The i-th container, when rules of the spec's container of that name are to be held against its end. */
+struct container_facts *facts_ruled(struct pod_facts *f, uint32_t i, struct str name);
+/* A rule of row->of. */
+struct rule_row facts_rule(const struct template_row *row);
+void facts_heed_rule(const struct template_row *row, const struct rule_row *rule);
 /* Conclusions that need the whole pod. */
 void facts_end(struct pod_facts *f);
 

@@ -57,6 +57,7 @@ struct pod_facts {
 	struct owner_facts owner;
 	struct annotations annotations; /* ops-pod-cleaner.io/... */
 	uint8_t revision_rank;          /* of the decoders: which label `revision` came from */
+	uint8_t claim_rank;             /* likewise: whether `claim` is the name of an object */
 	uint32_t labels_mask; /* from the cache: rules/select.h; 0 where the labels themselves are here */
 	/* of its namespace, by who asked for them; NULL: not known */
 	const struct namespace_labels *namespace_labels;
@@ -74,6 +75,13 @@ struct pod_facts {
 static inline bool pod_is_half_deleted(const struct pod_facts *p)
 {
 	return p->deletion > 0 && p->grace_s == 0 && p->n_finalizers == 0;
+}
+
+/* Ended the container last so that its pod asks to start it again? Such a restart is no crash. A rule of its
+ * own matched the exit code (KEP-5307), or all containers of the pod are restarted together (KEP-5532). */
+static inline bool pod_asks_restart(const struct pod_facts *p, const struct container_facts *c)
+{
+	return c->asked || p->restarting;
 }
 
 /* Phase Succeeded or Failed: no container of it runs or will run. */

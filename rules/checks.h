@@ -49,6 +49,8 @@ struct duty_ops {
 	/* Until when did it show that its revision did not fail, Unix ms? 0: nothing tells. NULL: it never
 	 * does. */
 	int64_t (*worked_at)(const struct pod_facts *p);
+	/* Is it no fault of the revision that this pod fails by that container? NULL: it never is. */
+	bool (*excused)(const struct pod_facts *p, uint32_t container);
 };
 #define DUTY_OPS(X, ID, rules, ...) extern const struct duty_ops duty_##rules;
 DUTY_LIST(DUTY_OPS, )

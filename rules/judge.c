@@ -110,6 +110,14 @@ bool judge_fails(enum duty d, const struct pod_facts *p, const struct policy *po
 	return duties[d]->fails && duties[d]->fails(p, policy, ret_container);
 }
 
+bool judge_blames(enum duty d, const struct pod_facts *p, const struct policy *policy)
+{
+	uint32_t container;
+
+	return judge_fails(d, p, policy, &container) &&
+	       !(duties[d]->excused && duties[d]->excused(p, container));
+}
+
 bool judge_works(enum duty d, const struct pod_facts *p)
 {
 	return duties[d]->works && duties[d]->works(p);

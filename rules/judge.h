@@ -34,6 +34,8 @@ int64_t judge_began(enum duty d, const struct pod_facts *p, const struct pod_con
  * which container does. Never for a duty that concerns pods alone. */
 bool judge_fails(enum duty d, const struct pod_facts *p, const struct policy *policy,
 		 uint32_t *ret_container);
+/* Does a failure of this pod count against its workload? Not one that is its node's. */
+bool judge_blames(enum duty d, const struct pod_facts *p, const struct policy *policy);
 /* Does it prove that its revision works, so that nothing of it has failed "since" before? */
 bool judge_works(enum duty d, const struct pod_facts *p);
 /* Until when this pod, which may be over, shows that its revision worked, Unix ms; 0: nothing tells. */

@@ -28,6 +28,8 @@ static struct str reported_state(const struct pod_facts *p, const struct contain
 {
 	struct str none = { "", 0 }, reason;
 
+	if (pod_asks_restart(p, c))
+		return none;
 	if (c->state == CONTAINER_WAITING || c->state == CONTAINER_TERMINATED) {
 		reason = c->reason;
 		if (!listed(dp, reason))

@@ -20,6 +20,14 @@ static bool any_in(const struct pod_facts *p, enum container_state state)
 	return false;
 }
 
+/* The kubelet gives devices back after the last container has ended, and before it reports a phase that is
+ * over (kubernetes pkg/kubelet/kubelet.go, SyncTerminatingPod): a pod that hangs in between has them still,
+ * and force would free its claim for another pod (kubernetes/kubernetes#141471). */
+static bool holds_claim(const struct pod_facts *p)
+{
+	return !str_empty(p->claim) && !pod_is_finished(p);
+}
+
 /* R12: the reason why force is not safe, or STUCK_TERMINATING when it is. `ret_why` names the proof. */
 static enum reason force_safe(const struct pod_facts *p, const struct duty_policy *dp,
 			      const struct pod_context *s, const char **ret_why)
@@ -41,14 +49,18 @@ static enum reason force_safe(const struct pod_facts *p, const struct duty_polic
 		*ret_why = "node is out of service";
 		return REASON_STUCK_TERMINATING;
 	}
+	if (s->node_ready == TRI_NO && !dp->unreachable_nodes)
+		return REASON_NODE_NOT_READY;
+	if (s->node_ready != TRI_NO && s->node_ready != TRI_YES)
+		return REASON_NODE_UNKNOWN;
+	if (s->node_ready == TRI_YES && any_in(p, CONTAINER_RUNNING))
+		return REASON_CONTAINER_RUNNING;
+	if (holds_claim(p))
+		return REASON_RESOURCE_CLAIM_HELD;
 	if (s->node_ready == TRI_NO) {
 		*ret_why = "node is not Ready, unreachableNodes is set";
-		return dp->unreachable_nodes ? REASON_STUCK_TERMINATING : REASON_NODE_NOT_READY;
+		return REASON_STUCK_TERMINATING;
 	}
-	if (s->node_ready != TRI_YES)
-		return REASON_NODE_UNKNOWN;
-	if (any_in(p, CONTAINER_RUNNING))
-		return REASON_CONTAINER_RUNNING;
 	/* A state that was not reported proves nothing. */
 	if (p->n_containers == 0 || any_in(p, CONTAINER_NONE))
 		return REASON_FORCE_NOT_SAFE;
@@ -161,6 +173,8 @@ static bool check_safe(struct evaluation *l)
 	text_evidence(l->v, "node %.*s exists %s, Ready %s, out of service %s; volume attached %s",
 		      STR_ARG(l->p->node), tri_name(s->node_exists), tri_name(s->node_ready),
 		      tri_name(s->node_out_of_service), tri_name(s->volume_attached));
+	if (reason == REASON_RESOURCE_CLAIM_HELD)
+		text_append(l->v, "; holds ResourceClaim %.*s", STR_ARG(l->p->claim));
 	SAY(l, "%s", l->v->evidence);
 	return evaluation_decide(l, VERDICT_REFUSE, reason);
 }

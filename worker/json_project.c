@@ -27,6 +27,7 @@ static const struct json_projection nothing[] = { { NULL, NULL } };
 #define BELOW_PAIR(field)      NULL
 #define BELOW_ITEM(field)      NULL
 #define BELOW_PRESENT(field)   NULL
+#define BELOW_NUMBERS(field)   NULL
 #define BELOW_CONTAINER(field) container
 #define BELOW_PART(field)      field
 #define BELOW_MESSAGE(field)   field
@@ -47,10 +48,17 @@ MESSAGE(waiting)
 MESSAGE(terminated)
 MESSAGE(state)
 #define last_state state
+MESSAGE(health)
+MESSAGE(allocated)
 MESSAGE(container)
 MESSAGE(condition)
+MESSAGE(claim_status)
 MESSAGE(status)
 MESSAGE(volume, { "name", NULL }, ) /* steps/node.c looks for its claim */
+MESSAGE(exit_codes)
+MESSAGE(rule)
+MESSAGE(template)
+MESSAGE(claim)
 MESSAGE(spec)
 MESSAGE(owner)
 MESSAGE(meta, { "continue", NULL }, )

@@ -75,6 +75,14 @@ FIELDS_state(CHECK, ContainerState)
 FIELDS_waiting(CHECK, ContainerStateWaiting)
 FIELDS_terminated(CHECK, ContainerStateTerminated)
 FIELDS_last(CHECK, ContainerStateTerminated)
+FIELDS_template(CHECK, Container)
+FIELDS_rule(CHECK, ContainerRestartRule)
+FIELDS_exit_codes(CHECK, ContainerRestartRuleOnExitCodes)
+FIELDS_claim(CHECK, PodResourceClaim)
+FIELDS_claim_status(CHECK, PodResourceClaimStatus)
+FIELDS_claim_status(CHECK, PodExtendedResourceClaimStatus)
+FIELDS_allocated(CHECK, ResourceStatus)
+FIELDS_health(CHECK, ResourceHealth)
 	/* clang-format on */
 
 	static struct message *messages;

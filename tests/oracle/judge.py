@@ -21,24 +21,16 @@ from dataclasses import dataclass, field
 
 from .logs import parse_time
 from .others import at_work_on, scaler_from_zero
+from .pods import (PULL, cause_in, causes_of, claims_of, controller_of, finished_at, hosts_of, is_asked, is_half_deleted, is_mirror,
+                   is_ready, is_sick, runs, waiting_reasons)
 from .settings import BUDGETS, Policy, window_open  # noqa: F401
 
-PULL = ("ErrImagePull", "ImagePullBackOff")
 ANNOUNCED = "ops-pod-cleaner.io/announced"
 MARK = "ops-pod-cleaner.io/scaled-down-"
 RESTORE = "ops-pod-cleaner.io/restore"              # a person's wish; this program only takes it away
 MARKS = {MARK + part for part in ("by", "action", "at", "why", "from", "undo", "template")} | {RESTORE}
 DUTY_KEYS = {"evicted": "deleteEvictedPod", "terminating": "deleteTerminatingPod", "image_pull": "errImagePull",
              "finished": "deleteFinishedPod", "crash_loop": "crashLoop"}
-
-# What a kubelet says when it may heal by itself, when what is asked is no registry or asked wrongly, when it may not have the
-# image, and when there is none.
-CAUSES = (("transient", r"timeout|timed out|toomanyrequests|too many requests|\b429\b|\b50[0234]\b|refused|reset|"
-                        r"qps exceeded|unreachable|deadline exceeded|no space left|server misbehaving|\beof\b|i/o"),
-          ("misconfigured", r"x509|no such host|http response to https|does not look like a tls|invalid reference|text/html"),
-          ("transient", r"dial tcp|failed to do request"),
-          ("auth", r"unauthorized|denied|forbidden|\b401\b|\b403\b|no basic auth"),
-          ("permanent", r"not found|manifest unknown|name unknown|does not exist|invalid|no match"))
 
 SKEW = 300      # seconds by which clocks may differ: what began later than so much after now did not begin
 KNOWN_SLACK = 2 # seconds that the supervisor believes of a watcher beyond what it was told itself
@@ -78,35 +70,6 @@ class States:
                     self.add(item)
 
 
-def is_mirror(pod):
-    meta = pod["metadata"]
-    return "kubernetes.io/config.mirror" in (meta.get("annotations") or {}) or any(
-        o.get("kind") == "Node" for o in meta.get("ownerReferences") or [])
-
-
-def waiting_reasons(pod):
-    status = pod.get("status") or {}
-    containers = (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or [])
-    return [((c.get("state") or {}).get("waiting") or {}).get("reason") for c in containers]
-
-
-def causes_of(pod):
-    """Causes of the containers that fail to pull: permanent, auth, misconfigured, transient, unknown."""
-    status = pod.get("status") or {}
-    found = set()
-    for c in (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or []):
-        waiting = (c.get("state") or {}).get("waiting") or {}
-        if waiting.get("reason") not in PULL:
-            continue
-        found.add(cause_in(waiting.get("message")))
-    return found
-
-
-def cause_in(message):
-    text = re.sub(r'"[^"]*"', "", message or "").lower()
-    return next((name for name, signs in CAUSES if re.search(signs, text)), "unknown")
-
-
 def announced_at(obj, duty):
     """When the act was announced on the object, Unix seconds; None = it was not."""
     text = (((obj or {}).get("metadata") or {}).get("annotations") or {}).get(ANNOUNCED, "")
@@ -117,28 +80,14 @@ def announced_at(obj, duty):
     return None
 
 
-def hosts_of(pod):
-    """Where its images come from: what stands before the first slash when that looks like a host, else Docker Hub."""
-    first = [c.get("image", "").partition("/") for c in (pod.get("status") or {}).get("containerStatuses") or []]
-    return {host if rest and re.search(r"[.:]|^localhost$", host) else "docker.io" for host, _, rest in first}
-
-
-def runs(pod):
-    containers = (pod.get("status") or {}).get("containerStatuses") or []
-    return bool(containers) and all("running" in (c.get("state") or {}) for c in containers)
-
-
-def is_ready(pod):
-    """It serves. What is Failed or Succeeded does not, whatever its condition Ready says."""
-    status = pod.get("status") or {}
-    return status.get("phase") not in ("Failed", "Succeeded") and any(
-        c.get("type") == "Ready" and c.get("status") == "True" for c in status.get("conditions") or [])
-
-
-def is_half_deleted(pod):
-    """The API server has marked it for deletion at once, nothing holds it, and yet it is there."""
-    meta = pod["metadata"]
-    return bool(meta.get("deletionTimestamp")) and meta.get("deletionGracePeriodSeconds") == 0 and not meta.get("finalizers")
+def why_held(pod, world):
+    """A device is given back by the kubelet, after the last container and before a phase that is over; a node that is gone or
+    out of service has none to give back."""
+    node = (pod.get("spec") or {}).get("nodeName")
+    over = (pod.get("status") or {}).get("phase") in ("Failed", "Succeeded")
+    if not claims_of(pod) or not node or over or node in world.absent_nodes | world.out_of_service:
+        return None
+    return f"it holds {', '.join(map(str, claims_of(pod)))}, and node {node} is there"
 
 
 def why_not_finish(pod, request, policy):
@@ -176,22 +125,7 @@ def why_not_terminating(pod, request, policy, world):
         return f"finalizers {meta['finalizers']}"
     if is_ready(pod) and (pod.get("spec") or {}).get("nodeName") not in world.absent_nodes:
         return "it is Ready, and its node is there"
-    return at_work_on(pod, world)
-
-
-def controller_of(obj):
-    return next((o for o in obj["metadata"].get("ownerReferences") or [] if o.get("controller")), None)
-
-
-def finished_at(pod):
-    """The latest time that the pod's status tells of its end, Unix seconds; None = it tells none."""
-    status = pod.get("status") or {}
-    times = [c.get("lastTransitionTime") for c in status.get("conditions") or []]
-    if not status.get("containerStatuses"):     # turned away as soon as the kubelet saw it
-        times.append(status.get("startTime"))
-    for c in (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or []):
-        times.append(((c.get("state") or {}).get("terminated") or {}).get("finishedAt"))
-    return max((parse_time(t) for t in times if t), default=None)
+    return at_work_on(pod, world) or why_held(pod, world)
 
 
 def why_not_finished(pod, request, policy):
@@ -257,6 +191,7 @@ class World:
     def __init__(self):
         self.objects = {}
         self.absent_nodes = set()   # that the server said do not exist, and nobody has made since
+        self.out_of_service = set() # by their taint, when they were last read or written
         self.failing_since = {}     # uid of a pod that waits for its image -> when that was first seen
         self.began = {}             # uid of the owner of such pods -> when the first of them was
         self.started = {}           # (host of an image, uid of the pod's owner) -> when a pod was last seen to start with it
@@ -265,7 +200,12 @@ class World:
         if r.code == 404 or (r.ok and r.verb == "delete"):
             self.absent_nodes.add(r.name)
         elif r.ok:
-            self.absent_nodes.discard(r.name or ((r.answer or {}).get("metadata") or {}).get("name"))
+            name = r.name or ((r.answer or {}).get("metadata") or {}).get("name")
+            self.absent_nodes.discard(name)
+            if isinstance(r.answer, dict) and r.answer.get("kind") == "Node":
+                taints = (r.answer.get("spec") or {}).get("taints") or []
+                out = any(t.get("key") == "node.kubernetes.io/out-of-service" for t in taints)
+                (self.out_of_service.add if out else self.out_of_service.discard)(name)
 
     def apply(self, r):
         if r.resource == "nodes" and not r.subresource:
@@ -326,14 +266,14 @@ class World:
 
 
 def crashes(pod, policy):
-    """Does one of its containers, main or init, crash in a loop, as often as is too much?"""
+    """Does one of its containers, main or init, crash in a loop, as often as is too much, and by its own fault?"""
     status = pod.get("status") or {}
     failed = [c for c in status.get("initContainerStatuses") or []
               if ((c.get("state") or {}).get("terminated") or {}).get("exitCode") != 0]
     for c in failed + (status.get("containerStatuses") or []):
         state = c.get("state") or {}
         loops = (state.get("waiting") or {}).get("reason") == "CrashLoopBackOff" or "terminated" in state
-        if loops and c.get("restartCount", 0) >= policy.crash_loop_counts:
+        if loops and c.get("restartCount", 0) >= policy.crash_loop_counts and not is_asked(pod, c) and not is_sick(c):
             return True
     return False
 

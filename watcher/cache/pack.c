@@ -42,10 +42,10 @@ _Static_assert(FLAG_phase + 3 <= 32, "the flags of a pod are 4 bytes");
 #define HEAD_OF(kind, member, packed, duties, doc) IF_BIT_##packed(HEAD_##member, )
 enum head { HEAD_STATE = 2, HEAD_STATE_END, CONTAINER_FACTS(HEAD_OF) HEAD_more };
 _Static_assert(HEAD_more < 8, "the head of a container is a byte");
-/* Second byte, when HEAD_more. */
+/* Behind the name, when HEAD_more: one byte, and another one for what is rare. */
 #define MORE_OF(kind, member, packed, duties, doc) IF_FIELD_##packed(MORE_##member, )
-enum more { CONTAINER_FACTS(MORE_OF) MORE_pull /* cause and registry host of a failed pull */ };
-_Static_assert(MORE_pull < 8, "what more there is of a container is a byte");
+enum more { MORE_pull /* cause and registry host of a failed pull */, CONTAINER_FACTS(MORE_OF) MORE_END };
+_Static_assert(MORE_END <= 14, "what more there is of a container is two bytes");
 
 #define HAS(bits, bit) ((bits) >> (bit)&1u)
 
@@ -186,7 +186,7 @@ static void put_container(struct pack_writer *w, const struct container_facts *c
 	put_str(w, c->name);
 	if (!more)
 		return;
-	*w->p++ = (uint8_t)more;
+	put_u64(w, more);
 	CONTAINER_FACTS(PUT_MORE)
 	if (pull)
 		put_pull(w, c);
@@ -205,7 +205,7 @@ static void get_container(struct pack_reader *r, struct container_facts *c)
 	c->name = get_str(r);
 	if (!HAS(head, HEAD_more))
 		return;
-	const uint32_t more = *r->p++;
+	const uint32_t more = (uint32_t)get_u64(r);
 
 	CONTAINER_FACTS(GET_MORE)
 	if (HAS(more, MORE_pull)) {

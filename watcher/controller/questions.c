@@ -355,9 +355,10 @@ static bool is_silent(const struct verdict *v)
 	       v->reason == REASON_SKIP_ANNOTATION;
 }
 
-static bool is_asked_for(const struct container_facts *c, const struct msg_digest_get *asked)
+static bool is_asked_for(const struct pod_facts *p, const struct container_facts *c,
+			 const struct msg_digest_get *asked)
 {
-	return c->kind != CONTAINER_EPHEMERAL && c->restarts > 0 &&
+	return c->kind != CONTAINER_EPHEMERAL && c->restarts > 0 && !pod_asks_restart(p, c) &&
 	       (asked->since == 0 || ended_at(c) >= asked->since);
 }
 
@@ -371,7 +372,7 @@ static int digest_all(struct questions *q, const struct msg_digest_get *asked, c
 		struct msg m = { .type = MSG_DIGEST_ROW,
 				 .u.digest_row = { .cluster = q->cluster->number, .digest = asked->digest } };
 
-		if (!is_asked_for(&p->containers[i], asked))
+		if (!is_asked_for(p, &p->containers[i], asked))
 			continue;
 		fill_row(p, &p->containers[i], &m);
 		r = outlet_send(q->out, &m);

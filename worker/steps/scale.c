@@ -165,7 +165,7 @@ enum step_then item_pod(struct action *a, const json_t *item)
 		floors_add(&a->found.floors, FLOOR_WORKED, judge_worked_at((enum duty)a->grant.duty, &p));
 	if (p.deletion > 0 || pod_is_finished(&p))
 		return STEP_NEXT;
-	failing = judge_fails((enum duty)a->grant.duty, &p, a->policy, NULL);
+	failing = judge_blames((enum duty)a->grant.duty, &p, a->policy);
 	if (is_of_others(a, &p))
 		return failing ? STEP_NEXT : peers_add(a, item, false);
 	c->pods++;

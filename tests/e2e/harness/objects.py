@@ -134,8 +134,10 @@ class Objects:
 
     # --- pods ---
 
-    def template(self, node=NODE, containers=("main",), init=(), labels=None, grace=30, volumes=(), memory=None):
+    def template(self, node=NODE, containers=("main",), init=(), labels=None, grace=30, volumes=(), memory=None, claims=(), rules=()):
         limits = {"resources": {"limits": {"memory": memory}}} if memory else {}
+        if rules:
+            limits.update(restartPolicy="Always", restartPolicyRules=list(rules))
         spec = {"containers": [{"name": c, "image": IMAGE, **limits} for c in containers],
                 "terminationGracePeriodSeconds": grace, "tolerations": [{"operator": "Exists"}]}
         if init:
@@ -144,6 +146,8 @@ class Objects:
             spec["nodeName"] = node
         if volumes:
             spec["volumes"] = list(volumes)
+        if claims:
+            spec["resourceClaims"] = list(claims)
         return {"metadata": {"labels": dict(labels or {})}, "spec": spec}
 
     def pod(self, ns, name=None, node=NODE, owner=None, labels=None, finalizers=(), annotations=None, **spec):
@@ -209,11 +213,12 @@ class Objects:
         return self.status(pod, phase="Pending", conditions=conditions("False"), startTime=stamp(),
                            initContainerStatuses=inits, containerStatuses=mains)
 
-    def crash(self, pod, restarts, reason="CrashLoopBackOff", code=1):
+    def crash(self, pod, restarts, reason="CrashLoopBackOff", code=1, more=(), **container):
+        """more: further conditions; container: of its status, what else stands there."""
         return self.status(
-            pod, phase="Running", conditions=conditions("False"), startTime=stamp(),
-            containerStatuses=[container_status(c, waiting(reason, "back-off 5m0s restarting failed container"), False,
-                                                restarts, terminated("Error", code)) for c in self.names(pod)])
+            pod, phase="Running", conditions=[*conditions("False"), *more], startTime=stamp(),
+            containerStatuses=[{**container_status(c, waiting(reason, "back-off 5m0s restarting failed container"), False,
+                                                   restarts, terminated("Error", code)), **container} for c in self.names(pod)])
 
     def stop_containers(self, pod):
         """No container of it runs any more, as when only the unmount hangs."""

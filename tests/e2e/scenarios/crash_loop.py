@@ -1,6 +1,7 @@
 """Duty crashLoop."""
 import time
 
+from harness.objects import condition
 from harness.scenario import scenario
 from scenarios.restore import restore as take_back
 
@@ -73,6 +74,44 @@ def not_all(t):
     t.wait_history(program, duty="crashLoop", reason="WorkloadHasReadyPods")
     time.sleep(1)
     t.expect(scaled=[gone])
+
+
+# Kubernetes 1.34.1 leaves the rules out (gate ContainerRestartRules, on since 1.35).
+@scenario("crash-loop/restarts-that-are-asked-for", servers=("apisim",))
+def asked(t):
+    """A container that ended with a code for which its own rule asks for a restart has not crashed, nor has one of a pod that restarts
+    all of its containers; with any other code it has."""
+    ns = t.ns()
+    program = run(t, ns, "1s")
+    rule = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}
+    wanted, together, crashes = (t.objects.workload("Deployment", ns, 2, rules=rules) for rules in ([rule], (), [rule]))
+    for workload, code, more in ((wanted, 42, ()), (together, 1, [condition("AllContainersRestarting", "True")]), (crashes, 1, ())):
+        for pod in workload.pods():
+            t.objects.crash(pod, 7, code=code, more=more)
+    t.wait_write(crashes)
+    said = program.ask("explain", f"{ns}/{wanted.pods()[0]['metadata']['name']}", "--rules").stdout
+    assert "the pod asks for its restarts" in said, said
+    time.sleep(2)
+    t.expect(scaled=[crashes])
+
+
+# Kubernetes 1.34.1 leaves allocatedResourcesStatus out (gate ResourceHealthStatus, on since 1.36).
+@scenario("crash-loop/sick-device", servers=("apisim",))
+def sick(t):
+    """A crash on a device that the node calls Unhealthy is the node's: its workload is refused, with device and node; one sick pod among
+    others that crash is enough."""
+    ns = t.ns()
+    program = run(t, ns, "1s")
+    all_sick, one_sick, healthy = (t.objects.workload("Deployment", ns, 2) for _ in range(3))
+    for workload, states in ((all_sick, ("Unhealthy", "Unhealthy")), (one_sick, ("Healthy", "Unhealthy")), (healthy, ("Healthy", "Unknown"))):
+        for pod, health in zip(workload.pods(), states):
+            t.objects.crash(pod, 7, allocatedResourcesStatus=[
+                {"name": "example.com/gpu", "resources": [{"resourceID": "GPU-0", "health": "Healthy"}, {"resourceID": "GPU-1", "health": health}]}])
+    t.wait_write(healthy)
+    row = t.wait_history(program, reason="DeviceUnhealthy", duty="crashLoop")
+    assert f"its device GPU-1 on node {all_sick.pods()[0]['spec']['nodeName']} is Unhealthy" in row["detail"], row
+    time.sleep(3)
+    t.expect(scaled=[healthy])
 
 
 @scenario("crash-loop/recovers")

@@ -107,6 +107,36 @@ def unreachable(t):
     t.expect(forced=[pod])
 
 
+@scenario("terminating/devices")
+def devices(t):
+    """A ResourceClaim is not freed by force while its node is there, answering or not; where that is gone or out of service it is."""
+    ns = t.ns()
+    config = t.config(terminating=ns, hours="1s")
+    config["deleteTerminatingPod"]["unreachableNodes"] = True
+    program = t.program(config)
+    claim = [{"name": "gpu", "resourceClaimName": "one-gpu"}]
+
+    def put(name, node, generated=False):
+        made = [{"name": "gpu", "resourceClaimTemplateName": "gpus"}]
+        pod = t.objects.pod(ns, name, node=node, claims=made if generated else claim)
+        t.objects.stop_containers(pod)
+        if generated:
+            t.objects.status(pod, resourceClaimStatuses=[{"name": "gpu", "resourceClaimName": "made-for-it"}])
+        return pod
+
+    ready, silent = t.objects.node("True"), t.objects.node("Unknown")
+    forced = [put("gone", t.objects.node(None)), put("out", t.objects.node("True", [OUT_OF_SERVICE]))]
+    held = {name: put(name, node, made) for name, node, made in (("ended", ready, False), ("made", ready, True), ("silent", silent, False))}
+    forced = [t.objects.terminate(pod, 1) for pod in forced]
+    held = {name: t.objects.terminate(pod, 1) for name, pod in held.items()}
+    for pod in forced:
+        t.wait_write(pod)
+    for name, pod in held.items():
+        row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="refused", reason="ResourceClaimHeld")
+        assert f"holds ResourceClaim {'made-for-it' if name == 'made' else 'one-gpu'}" in row["detail"], row
+    t.expect(forced=forced)
+
+
 @scenario("terminating/finalizers")
 def finalizers(t):
     """A pod held by finalizers is reported with their names, never stripped and never forced."""

@@ -30,9 +30,18 @@ static const struct pool {
 	{ "status.phase",
 	  { "Pending", "Pending", "Running", "Running", "Failed", "Failed", "Succeeded", "Unknown" } },
 	{ "status.reason", { "Evicted", "Evicted", "", "NodeShutdown", "NodeShutdown", "NodeLost" } },
-	{ "condition.type", { "Ready", "Initialized", "PodScheduled", "DisruptionTarget", "Other" } },
+	{ "condition.type",
+	  { "Ready", "Ready", "Initialized", "PodScheduled", "PodScheduled", "DisruptionTarget",
+	    "AllContainersRestarting", "Other" } },
 	{ "condition.status", { "True", "False", "Unknown" } },
 	{ "container.name", { "app", "istio-proxy", "sidecar" } },
+	{ "template.name", { "app", "istio-proxy", "sidecar" } },
+	{ "exit_codes.operator", { "In", "In", "NotIn", "NotIn", "Among" } },
+	{ "claim.name", { "gpu", "nic" } },
+	{ "claim.resourceClaimName", { "", "shared-gpu" } },
+	{ "claim_status.resourceClaimName", { "", "web-gpu-x7k2p" } },
+	{ "health.resourceID", { "GPU-1", "driver.example.com/pool/nic-0", "" } },
+	{ "health.health", { "Healthy", "Healthy", "Unhealthy", "Unknown" } },
 	{ "container.image", { "nginx", "r.example.com/app:v1", "localhost:5000/x", "" } },
 	{ "waiting.reason",
 	  { "ErrImagePull", "ErrImagePull", "ImagePullBackOff", "ImagePullBackOff", "CrashLoopBackOff",
@@ -134,6 +143,13 @@ static void some_pairs(struct dual *d, uint64_t *s, uint32_t number, const char 
 			  (const char[]){ 'l', (char)('0' + i / 10), (char)('0' + i % 10), '\0' }, "x");
 }
 
+/* What would keep most pods from most acts. */
+static bool is_rare(const char *key)
+{
+	return strncmp(key, "resourceClaim", 13) == 0 || strcmp(key, "restartPolicyRules") == 0 ||
+	       strcmp(key, "allocatedResourcesStatus") == 0;
+}
+
 /* clang-format off */
 #define SOME_TEXT(fact, n, key)      dual_str(d, n, key, some_text(s, in, key))
 #define SOME_BOOL(fact, n, key)      if (below(s, 4)) dual_bool(d, n, key, below(s, 3) > 0)
@@ -141,13 +157,14 @@ static void some_pairs(struct dual *d, uint64_t *s, uint32_t number, const char 
 #define SOME_SECONDS(fact, n, key)   if (below(s, 2)) dual_int(d, n, key, (int64_t)below(s, 32) - 1)
 #define SOME_TIME(fact, n, key)      if (below(s, strncmp(key, "creation", 8) ? 2 : 9)) dual_time(d, n, key, some_time(s))
 #define SOME_PAIR(fact, n, key)      some_pairs(d, s, n, key, fact##s, ARRAY_SIZE(fact##s))
+#define SOME_NUMBERS(fact, n, key)   for (uint64_t i_ = below(s, 6); i_ > 0; i_--) dual_add_int(d, n, key, (int64_t)below(s, 12) - 1)
 #define SOME_ITEM(fact, n, key)      for (uint64_t i_ = below(s, 9) ? 0 : below(s, 20); i_ > 0; i_--) dual_add_str(d, n, key, "example.com/keep")
 #define SOME_MESSAGES(make, n, key, add, times) for (uint64_t i_ = (times); i_ > 0; i_--) { struct dual m_ = make(s); add(d, n, key, &m_); }
 #define SOME_PART(fact, n, key)      SOME_MESSAGES(some_##fact, n, key, dual_message, 1)
-#define SOME_MESSAGE(fact, n, key)   SOME_MESSAGES(some_##fact, n, key, dual_message, 1)
+#define SOME_MESSAGE(fact, n, key)   SOME_MESSAGES(some_##fact, n, key, dual_message, strncmp(key, "extended", 8) ? 1 : below(s, 9) == 0)
 #define SOME_ONEOF(fact, n, key)     SOME_MESSAGES(some_##fact, n, key, dual_message, below(s, 2))
 #define SOME_PRESENT(fact, n, key)   SOME_MESSAGES(some_running, n, key, dual_message, below(s, 5) == 0)
-#define SOME_EACH(fact, n, key)      SOME_MESSAGES(some_##fact, n, key, dual_add, below(s, 4))
+#define SOME_EACH(fact, n, key)      SOME_MESSAGES(some_##fact, n, key, dual_add, is_rare(key) ? below(s, 8) == 0 : below(s, 4))
 #define SOME_CONTAINER(fact, n, key) SOME_MESSAGES(some_container, n, key, dual_add, below(s, 90) == 0 ? 70 : below(s, CONTAINERS_##fact))
 #define CONTAINERS_MAIN      4
 #define CONTAINERS_INIT      2
@@ -187,7 +204,14 @@ static struct dual some_last_state(uint64_t *s)
 	return d;
 }
 
+MAKER(health, health)
+MAKER(allocated, allocated)
 MAKER(container, container)
+MAKER(exit_codes, exit_codes)
+MAKER(rule, rule)
+MAKER(template, template)
+MAKER(claim, claim)
+MAKER(claim_status, claim_status)
 MAKER(condition, condition)
 MAKER(owner, owner)
 MAKER(source, volume)

@@ -10,6 +10,7 @@
 #include "kube/decode_json.h"
 #include "kube/decode_protobuf.h"
 #include "kube/decode_objects.h"
+#include "tests/apisim/podpb.h"
 #include "tests/suite.h"
 #include "tests/same_facts.h"
 #include "tests/unit/kube/random_pod.h"
@@ -310,21 +311,27 @@ static const char written[] =
 	"b\"],\"labels\":{\"pod-template-hash\":\"r-1\"},"
 	"\"ownerReferences\":[{\"apiVersion\":\"apps/"
 	"v1\",\"kind\":\"ReplicaSet\",\"name\":\"web-1\",\"uid\":\"o-1\","
-	"\"controller\":true}]},\"spec\":{\"nodeName\":\"n-1\",\"priorityClassName\":\"high\"},"
+	"\"controller\":true}]},\"spec\":{\"nodeName\":\"n-1\",\"priorityClassName\":\"high\","
+	"\"initContainers\":[{\"name\":\"init\",\"restartPolicyRules\":[{\"action\":\"Restart\","
+	"\"exitCodes\":{\"operator\":\"In\",\"values\":[9]}}]}],"
+	"\"resourceClaims\":[{\"name\":\"gpu\",\"resourceClaimTemplateName\":\"one-gpu\"}]},"
 	"\"status\":{\"phase\":\"Failed\",\"reason\":\"Evicted\",\"startTime\":\"1970-01-01T00:00:"
 	"04Z\",\"conditions\":["
 	"{\"type\":\"Ready\",\"status\":\"False\",\"lastTransitionTime\":\"1970-01-01T00:00:05Z\"},"
 	"{\"type\":\"PodScheduled\",\"status\":\"True\",\"lastTransitionTime\":\"1970-01-01T00:00:"
 	"06Z\"},"
 	"{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"lastTransitionTime\":\"1970-01-01T00:"
-	"00:07Z\"}],"
+	"00:07Z\"},{\"type\":\"AllContainersRestarting\",\"status\":\"True\"}],"
+	"\"resourceClaimStatuses\":[{\"name\":\"gpu\",\"resourceClaimName\":\"web-gpu-x7k2p\"}],"
 	"\"initContainerStatuses\":[{\"name\":\"init\",\"image\":\"i-1\",\"restartCount\":8,"
 	"\"ready\":true,\"state\":"
 	"{\"terminated\":{\"reason\":\"Error\",\"exitCode\":9,\"finishedAt\":\"1970-01-01T00:00:"
 	"10Z\"}},\"lastState\":"
 	"{\"terminated\":{\"reason\":\"OOMKilled\",\"exitCode\":11,\"finishedAt\":\"1970-01-01T00:00:"
 	"12Z\"}}}],"
-	"\"containerStatuses\":[{\"name\":\"app\",\"started\":true,\"state\":{\"waiting\":{"
+	"\"containerStatuses\":[{\"name\":\"app\",\"allocatedResourcesStatus\":[{\"name\":"
+	"\"example.com/gpu\",\"resources\":[{\"resourceID\":\"GPU-0\",\"health\":\"Healthy\"},"
+	"{\"resourceID\":\"GPU-1\",\"health\":\"Unhealthy\"}]}],\"started\":true,\"state\":{\"waiting\":{"
 	"\"reason\":\"ErrImagePull\","
 	"\"message\":\"no\"}}}]}}";
 static const struct pod_facts meant = {
@@ -345,6 +352,8 @@ static const struct pod_facts meant = {
 	.scheduled = true,
 	.scheduled_at = 6000,
 	.disruption_at = 7000,
+	.claim = STR_LIT("web-gpu-x7k2p"),
+	.restarting = true,
 	.owner = { STR_LIT("apps/v1"), STR_LIT("ReplicaSet"), STR_LIT("web-1"), STR_LIT("o-1") },
 	.n_labels = 1,
 	.labels = { { STR_LIT("pod-template-hash"), STR_LIT("r-1") } },
@@ -354,6 +363,7 @@ static const struct pod_facts meant = {
 	.containers = { { .name = STR_LIT("app"),
 			  .state = CONTAINER_WAITING,
 			  .started = true,
+			  .device = STR_LIT("GPU-1"),
 			  .reason = STR_LIT("ErrImagePull"),
 			  .message = STR_LIT("no") },
 			{ .name = STR_LIT("init"),
@@ -364,6 +374,7 @@ static const struct pod_facts meant = {
 			  .state = CONTAINER_TERMINATED,
 			  .reason = STR_LIT("Error"),
 			  .exit_code = 9,
+			  .asked = true,
 			  .finished_at = 10000,
 			  .last_reason = STR_LIT("OOMKilled"),
 			  .last_exit_code = 11,
@@ -378,6 +389,135 @@ TEST(test_what_each_field_means)
 	ck_assert_int_eq(decode_pod_json(o, &f), 0);
 	same_facts(&f, &meant, false, "the written pod");
 	json_decref(o);
+}
+
+/* By both decoders: the protobuf is that of the API server for tests. The texts of *ret are dead after. */
+static void decode_both(const char *json, struct pod_facts *ret)
+{
+	static struct pod_facts by_protobuf;
+	json_t *o = json_loads(json, 0, NULL);
+	struct pb_buf b;
+
+	ck_assert_ptr_nonnull(o);
+	pb_init(&b, 64);
+	podpb_message(&b, "Pod", o);
+	ck_assert_int_eq(decode_pod_protobuf((const uint8_t *)b.data + b.at, pb_size(&b), &by_protobuf), 0);
+	ck_assert_int_eq(decode_pod_json(o, ret), 0);
+	same_facts(&by_protobuf, ret, false, json);
+	pb_done(&b);
+	json_decref(o);
+}
+
+/* Which restarts are asked for (KEP-5307): the rules of the container, and how it ended last. */
+static const struct {
+	const char *rules, *status;
+	bool asked;
+} restarts[] = {
+#define RULE(op, values)                                                                                     \
+	"{\"action\":\"Restart\",\"exitCodes\":{\"operator\":\"" op "\",\"values\":[" values "]}}"
+#define ENDED(code) "\"state\":{\"terminated\":{\"exitCode\":" code "}}"
+#define LOOPS(code)                                                                                          \
+	"\"restartCount\":7,\"state\":{\"waiting\":{\"reason\":\"CrashLoopBackOff\"}},\"lastState\":{"       \
+	"\"terminated\":{\"exitCode\":" code ",\"finishedAt\":\"2026-01-01T00:00:00Z\"}}"
+	{ RULE("In", "42"), ENDED("42"), true },
+	{ RULE("In", "42"), ENDED("43"), false },
+	{ RULE("In", "1,42,3"), LOOPS("42"), true },
+	{ RULE("In", "1,42,3"), LOOPS("2"), false },
+	{ RULE("In", ""), LOOPS("42"), false },
+	{ RULE("NotIn", "1"), LOOPS("42"), true },
+	{ RULE("NotIn", "1"), LOOPS("1"), false },
+	{ RULE("NotIn", ""), LOOPS("1"), true },
+	{ RULE("In", "1") "," RULE("In", "42"), LOOPS("42"), true },
+	{ RULE("In", "0"), ENDED("0"), true },
+	{ "{\"action\":\"RestartAllContainers\",\"exitCodes\":{\"operator\":\"In\",\"values\":[42]}}",
+	  LOOPS("42"), true },
+	/* what is not understood may ask for it */
+	{ RULE("Between", "1,3"), LOOPS("2"), true },
+	{ "{\"action\":\"Restart\"}", LOOPS("2"), true },
+	/* nor is it known how it ended */
+	{ RULE("In", "42"), "\"restartCount\":7,\"state\":{\"waiting\":{\"reason\":\"CrashLoopBackOff\"}}",
+	  true },
+	{ "", LOOPS("42"), false },
+	{ RULE("NotIn", "1"), "\"state\":{\"running\":{}}", false }, /* it never ended */
+};
+
+TEST_LOOP(test_restarts_that_are_asked_for, 0, sizeof(restarts) / sizeof(restarts[0]))
+{
+	static const char *const lists[][2] = { { "containers", "containerStatuses" },
+						{ "initContainers", "initContainerStatuses" } };
+	static struct pod_facts f;
+
+	for (size_t i = 0; i < 2; i++) {
+		char *json = xasprintf(
+			"{\"metadata\":{\"name\":\"a\",\"uid\":\"u\"},\"spec\":{\"%s\":[{\"name\":\"other\","
+			"\"restartPolicyRules\":[" RULE("NotIn", "") "]},{\"name\":\"app\","
+								     "\"restartPolicyRules\":[%s]}]},"
+								     "\"status\":{\"%s\":[{\"name\":"
+								     "\"app\",%s}]}}",
+			lists[i][0], restarts[_i].rules, lists[i][1], restarts[_i].status);
+
+		decode_both(json, &f);
+		ck_assert_msg(f.containers[0].asked == restarts[_i].asked, "%s", json);
+		free(json);
+	}
+}
+
+/* As every reader of protobuf, also where many numbers stand in one field. */
+TEST(test_packed_exit_codes)
+{
+	static struct pod_facts f;
+	struct wire codes = { 0 }, rule = { 0 }, container = { 0 }, spec = { 0 }, ended = { 0 },
+		    state = { 0 }, app = { 0 }, status = { 0 }, pod = { 0 };
+	static const uint8_t packed[] = { 1, 0xac, 0x02, 42 };
+
+	wire_field_str(&codes, 1, "In");
+	wire_field_bytes(&codes, 2, packed, sizeof(packed));
+	wire_field_message(&rule, 2, &codes);
+	wire_field_str(&container, 1, "app");
+	wire_field_message(&container, 25, &rule);
+	wire_field_message(&spec, 2, &container);
+	wire_field_varint(&ended, 1, 300);
+	wire_field_message(&state, 3, &ended);
+	wire_field_str(&app, 1, "app");
+	wire_field_message(&app, 2, &state);
+	wire_field_message(&status, 8, &app);
+	wire_field_message(&pod, 2, &spec);
+	wire_field_message(&pod, 3, &status);
+	ck_assert_int_eq(decode_pod_protobuf(pod.p, pod.n, &f), 0);
+	ck_assert(f.containers[0].asked);
+	free(pod.p);
+}
+
+/* A claim by any of the three ways is one, with or without a name; its object's name goes first. */
+static const struct {
+	const char *spec, *status, *claim;
+} claims[] = {
+	{ "", "", "" },
+	{ "\"resourceClaims\":[]", "\"resourceClaimStatuses\":[]", "" },
+	{ "\"resourceClaims\":[{\"name\":\"gpu\"}]", "", "gpu" },
+	{ "\"resourceClaims\":[{\"name\":\"gpu\",\"resourceClaimName\":\"shared\"}]", "", "shared" },
+	{ "\"resourceClaims\":[{\"name\":\"gpu\"},{\"name\":\"nic\",\"resourceClaimName\":\"net\"}]", "",
+	  "net" },
+	{ "\"resourceClaims\":[{\"name\":\"gpu\"}]",
+	  "\"resourceClaimStatuses\":[{\"name\":\"gpu\",\"resourceClaimName\":\"web-gpu-x\"}]", "web-gpu-x" },
+	{ "", "\"extendedResourceClaimStatus\":{\"resourceClaimName\":\"web-extended-y\"}",
+	  "web-extended-y" },
+	{ "", "\"extendedResourceClaimStatus\":{}", "?" },
+	{ "\"resourceClaims\":[{}]", "", "?" },
+};
+
+TEST_LOOP(test_claims, 0, sizeof(claims) / sizeof(claims[0]))
+{
+	static struct pod_facts f;
+	char *json = xasprintf("{\"metadata\":{\"name\":\"a\",\"uid\":\"u\"},\"spec\":{%s},\"status\":{%s}}",
+			       claims[_i].spec, claims[_i].status);
+	json_t *o = json_loads(json, 0, NULL);
+
+	decode_both(json, &f);
+	ck_assert_int_eq(decode_pod_json(o, &f), 0);
+	ck_assert_msg(str_is(f.claim, claims[_i].claim), "%s: %.*s", json, STR_ARG(f.claim));
+	json_decref(o);
+	free(json);
 }
 
 TEST(test_event_added)

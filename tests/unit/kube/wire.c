@@ -171,6 +171,12 @@ void dual_add_str(struct dual *d, uint32_t field, const char *key, const char *s
 	json_array_append_new(member(d, key, json_array()), json_string(s));
 }
 
+void dual_add_int(struct dual *d, uint32_t field, const char *key, int64_t v)
+{
+	wire_field_varint(&d->wire, field, (uint64_t)v);
+	json_array_append_new(member(d, key, json_array()), json_integer(v));
+}
+
 void dual_message(struct dual *d, uint32_t field, const char *key, struct dual *child)
 {
 	wire_field_message(&d->wire, field, &child->wire);

@@ -42,6 +42,7 @@ void dual_bool(struct dual *d, uint32_t field, const char *key, bool v);
 void dual_time(struct dual *d, uint32_t field, const char *key, int64_t seconds); /* 0 = zero time */
 void dual_pair(struct dual *d, uint32_t field, const char *key, const char *k, const char *v);
 void dual_add_str(struct dual *d, uint32_t field, const char *key, const char *s);
+void dual_add_int(struct dual *d, uint32_t field, const char *key, int64_t v);
 /* child is taken over: as the member `key`, or as one more of the list `key`. */
 void dual_message(struct dual *d, uint32_t field, const char *key, struct dual *child);
 void dual_add(struct dual *d, uint32_t field, const char *key, struct dual *child);

@@ -24,13 +24,13 @@ CASES = (   # what is added to which list, who must refuse
     (CONTAINER, 'F(BOOL, novel, NEWLY, 0, "")', {CACHE, SAME}),
     (POD, 'F(NEW, novel, FIELD, 0, "")', WITH_FACTS),
     (CONTAINER, 'F(NEW, novel, FIELD, 0, "")', WITH_FACTS),
-    (CONTAINER, 'F(INT32, novel, FIELD, 0, "") F(INT32, novel_too, FIELD, 0, "")', {CACHE}),     # no bit is left
+    (CONTAINER, 'F(BOOL, novel, BIT, 0, "")', {CACHE}),                           # no bit is left
     (STATUS, "F(X, start_time, 14, resize, NEW)", ON_THE_WIRE),                   # a kind that nobody knows
     (STATUS, "F(X, novel, 14, resize, EACH)", ON_THE_WIRE),                       # a message that nobody takes
     (STATUS, "F(X, novel, 14, resize, MESSAGE)", ON_THE_WIRE),
     (STATUS, "F(X, NOVEL, 14, resize, CONTAINER)", {PROTOBUF, JSON, RANDOM}),
     (STATUS, "F(X, novel, 14, resize, TEXT)", {PROTOBUF, JSON}),                  # a fact that nobody declared
-    (STATUS, "F(X, reason, 15, resize, TEXT)", {SERVER}),                         # a number that is another field's
+    (STATUS, "F(X, reason, 16, resize, TEXT)", {SERVER}),                         # a number that is another field's
     (STATUS, "F(X, reason, 99, novel, TEXT)", {SERVER}),                          # a field that Kubernetes does not have
     (STATUS, "F(X, start_time, 14, resize, TEXT)", {PROTOBUF, JSON}),             # a fact of another type
 )

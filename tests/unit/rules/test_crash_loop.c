@@ -114,6 +114,68 @@ TEST_LOOP(every_pod_must_crash_and_none_be_ready, 0, sizeof(tallies) / sizeof(ta
 	ck_assert_int_eq(judge(&p, s).reason, tallies[_i].reason);
 }
 
+/* A restart that the pod asks for is no crash, nor does it show that the revision works. */
+TEST(what_is_asked_for_is_no_crash)
+{
+	struct pod_facts p = pod_crashing();
+
+	p.containers[0].asked = true;
+	ck_assert(!judge_fails(DUTY_CRASH_LOOP, &p, &policy, NULL) && !judge_works(DUTY_CRASH_LOOP, &p));
+	EXPECT(judge(&p, live_pull()), NONE, NOT_CRASHING);
+	/* the rule of one container says nothing of another */
+	p.n_containers = 2;
+	p.containers[1] = pod_crashing().containers[0];
+	EXPECT(judge(&p, live_pull()), ACT, CRASH_LOOPING);
+	/* ... unless all of them are restarted together */
+	p.restarting = true;
+	EXPECT(judge(&p, live_pull()), NONE, NOT_CRASHING);
+}
+
+/* The node is at fault: refused when it is due, in the cache and live, and not counted against the workload.
+ */
+TEST(a_sick_device_is_the_nodes)
+{
+	struct pod_facts p = pod_crashing();
+	struct pod_context s = live_pull();
+	uint32_t container = 99;
+	struct verdict v;
+
+	p.containers[0].device = STR_LIT("GPU-1");
+	v = EXPECT(judge(&p, s), REFUSE, DEVICE_UNHEALTHY);
+	ck_assert_ptr_nonnull(strstr(v.evidence, "; its device GPU-1 on node node-1 is Unhealthy"));
+	EXPECT(judge(&p, cache()), REFUSE, DEVICE_UNHEALTHY);
+	EXPECT(judge_at(&p, s, s.failing_since + HOURS), WAIT, WAITING_FOR_THRESHOLD);
+	ck_assert(judge_fails(DUTY_CRASH_LOOP, &p, &policy, NULL));
+	ck_assert(!judge_blames(DUTY_CRASH_LOOP, &p, &policy));
+	/* another container of it crashes all the same */
+	p.n_containers = 2;
+	p.containers[1] = pod_crashing().containers[0];
+	ck_assert(judge_fails(DUTY_CRASH_LOOP, &p, &policy, &container) && container == 1);
+	ck_assert(judge_blames(DUTY_CRASH_LOOP, &p, &policy));
+	EXPECT(judge(&p, s), ACT, CRASH_LOOPING);
+}
+
+/* Of a gang that waits for its last member (KEP-4671), or behind a gate, nothing was tried: it neither fails
+ * nor works, whatever is wrong with it, and one of it among others leaves the workload alone. */
+TEST(a_pod_that_waits_for_its_gang_proves_nothing)
+{
+	struct pod_facts p = pod_healthy();
+	struct pod_context s = live_pull();
+
+	p.phase = STR_LIT("Pending");
+	p.ready = p.initialized = p.scheduled = false;
+	p.scheduled_at = p.start_time = p.n_containers = 0;
+	p.node = STR_LIT("");
+	for (enum duty d = 0; d < DUTY__MAX; d++) {
+		ck_assert(!judge_fails(d, &p, &policy, NULL) && !judge_works(d, &p));
+		ck_assert_int_eq(judge_worked_at(d, &p), 0);
+		ck_assert_int_eq(judge_one(d, &p, s, NOW).kind, VERDICT_NONE);
+	}
+	p = pod_crashing();
+	s.failing = s.pods - 1;
+	EXPECT(judge(&p, s), REFUSE, NOT_ALL_FAILING);
+}
+
 TEST(guards)
 {
 	struct pod_facts p = pod_crashing();

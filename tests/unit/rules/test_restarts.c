@@ -92,6 +92,19 @@ TEST_LOOP(which_states_are_reported, 0, sizeof(rows) / sizeof(rows[0]))
 	       rows[_i].named ? REASON_TOO_MANY_RESTARTS : REASON_NOT_RESTARTING, _i);
 }
 
+TEST(a_restart_that_is_asked_for_is_not_reported)
+{
+	struct pod_facts p = pod_crashing();
+
+	p.n_containers = 2;
+	p.containers[1] = p.containers[0];
+	p.containers[1].restarts = 50;
+	p.containers[1].asked = true;
+	ck_assert_uint_eq(EXPECT(judge_at(&p, NOW), ACT, TOO_MANY_RESTARTS).container, 0);
+	p.restarting = true;
+	EXPECT(judge_at(&p, NOW), NONE, NOT_RESTARTING);
+}
+
 /* The threshold is the maximum over containers, not their sum; only containers in a reported state count. */
 TEST(worst_container_counts)
 {

@@ -216,6 +216,47 @@ TEST_LOOP(safety_certificate, 0, sizeof(safe) / sizeof(safe[0]))
 		       safe[_i].reason, _i);
 }
 
+/* A device is given back by the kubelet, after the containers have ended: the same rows with a ResourceClaim.
+ * Only a node that is gone or out of service has none to give back. */
+TEST_LOOP(a_claim_is_not_freed_by_force, 0, sizeof(safe) / sizeof(safe[0]))
+{
+	struct pod_facts p = pod_terminating();
+	struct pod_context s = { .stage = STAGE_LIVE,
+				 .node_exists = safe[_i].exists,
+				 .node_ready = safe[_i].ready,
+				 .node_out_of_service = safe[_i].out,
+				 .volume_attached = safe[_i].attached };
+	const bool no_node = s.node_exists == TRI_NO || s.node_out_of_service == TRI_YES;
+	const bool else_safe = safe[_i].reason == REASON_STUCK_TERMINATING;
+	struct verdict v;
+
+	policy.duty[DUTY_TERMINATING].unreachable_nodes = safe[_i].unreachable;
+	p.containers[0].state = safe[_i].state;
+	p.has_pvc = safe[_i].pvc;
+	p.claim = STR_LIT("web-gpu-x7k2p");
+	for (int half = 0; half < 2; half++) {
+		p.grace_s = half ? 0 : 30;
+		v = judge(&p, s);
+		if (no_node)
+			ck_assert_int_eq(v.reason, safe[_i].reason);
+		else
+			ck_assert_int_eq(v.kind, VERDICT_REFUSE);
+		if (else_safe && !no_node) {
+			ck_assert_int_eq(v.reason, REASON_RESOURCE_CLAIM_HELD);
+			ck_assert_ptr_nonnull(strstr(v.evidence, "; holds ResourceClaim web-gpu-x7k2p"));
+		}
+	}
+	/* The kubelet reports a phase that is over after it has given all back. */
+	p.phase = STR_LIT("Failed");
+	ck_assert_int_eq(judge(&p, s).reason, safe[_i].reason);
+	/* Where it never ran nothing was prepared. */
+	p = pod_terminating();
+	p.claim = STR_LIT("web-gpu-x7k2p");
+	p.node = STR_LIT("");
+	p.scheduled = false;
+	EXPECT(judge(&p, s), ACT, STUCK_TERMINATING);
+}
+
 /* Any running container forbids it, whatever its kind; no report at all proves nothing. */
 TEST(init_and_ephemeral_containers_count)
 {

@@ -291,6 +291,10 @@ TEST(all_that_restarted_is_told)
 	p[0].containers[1].last_reason = STR_LIT("OOMKilled");
 	p[0].n_containers = 2;
 	p[0].node = STR_LIT("node-7");
+	p[0].containers[2] = p[0].containers[0];
+	p[0].containers[2].name = STR_LIT("on-purpose");
+	p[0].containers[2].asked = true;
+	p[0].n_containers = 3;
 	p[1].name = STR_LIT("ignored");
 	p[1].skip = true;
 	p[2].name = STR_LIT("fine");

@@ -1,0 +1,120 @@
+"""What a pod says of itself, read from the object as the server answers it: the oracle's own facts."""
+import re
+
+from .logs import parse_time
+
+PULL = ("ErrImagePull", "ImagePullBackOff")
+
+# What a kubelet says when it may heal by itself, when what is asked is no registry or asked wrongly, when it may not have the
+# image, and when there is none.
+CAUSES = (("transient", r"timeout|timed out|toomanyrequests|too many requests|\b429\b|\b50[0234]\b|refused|reset|"
+                        r"qps exceeded|unreachable|deadline exceeded|no space left|server misbehaving|\beof\b|i/o"),
+          ("misconfigured", r"x509|no such host|http response to https|does not look like a tls|invalid reference|text/html"),
+          ("transient", r"dial tcp|failed to do request"),
+          ("auth", r"unauthorized|denied|forbidden|\b401\b|\b403\b|no basic auth|policy of never"),
+          ("permanent", r"not found|manifest unknown|name unknown|does not exist|invalid|no match"))
+
+
+def is_mirror(pod):
+    meta = pod["metadata"]
+    return "kubernetes.io/config.mirror" in (meta.get("annotations") or {}) or any(
+        o.get("kind") == "Node" for o in meta.get("ownerReferences") or [])
+
+
+def waiting_reasons(pod):
+    status = pod.get("status") or {}
+    containers = (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or [])
+    return [((c.get("state") or {}).get("waiting") or {}).get("reason") for c in containers]
+
+
+def causes_of(pod):
+    """Causes of the containers that fail to pull: permanent, auth, misconfigured, transient, unknown."""
+    status = pod.get("status") or {}
+    found = set()
+    for c in (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or []):
+        waiting = (c.get("state") or {}).get("waiting") or {}
+        if waiting.get("reason") not in PULL:
+            continue
+        found.add(cause_in(waiting.get("message")))
+    return found
+
+
+def cause_in(message):
+    text = re.sub(r'"[^"]*"', "", message or "").lower()
+    return next((name for name, signs in CAUSES if re.search(signs, text)), "unknown")
+
+
+def hosts_of(pod):
+    """Where its images come from: what stands before the first slash when that looks like a host, else Docker Hub."""
+    first = [c.get("image", "").partition("/") for c in (pod.get("status") or {}).get("containerStatuses") or []]
+    return {host if rest and re.search(r"[.:]|^localhost$", host) else "docker.io" for host, _, rest in first}
+
+
+def runs(pod):
+    containers = (pod.get("status") or {}).get("containerStatuses") or []
+    return bool(containers) and all("running" in (c.get("state") or {}) for c in containers)
+
+
+def is_ready(pod):
+    """It serves. What is Failed or Succeeded does not, whatever its condition Ready says."""
+    status = pod.get("status") or {}
+    return status.get("phase") not in ("Failed", "Succeeded") and any(
+        c.get("type") == "Ready" and c.get("status") == "True" for c in status.get("conditions") or [])
+
+
+def is_half_deleted(pod):
+    """The API server has marked it for deletion at once, nothing holds it, and yet it is there."""
+    meta = pod["metadata"]
+    return bool(meta.get("deletionTimestamp")) and meta.get("deletionGracePeriodSeconds") == 0 and not meta.get("finalizers")
+
+
+def claims_of(pod):
+    """Names of the ResourceClaims by which it holds devices, as near to the objects as the pod tells them."""
+    status = pod.get("status") or {}
+    extended = status.get("extendedResourceClaimStatus")
+    listed = ((pod.get("spec") or {}).get("resourceClaims") or []) + (status.get("resourceClaimStatuses") or [])
+    return [c.get("resourceClaimName") or c.get("name") for c in listed + ([extended] if extended else [])]
+
+
+def controller_of(obj):
+    return next((o for o in obj["metadata"].get("ownerReferences") or [] if o.get("controller")), None)
+
+
+def finished_at(pod):
+    """The latest time that the pod's status tells of its end, Unix seconds; None = it tells none."""
+    status = pod.get("status") or {}
+    times = [c.get("lastTransitionTime") for c in status.get("conditions") or []]
+    if not status.get("containerStatuses"):     # turned away as soon as the kubelet saw it
+        times.append(status.get("startTime"))
+    for c in (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or []):
+        times.append(((c.get("state") or {}).get("terminated") or {}).get("finishedAt"))
+    return max((parse_time(t) for t in times if t), default=None)
+
+
+def last_code(container):
+    """The exit code it ended with last; None = that is not known."""
+    for state in ("state", "lastState"):
+        ended = (container.get(state) or {}).get("terminated")
+        if ended:
+            return ended.get("exitCode")
+    return None
+
+
+def is_asked(pod, container):
+    """Was the restart of this container asked for, by a rule of its own or with that of all containers?"""
+    together = [c for c in (pod.get("status") or {}).get("conditions") or [] if c.get("type") == "AllContainersRestarting"]
+    if any(c.get("status") == "True" for c in together):
+        return True
+    spec = pod.get("spec") or {}
+    for rule in [rule for of in (spec.get("initContainers") or []) + (spec.get("containers") or [])
+                 if of.get("name") == container.get("name") for rule in of.get("restartPolicyRules") or []]:
+        codes = rule.get("exitCodes") or {}
+        known = last_code(container) in (codes.get("values") or [])
+        if last_code(container) is None or known == (codes.get("operator") == "In"):
+            return True
+    return False
+
+
+def is_sick(container):
+    """Has the node said of a device of it that it is Unhealthy?"""
+    return any(r.get("health") == "Unhealthy" for s in container.get("allocatedResourcesStatus") or [] for r in s.get("resources") or [])
