@@ -83,6 +83,10 @@ static const struct sign signs[] = {
 	{ CAUSE_AUTH, "forbidden" },
 	{ CAUSE_AUTH, "failed to fetch anonymous token" },
 	{ CAUSE_AUTH, "failed to fetch oauth token" },
+	/* the kubelet says this also of an image that is there, when the pod's secrets may not have it
+	 * (KEP-2535, on since 1.35; pkg/kubelet/images imageNotPresentOnNeverPolicyError) */
+	{ CAUSE_AUTH, "pull policy of never" },
+	{ CAUSE_AUTH, "errimageneverpull" },
 	/* of the node's own store, not of a registry */
 	{ CAUSE_UNKNOWN, "failed to prepare extraction snapshot" },
 	/* there is no such image, and there will be none by waiting */
@@ -95,8 +99,6 @@ static const struct sign signs[] = {
 	{ CAUSE_PERMANENT, "not found" },
 	{ CAUSE_PERMANENT, "no match for platform" },
 	{ CAUSE_PERMANENT, "no matching manifest" },
-	{ CAUSE_PERMANENT, "errimageneverpull" },
-	{ CAUSE_PERMANENT, "pull policy of never" },
 	{ CAUSE_PERMANENT, "manifest invalid" },
 	{ CAUSE_PERMANENT, "unsupported media type" },
 	{ CAUSE_PERMANENT, "is no longer supported since" },
@@ -107,7 +109,7 @@ static const struct sign signs[] = {
 /* Reasons that tell the cause without any message. */
 static const struct sign by_reason[] = {
 	{ CAUSE_MISCONFIGURED, "InvalidImageName" },
-	{ CAUSE_PERMANENT, "ErrImageNeverPull" },
+	{ CAUSE_AUTH, "ErrImageNeverPull" },
 	{ CAUSE_TRANSIENT, "RegistryUnavailable" },
 };
 

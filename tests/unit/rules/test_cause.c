@@ -29,7 +29,7 @@ static const struct {
 	  "Failed to apply default image tag \"A:b:c\": couldn't parse image name \"A:b:c\": "
 	  "invalid reference format" },
 	{ CAUSE_PERMANENT, "no match for platform in manifest: not found" },
-	{ CAUSE_PERMANENT, "Container image \"app:v1\" is not present with pull policy of Never" },
+	{ CAUSE_AUTH, "Container image \"app:v1\" is not present with pull policy of Never" },
 	/* no access */
 	{ CAUSE_AUTH,
 	  "failed to authorize: failed to fetch oauth token: unexpected status from GET request to "
@@ -105,7 +105,7 @@ TEST(reasons_tell_it_without_a_message)
 
 	ck_assert_int_eq(cause_of(&c), CAUSE_MISCONFIGURED);
 	c.reason = STR_LIT("ErrImageNeverPull");
-	ck_assert_int_eq(cause_of(&c), CAUSE_PERMANENT);
+	ck_assert_int_eq(cause_of(&c), CAUSE_AUTH);
 	c.reason = STR_LIT("RegistryUnavailable");
 	ck_assert_int_eq(cause_of(&c), CAUSE_TRANSIENT);
 	c.reason = STR_LIT("ImagePullBackOff");
