@@ -56,12 +56,23 @@ static void put_str(struct line *l, const char *s)
 	put(l, s, strlen(s));
 }
 
+/* What is shown of s, which ends at the border of a character. */
+static size_t shown(const char *s)
+{
+	size_t n = strnlen(s, VALUE_MAX);
+
+	for (size_t back = 0; n == VALUE_MAX && back < 3 && (s[n - back] & 0xc0) == 0x80; back++)
+		if ((s[n - back - 1] & 0xc0) == 0xc0)
+			return n - back - 1;
+	return n;
+}
+
 static void put_quoted(struct line *l, const char *s)
 {
 	char esc[VALUE_MAX * STR_ESCAPED_MAX + 4];
 
 	put(l, "\"", 1);
-	put(l, esc, str_escape_json(esc, sizeof(esc), s, strnlen(s, VALUE_MAX)));
+	put(l, esc, str_escape_json(esc, sizeof(esc), s, shown(s)));
 	put(l, "\"", 1);
 }
 
@@ -116,7 +127,7 @@ static void put_head(struct line *l, enum log_level level, const char *of, const
 	if (as_json)
 		put_quoted(l, msg);
 	else
-		put(l, text, str_copy_printable(text, sizeof(text), msg, strnlen(msg, VALUE_MAX)));
+		put(l, text, str_copy_printable(text, sizeof(text), msg, shown(msg)));
 }
 
 /* -- from a child to its supervisor -- */
@@ -142,7 +153,7 @@ static void put_part(struct line *l, const struct log_kv *kv)
 	if (kv->kind != LOG_KV_STR)
 		put_str(l, text);
 	else if (kv->v.s)
-		put_shifted(l, kv->v.s, strnlen(kv->v.s, VALUE_MAX));
+		put_shifted(l, kv->v.s, shown(kv->v.s));
 	if (l->full)
 		l->n = before;
 	l->full = false;
@@ -279,7 +290,7 @@ static bool write_parts(enum log_level level, const char *msg, const struct log_
 {
 	struct line l = { .n = 2, .buf = { PART_BEGIN, (char)('0' + level) } };
 
-	put_shifted(&l, msg, strnlen(msg, VALUE_MAX));
+	put_shifted(&l, msg, shown(msg));
 	for (size_t i = 0; i < n; i++)
 		put_part(&l, &kv[i]);
 	return write_out(&l);

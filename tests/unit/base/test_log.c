@@ -66,6 +66,25 @@ static void write_relayed(const void *line)
 	log_relay("worker", 77, (char *)(uintptr_t)line);
 }
 
+/* As a child writes it, then as the supervisor does, which knows the child by another name than it gives
+ * itself. */
+static void relay(void (*fn)(const void *ctx), const void *ctx)
+{
+	static char line[sizeof(captured)];
+
+	(void)setenv("OPC_LOG_FORMAT", LOG_FORMAT_OF_A_CHILD, 1);
+	log_init("supervisor");
+	capture_of(fn, ctx);
+	ck_assert_ptr_eq(strchr(captured, '\n'), captured + strlen(captured) - 1);
+	memcpy(line, captured, sizeof(line));
+	*strchr(line, '\n') = '\0';
+	(void)setenv("OPC_LOG_FORMAT", "json", 1);
+	log_init("supervisor");
+	log_set_level(LOG_LEVEL_ERROR); /* the child's own level has been asked */
+	capture_of(write_relayed, line);
+	log_set_level(LOG_LEVEL_INFO);
+}
+
 TEST_LOOP(hostile_text_is_not_shown, 0, 2)
 {
 	(void)setenv("OPC_LOG_FORMAT", _i == 0 ? "json" : "text", 1);
@@ -138,6 +157,39 @@ TEST(what_does_not_fit_is_left_out_whole)
 
 	ck_assert_ptr_nonnull(j);
 	json_decref(j);
+}
+
+/* Wherever a text is cut: neither a character, nor an escape, nor one of the two escapes of a character above
+ * U+FFFF is halved, which jansson refuses. */
+TEST_LOOP(a_cut_halves_nothing, 0, 3)
+{
+	static const char *const characters[] = { "\xf3\xa0\x80\x81", "\xe5\xad\x97", "\x01", "\xc2\x85" };
+
+	(void)setenv("OPC_LOG_FORMAT", "json", 1);
+	for (size_t i = 0; i < 4 * 12; i++) {
+		char text[1200];
+		size_t n = i / 4;
+
+		memset(text, 'x', n);
+		while (n + 4 < sizeof(text)) {
+			memcpy(text + n, characters[i % 4], strlen(characters[i % 4]));
+			n += strlen(characters[i % 4]);
+		}
+		text[n] = '\0';
+		log_init(_i == 1 ? text : "test");
+		if (_i == 2)
+			relay(write_warning, &(struct warning){ text, 0 });
+		else
+			capture(text, 0);
+		json_t *j = json_loads(captured, 0, NULL);
+
+		ck_assert_msg(j != NULL, "%s", captured);
+		const char *value = json_string_value(json_object_get(j, "value"));
+
+		ck_assert_uint_gt(strlen(value), 500);
+		ck_assert_msg(!strstr(value, "\xef\xbf\xbd"), "%s", captured);
+		json_decref(j);
+	}
 }
 
 TEST(levels)
@@ -233,25 +285,6 @@ TEST(the_journal_gets_priorities)
 }
 
 /* -- from a child to its supervisor -- */
-
-/* As a child writes it, then as the supervisor does, which knows the child by another name than it gives
- * itself. */
-static void relay(void (*fn)(const void *ctx), const void *ctx)
-{
-	static char line[sizeof(captured)];
-
-	(void)setenv("OPC_LOG_FORMAT", LOG_FORMAT_OF_A_CHILD, 1);
-	log_init("supervisor");
-	capture_of(fn, ctx);
-	ck_assert_ptr_eq(strchr(captured, '\n'), captured + strlen(captured) - 1);
-	memcpy(line, captured, sizeof(line));
-	*strchr(line, '\n') = '\0';
-	(void)setenv("OPC_LOG_FORMAT", "json", 1);
-	log_init("supervisor");
-	log_set_level(LOG_LEVEL_ERROR); /* the child's own level has been asked */
-	capture_of(write_relayed, line);
-	log_set_level(LOG_LEVEL_INFO);
-}
 
 TEST(a_child_says_all_but_who_it_is)
 {

@@ -96,6 +96,40 @@ TEST(another_users_folder_is_refused_with_a_remedy)
 	ck_assert_ptr_nonnull(strstr(text, "fsGroup"));
 }
 
+/* -- what survives a power cut -- */
+
+static char order[8]; /* what came to the disk: 'f' the file while its old content had the name, 'd' the
+			 folder with the new one */
+
+static bool holds(const char *what)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t n;
+
+	return private_dir_read(dir, "state", 64, &text, &n) == 0 && strcmp(text, what) == 0;
+}
+
+/* In place of the C library's. */
+int fsync(int fd)
+{
+	struct stat st;
+
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	ck_assert_uint_lt(strlen(order) + 1, sizeof(order));
+	order[strlen(order)] = !holds(S_ISDIR(st.st_mode) ? "new" : "old") ? '?'
+			       : S_ISDIR(st.st_mode)                       ? 'd'
+									   : 'f';
+	return 0;
+}
+
+TEST(a_file_is_replaced_on_the_disk)
+{
+	free(suite_file(dir, "state", "old"));
+	ck_assert_int_eq(private_dir_replace(dir, "state", "new", 3), 0);
+	ck_assert(holds("new"));
+	ck_assert_str_eq(order, "fd");
+}
+
 TEST_MAIN("base/private_dir")
 {
 	tcase_add_checked_fixture(t, set_up, NULL);

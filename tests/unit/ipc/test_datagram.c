@@ -107,6 +107,45 @@ TEST(a_descriptor_for_two_ends_the_peer)
 	end_test(&a, NULL, fd);
 }
 
+/* No message has two descriptors: of those that come the first is the message's, and the others stay open
+ * nowhere. */
+TEST(a_second_descriptor_is_closed)
+{
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(3 * sizeof(int))];
+	} control = { 0 };
+	uint8_t buf[IPC_FRAME_MAX];
+	struct iovec iov = { buf, encode_beats(buf, 1, 1) };
+	const struct msghdr mh = { .msg_iov = &iov,
+				   .msg_iovlen = 1,
+				   .msg_control = control.room,
+				   .msg_controllen = sizeof(control.room) };
+	int pipes[3][2], passed[3];
+	struct end a;
+	const int fd = setup_pair(&a, NULL);
+
+	for (size_t i = 0; i < 3; i++) {
+		ck_assert_int_eq(pipe2(pipes[i], O_CLOEXEC | O_NONBLOCK), 0);
+		passed[i] = pipes[i][1];
+	}
+	control.h = (struct cmsghdr){ CMSG_LEN(sizeof(passed)), SOL_SOCKET, SCM_RIGHTS };
+	memcpy(CMSG_DATA(&control.h), passed, sizeof(passed));
+	ck_assert_int_gt(sendmsg(fd, &mh, 0), 0);
+	for (size_t i = 0; i < 3; i++)
+		(void)close(passed[i]);
+	spin(2);
+	ck_assert_uint_eq(a.received, 1);
+	ck_assert_int_eq(write(a.fd, "x", 1), 1);
+	ck_assert_int_eq(read(pipes[0][0], buf, 2), 1);
+	ck_assert_int_eq(read(pipes[1][0], buf, 1), 0); /* nobody can write to it any more */
+	ck_assert_int_eq(read(pipes[2][0], buf, 1), 0);
+	(void)close(a.fd);
+	for (size_t i = 0; i < 3; i++)
+		(void)close(pipes[i][0]);
+	end_test(&a, NULL, fd);
+}
+
 TEST(good_messages_before_a_bad_one_count)
 {
 	uint8_t buf[IPC_FRAME_MAX];

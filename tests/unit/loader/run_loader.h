@@ -14,6 +14,16 @@
 #define POD_USER  65532
 #define POD_GROUP 65531
 
+/* The text of a kubeconfig, and of its user with a plugin. */
+#define TARGET(server, user)                                                                                 \
+	"{current-context: x, clusters: [{name: c, cluster: {server: '" server                               \
+	"'}}], users: [{name: u, user: {" user                                                               \
+	"}}], contexts: [{name: x, context: {cluster: c, user: u}}]}\n"
+#define PLUGIN(command)                                                                                      \
+	"exec: {command: " command ", interactiveMode: Never, apiVersion: client.authentication.k8s.io/v1}"
+
+/* -- the certificates of the system -- */
+
 /* All that one run said. */
 struct run {
 	int code;

@@ -284,15 +284,6 @@ TEST(an_error_is_told_in_the_language_of_who_asks)
 	ck_assert(said("1:10: workers: \"many\" 不是十进制整数"));
 }
 
-#define TARGET(server, user)                                                                                 \
-	"{current-context: x, clusters: [{name: c, cluster: {server: '" server                               \
-	"'}}], users: [{name: u, user: {" user                                                               \
-	"}}], contexts: [{name: x, context: {cluster: c, user: u}}]}\n"
-#define PLUGIN(command)                                                                                      \
-	"exec: {command: " command ", interactiveMode: Never, apiVersion: client.authentication.k8s.io/v1}"
-
-/* -- the certificates of the system -- */
-
 #define OF_THE_SYSTEM "-----BEGIN CERTIFICATE-----\nSYSTEM\n"
 
 /* Whoever names no CA has the system's: SSL_CERT_FILE, as for OpenSSL and Go. A plain or an insecure

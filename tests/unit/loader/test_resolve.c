@@ -1,0 +1,82 @@
+/* test_resolve.c - names to addresses; the C library's resolver is in place of a name server, or this is. */
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/resolve.h"
+
+#include <arpa/inet.h>
+#include <check.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "tests/suite.h"
+
+/* Nobody listens at port 1 of these. */
+static const char *const addresses[] = { "127.0.0.3", "127.0.0.10", "127.0.0.2", "127.0.0.4" };
+static size_t first; /* in the answer of the name server, which rotates */
+static bool rotates;
+static struct sockaddr_in socket_addresses[ARRAY_SIZE(addresses)];
+static struct addrinfo list[ARRAY_SIZE(addresses)];
+
+int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **ret)
+{
+	int (*libc)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+
+	if (!rotates) {
+		*(void **)&libc = dlsym(RTLD_NEXT, "getaddrinfo");
+		return libc(host, service, hints, ret);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(addresses); i++) {
+		struct sockaddr_in *sa = &socket_addresses[i];
+
+		*sa = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(1) };
+		ck_assert_int_eq(
+			inet_pton(AF_INET, addresses[(first + i) % ARRAY_SIZE(addresses)], &sa->sin_addr), 1);
+		list[i] = (struct addrinfo){ .ai_family = AF_INET,
+					     .ai_socktype = SOCK_STREAM,
+					     .ai_addr = (struct sockaddr *)sa,
+					     .ai_addrlen = sizeof(*sa),
+					     .ai_next = i + 1 < ARRAY_SIZE(addresses) ? &list[i + 1] : NULL };
+	}
+	*ret = list;
+	return 0;
+}
+
+void freeaddrinfo(struct addrinfo *ai)
+{
+	void (*libc)(struct addrinfo *);
+
+	*(void **)&libc = dlsym(RTLD_NEXT, "freeaddrinfo");
+	if (!rotates)
+		libc(ai);
+}
+
+TEST(resolves_names)
+{
+	char *address = NULL, why[LOADER_ERROR_MAX];
+
+	ck_assert_msg(loader_resolve("localhost", 6443, &address, why) == 0, "%s", why);
+	ck_assert(strcmp(address, "127.0.0.1:6443") == 0 || strcmp(address, "[::1]:6443") == 0);
+	free(address);
+	ck_assert_int_eq(loader_resolve("no-such-host.invalid", 1, &address, why), -EAGAIN);
+	ck_assert_ptr_nonnull(strstr(why, "\"no-such-host.invalid\" cannot be resolved"));
+}
+
+/* A name server gives its addresses in another order each time. That is no other address: new settings at
+ * every load would be. */
+TEST(a_rotating_answer_is_no_change)
+{
+	rotates = true;
+	for (first = 0; first < ARRAY_SIZE(addresses); first++) {
+		_cleanup_free_ char *address = NULL;
+		char why[LOADER_ERROR_MAX];
+
+		ck_assert_msg(loader_resolve("h", 1, &address, why) == 0, "%s", why);
+		ck_assert_str_eq(address, "127.0.0.10:1");
+	}
+}
+
+SUITE("loader/resolve");
