@@ -32,6 +32,7 @@ static enum log_level threshold = LOG_LEVEL_INFO, override;
 static uint64_t override_until_ms; /* boot time; 0 = there is none */
 static bool as_json = true, as_parts, with_priority;
 static uint64_t dropped; /* lines that stderr did not take */
+static struct log_quota *charged;
 static const char *const level_names[] = { "debug", "info", "warn", "error" };
 static const char kinds[] = { [LOG_KV_STR] = 's', [LOG_KV_U64] = 'u', [LOG_KV_I64] = 'i', '\0' };
 
@@ -328,10 +329,20 @@ static void write_own(enum log_level level, int err, const char *msg, const stru
 	write_line(level, component, msg, all, k);
 }
 
+static bool may_write(void)
+{
+	static const struct bucket_size rate = { LOG_QUOTA_BURST, LOG_QUOTA_PERIOD_MS };
+
+	if (!charged || bucket_take(&charged->bucket, &rate, clock_boot_ms()))
+		return true;
+	charged->left_out++;
+	return false;
+}
+
 /* Apart from the line, which is kilobytes to clear: most of what is said is dropped. */
 int log_write(enum log_level level, int err, const char *msg, const struct log_kv *kv, size_t n)
 {
-	if (level >= level_now())
+	if (level >= level_now() && may_write())
 		write_own(level, err, msg, kv, n);
 	return err;
 }
@@ -350,4 +361,23 @@ void log_relay(const char *child, uint64_t pid, char *line)
 		k += take_pair(take_part(&rest), &all[k]);
 	all[k++] = kv_u("pid", pid);
 	write_line(is_ours ? (enum log_level)(line[1] - '0') : LOG_LEVEL_WARN, child, msg, all, k);
+}
+
+struct log_quota *log_charge(struct log_quota *q)
+{
+	struct log_quota *before = charged;
+
+	charged = q;
+	return before;
+}
+
+uint64_t log_quota_left_out(struct log_quota *q)
+{
+	const uint64_t now = clock_boot_ms(), n = q->left_out;
+
+	if (n == 0 || (q->told_ms && now - q->told_ms < LOG_QUOTA_TELL_MS))
+		return 0;
+	q->told_ms = now;
+	q->left_out = 0;
+	return n;
 }

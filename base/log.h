@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <stddef.h>
 
+#include "base/bucket.h"
+
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
 
 enum log_format { LOG_FORMAT_AUTO, LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
@@ -48,6 +50,24 @@ void log_override_level(enum log_level level, uint64_t until_ms);
 int log_parse_level(const char *name);
 /* Every further line says that it is about this cluster; copied, at most 63 bytes; NULL for none. */
 void log_set_cluster(const char *name);
+
+/* Lines that one party may have written, so that none fills the log: LOG_QUOTA_BURST at once, then one in
+ * LOG_QUOTA_PERIOD_MS. All zero at first. */
+struct log_quota {
+	struct bucket bucket;
+	uint64_t left_out;
+	uint64_t told_ms; /* boot time */
+};
+
+#define LOG_QUOTA_BURST     200u
+#define LOG_QUOTA_PERIOD_MS 1000u
+#define LOG_QUOTA_TELL_MS   60000u
+
+/* From now on lines count against q, which is borrowed, and are left out when it is used up; NULL: they do
+ * not. Returns the quota before. */
+struct log_quota *log_charge(struct log_quota *q);
+/* How many lines were left out since this was last told, or 0: once a minute at most. It counts as told. */
+uint64_t log_quota_left_out(struct log_quota *q);
 
 /* Write one line; err is 0 or a negative errno that is appended as text. Returns err. */
 int log_write(enum log_level level, int err, const char *msg, const struct log_kv *kv, size_t n);

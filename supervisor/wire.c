@@ -105,6 +105,13 @@ static void on_tick(struct supervisor *s, uint64_t now_ms)
 	trouble_check(s);
 }
 
+/* It may have work now. */
+static void on_taken(struct supervisor *s, struct child *c)
+{
+	if (child_info(c)->role == ROLE_WORKER)
+		dispatch_cluster(s->dispatch, child_info(c)->cluster);
+}
+
 static void on_reload_end(struct supervisor *s, uint64_t conn, int code, const char *text)
 {
 	control_end(s->control, conn, (uint64_t)code, text);
@@ -126,6 +133,7 @@ static const struct lifecycle_ops lifecycle_ops = {
 	.on_dead = on_dead,
 	.on_tick = on_tick,
 	.on_loaded = overview_on_loaded,
+	.on_taken = on_taken,
 	.on_reload_end = on_reload_end,
 	.busy = count_busy,
 	.dump = supervisor_dump,

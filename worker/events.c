@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bucket.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fnv.h"
@@ -39,7 +40,7 @@ struct events {
 	enum phase phase;
 	uint64_t said; /* count of the Event there is */
 	struct http_request *request;
-	uint64_t spent_until; /* boot ms: when what was sent so far has been paid for */
+	struct bucket spent;
 	bool off;
 	struct recent recent[RECENT_MAX];
 };
@@ -212,19 +213,9 @@ static struct recent *recent_of(struct events *e, uint64_t hash)
 	return oldest;
 }
 
-/* A bucket as the time by which it is full again. */
-static bool may_spend(struct events *e, uint64_t now)
-{
-	const uint64_t from = e->spent_until > now ? e->spent_until : now;
-
-	if (from + EVENTS_PERIOD_MS > now + (uint64_t)EVENTS_BURST * EVENTS_PERIOD_MS)
-		return false;
-	e->spent_until = from + EVENTS_PERIOD_MS;
-	return true;
-}
-
 void events_add(struct events *e, const struct object_event *event)
 {
+	static const struct bucket_size rate = { EVENTS_BURST, EVENTS_PERIOD_MS };
 	const uint64_t now = clock_boot_ms();
 	struct recent *r;
 
@@ -232,7 +223,8 @@ void events_add(struct events *e, const struct object_event *event)
 		return;
 	r = recent_of(e, hash_of(event));
 	r->unsaid++;
-	if ((r->at > 0 && now - r->at < EVENTS_AGAIN_MS) || e->n == QUEUE_MAX || !may_spend(e, now))
+	if ((r->at > 0 && now - r->at < EVENTS_AGAIN_MS) || e->n == QUEUE_MAX ||
+	    !bucket_take(&e->spent, &rate, now))
 		return;
 	e->queue[e->n].event = *event;
 	e->queue[e->n].count = r->unsaid;

@@ -12,6 +12,7 @@
 #include "model/duties.h"
 #include "model/actions.h"
 #include "model/reasons.h"
+#include "supervisor/actions/end_log.h"
 #include "supervisor/actions/lease.h"
 #include "supervisor/actions/open_intents.h"
 #include "supervisor/actions/write_guard.h"
@@ -25,6 +26,10 @@
 #define LEADER_MS       15000u /* a word about the Lease holds no longer: its holders renew it */
 #define FLOOR_MS        60000u /* how often it is kept up to when all has ended */
 #define KNOWN_SLACK_MS  2000   /* a watcher says what it sees a moment later: so much is believed */
+
+/* Leases a cluster may open: a storm at once, then so many a second that write nothing. One that wrote gives
+ * its token back; those have their own limit (write_guard.h). */
+static const struct bucket_size nomination_rate = { LEASES_MAX, 10 };
 
 /* What is known of a worker, by the index of the child. */
 struct worker {
@@ -47,6 +52,8 @@ struct dispatch {
 	struct msg leader[CLUSTERS_MAX]; /* type 0 = nothing yet */
 	bool history_open;
 	uint64_t done;
+	struct bucket nominations[CLUSTERS_MAX];
+	struct end_log end_log;
 	bool unasked[CLUSTERS_MAX]; /* the last dry run there was forbidden */
 	struct failures failures;
 	bool (*idle)(void *ctx, struct child *worker);
@@ -109,13 +116,14 @@ static struct worker *state_of(struct dispatch *d, const struct child *worker)
 }
 
 /* The next worker of the cluster, from *i on, that may take a lease and holds so many; NULL behind the last.
- */
+ * One that goes by older settings than those in force takes none. */
 static struct child *next_free(struct dispatch *d, uint64_t cluster, unsigned held, size_t *i)
 {
 	struct child *w;
 
 	while ((w = children_next(d->children, ROLE_WORKER, cluster, i)))
-		if (!state_of(d, w)->otherwise_busy && dispatch_leases_of(d, w) == held)
+		if (lifecycle_is_current(d->root, w) && !state_of(d, w)->otherwise_busy &&
+		    dispatch_leases_of(d, w) == held)
 			return w;
 	return NULL;
 }
@@ -193,13 +201,19 @@ static bool may_open(const struct dispatch *d)
 	return lifecycle_is_running(d->root) && open_intents_are_known(d->open);
 }
 
+static bool has_room(const struct dispatch *d, uint64_t cluster)
+{
+	return !lease_table_is_full(d->leases, cluster, settings(d)->clusters == 1) &&
+	       !bucket_is_empty(&d->nominations[cluster], &nomination_rate, clock_boot_ms());
+}
+
 void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struct msg *m)
 {
 	if (m->u.nominate.action == ACTION_RESTORE) {
 		child_protocol_error(watcher, "NOMINATE of a restore");
 		return;
 	}
-	if (!may_open(d) || lease_table_is_full(d->leases)) {
+	if (!may_open(d) || !has_room(d, m->u.nominate.cluster)) {
 		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS, 0);
 		return;
 	}
@@ -212,6 +226,10 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_PAUSED), PAUSED_RETRY_MS, 0);
 		return;
 	}
+	if (!(settings(d)->duties >> m->u.nominate.duty & 1)) {
+		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_DUTY_DISABLED), 0, 0);
+		return;
+	}
 	const struct msg_nominate *n = &m->u.nominate;
 	const struct known_key key = { settings(d)->names[n->cluster], n->duty, n->action_key, n->revision };
 
@@ -221,6 +239,7 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 
 	if (!l)
 		return; /* the action key has an open lease, whose end is reported */
+	(void)bucket_take(&d->nominations[n->cluster], &nomination_rate, clock_boot_ms());
 	send_to_history(d, l);
 	send_prefetch(d, l, m, &key);
 }
@@ -493,20 +512,6 @@ void dispatch_on_result(struct dispatch *d, struct child *worker, const struct m
 	dispatch_cluster(d, child_info(worker)->cluster);
 }
 
-static void log_end(const struct dispatch *d, const struct msg_intent *i, const struct msg_record *r)
-{
-	const bool failed = r->outcome == OUTCOME_FORBIDDEN || r->outcome == OUTCOME_FAILED;
-
-	(void)LOG_(failed ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, 0, "action ended", kv_u("id", i->id),
-		   kv_s("cluster", settings(d)->names[i->cluster]),
-		   kv_s("duty", duty_name((enum duty)i->duty)), kv_s("namespace", i->ns),
-		   kv_s("pod", i->name), kv_s("uid", i->uid),
-		   kv_s("outcome", outcome_name((enum outcome)r->outcome)), kv_s("reason", r->reason),
-		   kv_s("target", r->target), kv_s("mode", i->observe ? "observe" : "enforce"),
-		   kv_s("detail", r->detail),
-		   kv_s("remedy", failed ? reason_find(r->reason)->text[LANGUAGE_EN].remedy : ""));
-}
-
 void dispatch_on_record_ack(struct dispatch *d, struct child *reporter, const struct msg *m)
 {
 	struct lease *l = lease_find(d->leases, m->u.record_ack.id);
@@ -518,7 +523,9 @@ void dispatch_on_record_ack(struct dispatch *d, struct child *reporter, const st
 	msg_unpack(l->record, &record);
 	const struct msg_record *r = &record.u.record;
 
-	log_end(d, &intent.u.intent, r);
+	end_log_note(&d->end_log, settings(d)->names[l->cluster], &intent.u.intent, r);
+	if (OUTCOMES_WRITTEN >> r->outcome & 1)
+		bucket_put(&d->nominations[l->cluster], &nomination_rate);
 	failures_note(&d->failures, l->cluster, (enum duty)intent.u.intent.duty, (enum outcome)r->outcome,
 		      r->detail, clock_boot_ms());
 	msg_copy_fields(&answer, &record);
@@ -594,6 +601,8 @@ void dispatch_tick(struct dispatch *d, uint64_t now_ms)
 			dispatch_cluster(d, c);
 	keep_floor(d, now_ms);
 	keep_known(d);
+	if (settings(d))
+		end_log_tick(&d->end_log, settings(d)->names, settings(d)->clusters, now_ms);
 }
 
 /* -- stats -- */
@@ -610,11 +619,7 @@ void dispatch_stats(const struct dispatch *d, struct dispatch_stats *ret)
 
 uint64_t dispatch_leases_in(const struct dispatch *d, uint64_t cluster)
 {
-	uint64_t n = 0;
-
-	for (const struct lease *l = lease_next(d->leases, NULL); l; l = lease_next(d->leases, l))
-		n += l->cluster == cluster;
-	return n;
+	return lease_table_count_of(d->leases, cluster);
 }
 
 const struct failure *dispatch_failure(const struct dispatch *d, uint64_t cluster, enum duty duty)

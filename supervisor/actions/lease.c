@@ -17,7 +17,9 @@ struct lease_table {
 	struct lease *waiting[CLUSTERS_MAX + 1], **waiting_tail[CLUSTERS_MAX + 1];
 	struct lease *held[CHILDREN_MAX];
 	uint8_t n_held[CHILDREN_MAX];
-	size_t count, bytes;
+	struct usage {
+		size_t count, bytes;
+	} all, of[CLUSTERS_MAX + 1];
 	uint64_t next_id;
 	bool blocked[CLUSTERS_MAX + 1];
 	bool (*is_paused)(void *ctx, const struct lease *l);
@@ -66,17 +68,37 @@ void lease_table_free(struct lease_table **tp)
 
 size_t lease_table_count(const struct lease_table *t)
 {
-	return t->count;
+	return t->all.count;
 }
 
 size_t lease_table_bytes(const struct lease_table *t)
 {
-	return t->bytes;
+	return t->all.bytes;
 }
 
-bool lease_table_is_full(const struct lease_table *t)
+static bool takes_up(const struct usage *mine, const struct usage *all)
 {
-	return t->count >= LEASES_MAX || t->bytes >= LEASES_BYTES_MAX || t->next_id > LEASE_ID_MAX;
+	return mine->count + all->count >= LEASES_MAX || mine->bytes + all->bytes >= LEASES_BYTES_MAX;
+}
+
+bool lease_table_is_full(const struct lease_table *t, uint64_t cluster, bool alone)
+{
+	static const struct usage none;
+
+	return t->next_id > LEASE_ID_MAX || takes_up(alone ? &none : &t->of[cluster], &t->all);
+}
+
+size_t lease_table_count_of(const struct lease_table *t, uint64_t cluster)
+{
+	return t->of[cluster].count;
+}
+
+static void charge(struct lease_table *t, uint64_t cluster, size_t count, size_t bytes)
+{
+	t->all.count += count;
+	t->all.bytes += bytes;
+	t->of[cluster].count += count;
+	t->of[cluster].bytes += bytes;
 }
 
 bool lease_table_set_next_id(struct lease_table *t, uint64_t id)
@@ -147,8 +169,7 @@ static struct lease *insert(struct lease_table *t, const struct msg *intent)
 	*by_key = l;
 	l->by_id = *by_id;
 	*by_id = l;
-	t->count++;
-	t->bytes += size_of(l);
+	charge(t, l->cluster, 1, size_of(l));
 	return l;
 }
 
@@ -172,7 +193,7 @@ struct lease *lease_reopen(struct lease_table *t, const struct msg *open_intent,
 	msg_set(&intent, intent.revision, revision, strlen(revision));
 	if (t->next_id <= intent.u.intent.id)
 		t->next_id = intent.u.intent.id + 1;
-	if (t->count >= LEASES_MAX || lease_find(t, intent.u.intent.id) || find_key(t, &intent.u.intent))
+	if (t->all.count >= LEASES_MAX || lease_find(t, intent.u.intent.id) || find_key(t, &intent.u.intent))
 		return NULL;
 	struct lease *l = insert(t, &intent);
 
@@ -201,8 +222,7 @@ void lease_close(struct lease_table *t, struct lease **lp)
 	for (p = &t->by_id[l->id % BUCKETS]; *p != l; p = &(*p)->by_id)
 		;
 	*p = l->by_id;
-	t->count--;
-	t->bytes -= size_of(l);
+	charge(t, l->cluster, -(size_t)1, -size_of(l));
 	free_lease(l);
 	*lp = NULL;
 }
@@ -262,7 +282,7 @@ static void set_record(struct lease_table *t, struct lease *l, const struct msg 
 	msg_copy_fields(&record, result);
 	record.u.record.id = l->id;
 	l->record = msg_pack(&record);
-	t->bytes += msg_packed_size(l->record);
+	charge(t, l->cluster, 0, msg_packed_size(l->record));
 	l->phase = LEASE_RECORDING;
 	l->sent = false;
 }

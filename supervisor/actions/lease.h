@@ -54,8 +54,11 @@ void lease_table_free(struct lease_table **t);
 size_t lease_table_count(const struct lease_table *t);
 /* What all leases take, without the table. */
 size_t lease_table_bytes(const struct lease_table *t);
-/* No room for another nomination, or no id is left. */
-bool lease_table_is_full(const struct lease_table *t);
+/* No room for another nomination of that cluster, or no id is left. Unless it is alone it may have as much as
+ * it leaves to others, so none fills the table: n that flood it leave an (n+1)th of it. */
+bool lease_table_is_full(const struct lease_table *t, uint64_t cluster, bool alone);
+/* Open leases of that cluster. */
+size_t lease_table_count_of(const struct lease_table *t, uint64_t cluster);
 /* First id that no lease has had, as the history says. Ids only grow. False: that is further ahead than any
  * history can be, and nothing changes. */
 bool lease_table_set_next_id(struct lease_table *t, uint64_t id);

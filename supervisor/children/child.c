@@ -44,6 +44,7 @@ struct child {
 	bool slow;          /* it died too often, and has not been ready since */
 	char sandbox[256];
 	char error[256];              /* why the last life ended */
+	struct log_quota lines;       /* that its messages have the supervisor write, in all its lives */
 	char *troubles[TROUBLE__MAX]; /* what this one cannot do at present; NULL = it can */
 };
 
@@ -95,9 +96,13 @@ int child_send(struct child *c, const struct msg *m, int fd)
 
 /* -- killing -- */
 
+/* Once a life, so it is told whatever else the child has had told. */
 static void condemn(struct child *c, const char *what, const char *why)
 {
+	struct log_quota *before = log_charge(NULL);
+
 	(void)log_warn(0, "child is killed", kv_s("because", what), CHILD_KV(c), kv_s("detail", why));
+	(void)log_charge(before);
 	(void)snprintf(c->error, sizeof(c->error), "%s", why);
 	c->life.condemned = true;
 	child_event(c, FSM_EV_LATE);
@@ -109,6 +114,12 @@ void child_kill(struct child *c, const char *why)
 		condemn(c, "it hangs", why);
 }
 
+void child_replace(struct child *c, const char *why)
+{
+	if (!c->life.condemned)
+		condemn(c, "it does not take its settings", why);
+}
+
 void child_protocol_error(struct child *c, const char *why)
 {
 	if (!c->life.condemned)
@@ -117,8 +128,12 @@ void child_protocol_error(struct child *c, const char *why)
 
 void child_tick(struct child *c, uint64_t now_ms)
 {
-	const uint64_t stalled = now_ms - c->life.beat_ms;
+	const uint64_t stalled = now_ms - c->life.beat_ms, left_out = log_quota_left_out(&c->lines);
 	char why[64];
+
+	if (left_out)
+		(void)log_warn(0, "a child has more told than the log takes", CHILD_KV(c),
+			       kv_u("lines_left_out", left_out));
 
 	if (c->life.eof_ms && now_ms - c->life.eof_ms > EOF_MS) {
 		child_kill(c, "closed its channel and does not end");
@@ -172,11 +187,8 @@ static void on_trouble(struct child *c, const struct msg_trouble *trouble)
 	*to = trouble->text[0] ? xstrdup(trouble->text) : NULL;
 }
 
-static void on_msg(void *ctx, struct channel *channel, const struct msg *m, int fd)
+static void take(struct child *c, const struct msg *m, int fd)
 {
-	struct child *c = ctx;
-
-	(void)channel;
 	if (fd >= 0) { /* no child has a descriptor to give */
 		(void)close(fd);
 		child_protocol_error(c, "a descriptor rode along");
@@ -193,6 +205,17 @@ static void on_msg(void *ctx, struct channel *channel, const struct msg *m, int 
 		on_trouble(c, &m->u.trouble);
 	else
 		c->env->ops->on_msg(c->env->root, c, m);
+}
+
+/* Whatever line a message leads to, its sender pays for. */
+static void on_msg(void *ctx, struct channel *channel, const struct msg *m, int fd)
+{
+	struct child *c = ctx;
+	struct log_quota *before = log_charge(&c->lines);
+
+	(void)channel;
+	take(c, m, fd);
+	(void)log_charge(before);
 }
 
 /* An end of the channel is followed by the death, which says more (the exit code); a bad message makes it
@@ -232,7 +255,8 @@ static void describe_death(struct child *c, const siginfo_t *si)
 
 static enum fsm_cause cause_of(const struct child *c, int code)
 {
-	if (code == EXIT_CODE_CONFIG)
+	/* Who was ready once had settings that can be used: it does not end all others by its word. */
+	if (code == EXIT_CODE_CONFIG && !c->info.was_ready)
 		return FSM_CAUSE_CONFIG;
 	return code == -SIGKILL && !c->life.condemned ? FSM_CAUSE_KILLED : FSM_CAUSE_OWN;
 }

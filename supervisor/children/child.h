@@ -77,6 +77,8 @@ void child_tick(struct child *c, uint64_t now_ms);
 /* It hangs: log, remember, kill, once a life. Of what it still says only what child_ops lets through counts.
  */
 void child_kill(struct child *c, const char *why);
+/* It does not take its settings: the same; its next life begins with them. */
+void child_replace(struct child *c, const char *why);
 /* It broke a rule of the protocol: the same. */
 void child_protocol_error(struct child *c, const char *why);
 

@@ -19,8 +19,8 @@ struct generation {
 	uint64_t writes_per_minute, writes_per_hour; /* the supervisor's own limit a cluster, 0 = none */
 	char state_dir[STATE_DIR_MAX + 1];
 	uint64_t log_level, log_format;
-	uint64_t duties; /* that are enabled, bits; for people, as is config */
-	char config[256];
+	uint64_t duties;  /* that are enabled, bits: no other is nominated for */
+	char config[256]; /* for people */
 	uint64_t clusters;
 	char names[CLUSTERS_MAX][64];
 	uint64_t workers[CLUSTERS_MAX];

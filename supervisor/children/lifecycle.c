@@ -57,6 +57,11 @@ const struct generation *lifecycle_generation(const struct lifecycle *l)
 	return settings_load_generation(l->settings);
 }
 
+bool lifecycle_is_current(const struct lifecycle *l, const struct child *c)
+{
+	return settings_load_is_current(l->settings, c);
+}
+
 bool lifecycle_is_running(const struct lifecycle *l)
 {
 	return l->phase == LIFECYCLE_RUNNING;
@@ -263,6 +268,11 @@ static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const char 
 	l->ops->on_reload_end(l->above, conn, err ? EXIT_CODE_CONFIG : EXIT_CODE_OK, said ? said : text);
 }
 
+static void on_taken(struct lifecycle *l, struct child *c)
+{
+	l->ops->on_taken(l->above, c);
+}
+
 static void on_dump_signal(evutil_socket_t sig, short what, void *arg)
 {
 	const struct lifecycle *l = arg;
@@ -399,7 +409,7 @@ struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, co
 {
 	static const struct child_ops child_ops = { on_hello, on_msg,     still_counts,
 						    on_dead,  on_give_up, on_changed };
-	static const struct settings_load_ops load_ops = { on_first, on_load_end };
+	static const struct settings_load_ops load_ops = { on_first, on_load_end, on_taken };
 	struct lifecycle *l = xcalloc(1, sizeof(*l));
 
 	l->notify = notify_new(&l->watchdog_ms);

@@ -32,6 +32,8 @@ struct lifecycle_ops {
 	/* Settings are in force: for the first time, new ones, or the same and clusters that could (not) be
 	 * loaded. */
 	void (*on_loaded)(struct supervisor *s);
+	/* A child that had older settings has those in force. */
+	void (*on_taken)(struct supervisor *s, struct child *c);
 	/* A load that conn asked for has ended: exit code and text for it. */
 	void (*on_reload_end)(struct supervisor *s, uint64_t conn, int code, const char *text);
 	/* So many things have to end before anybody is asked to drain. */
@@ -65,6 +67,8 @@ struct event_base *lifecycle_base(const struct lifecycle *l);
 struct children *lifecycle_children(const struct lifecycle *l);
 /* The generation in force; NULL before the first. */
 const struct generation *lifecycle_generation(const struct lifecycle *l);
+/* It has the settings in force, none older. */
+bool lifecycle_is_current(const struct lifecycle *l, const struct child *c);
 bool lifecycle_is_running(const struct lifecycle *l);
 /* When the settings are loaded again by themselves, boot time; 0 = not, or just now. */
 uint64_t lifecycle_next_load_ms(const struct lifecycle *l);

@@ -19,8 +19,8 @@
 #include "build_id.h"
 #include "supervisor/children/file_watch.h"
 
-#define LOAD_MS  40000u /* the loader limits itself to 30 s */
-#define AGREE_MS 10000u /* all children have prepared */
+#define LOAD_MS 40000u /* the loader limits itself to 30 s */
+#define TAKE_MS 15000u /* a child has taken new settings; one that is silent for so long hangs anyway */
 /* What one cluster may take of a run. The first run is short, as all others wait for it; what is too slow for
  * it, such as a plugin that asks a cloud, gets its time at the second. */
 #define FIRST_LIMIT_MS 6000u
@@ -33,6 +33,7 @@ static const struct backoff_policy trouble_backoff = { 1000, 30000, 0.2 };
 /* Generations, 0 = none. */
 struct held {
 	uint64_t in_force, offered, prepared; /* offered: its SETTINGS_ACK is awaited */
+	uint64_t behind_ms;                   /* boot time since which it has older ones than it should */
 };
 
 struct settings_load {
@@ -44,12 +45,13 @@ struct settings_load {
 	bool stopped;
 	struct spawned loader;
 	struct generation *made;     /* by the loader that runs, NULL = none does */
-	struct generation *offered;  /* children are preparing it */
-	struct generation *in_force; /* for new children too */
+	struct generation *in_force; /* for the supervisor and for new children; others are offered it */
+	bool taking;                 /* the end of this run waits for children that have older ones */
 	struct held held[CHILDREN_MAX];
 	uint64_t conn;                       /* who asked, 0 nobody */
 	uint64_t language;                   /* enum language, of the answer */
 	char *warned, *warning;              /* warnings of the last run and of this one, a line each */
+	struct log_quota lines;              /* that loaders have us write */
 	char problem[512];                   /* last error of this run, for an operator */
 	char said[512];                      /* the same in the language of who asked; empty: it is English */
 	uint64_t since_ms;                   /* start of this step */
@@ -70,7 +72,7 @@ const struct generation *settings_load_generation(const struct settings_load *l)
 
 uint64_t settings_load_next_ms(const struct settings_load *l)
 {
-	return l->made || l->offered ? 0 : l->refresh_at_ms;
+	return l->made || l->taking ? 0 : l->refresh_at_ms;
 }
 
 bool settings_load_is(const struct settings_load *l, pid_t pid)
@@ -126,58 +128,102 @@ static int send_settings(const struct settings_load *l, struct child *c, const s
 	return child_send(c, &m, g->fd[at->role][at->cluster]);
 }
 
-/* Only a child that has prepared a generation is told to use it. One that became READY after the offer runs
- * on what it started with, and catches up. */
+bool settings_load_is_current(const struct settings_load *l, const struct child *c)
+{
+	return l->held[child_info(c)->index].in_force == l->in_force->number;
+}
+
+static bool is_behind(const struct settings_load *l, const struct child *c)
+{
+	return child_is_ready(c) && !settings_load_is_current(l, c);
+}
+
+/* What a watcher nominates by new settings is judged by new settings. */
+static bool waits_for_workers(const struct settings_load *l, uint64_t cluster)
+{
+	size_t i = 0;
+
+	for (struct child *w; (w = children_next(l->children, ROLE_WORKER, cluster, &i));)
+		if (is_behind(l, w))
+			return true;
+	return false;
+}
+
+/* A child uses only what it has prepared. */
 static void use_prepared(struct settings_load *l, struct child *c)
 {
 	struct held *h = held_by(l, c);
 	const struct msg m = { .type = MSG_SETTINGS_COMMIT, .u.settings_commit.generation = h->prepared };
 
-	if (child_send(c, &m, -1) == 0)
-		h->in_force = h->prepared;
+	if (child_send(c, &m, -1) < 0) {
+		child_replace(c, "it does not read its new settings");
+		return;
+	}
+	h->in_force = h->prepared;
+	h->behind_ms = 0;
+	l->ops->on_taken(l->env->root, c);
 }
 
-static void commit(struct settings_load *l)
+static void use_where_prepared(struct settings_load *l, bool watchers)
 {
-	generation_free(&l->in_force);
-	l->in_force = TAKE_PTR(l->offered);
+	for (size_t i = 0; i < children_count(l->children); i++) {
+		struct child *c = children_get(l->children, i);
+		const struct child_info *at = child_info(c);
+
+		if (is_behind(l, c) && held_by(l, c)->prepared == l->in_force->number &&
+		    (at->role == ROLE_WATCHER) == watchers &&
+		    !(watchers && waits_for_workers(l, at->cluster)))
+			use_prepared(l, c);
+	}
+}
+
+/* No child can hinder another: the run ends when each has the settings, or is started again with them. */
+static void go_on(struct settings_load *l)
+{
+	size_t behind = 0;
+
+	use_where_prepared(l, false);
+	use_where_prepared(l, true);
 	for (size_t i = 0; i < children_count(l->children); i++)
-		if (l->held[i].prepared == l->in_force->number)
-			use_prepared(l, children_get(l->children, i));
-	log_info("settings in force", kv_u("generation", l->in_force->number));
+		behind += is_behind(l, children_get(l->children, i));
+	if (behind > 0 || !l->taking)
+		return;
+	l->taking = false;
 	finish(l, 0, "");
 }
 
-static void commit_when_all_prepared(struct settings_load *l)
+static void offer(struct settings_load *l, struct child *c)
 {
-	for (size_t i = 0; i < children_count(l->children); i++)
-		if (l->held[i].offered == l->offered->number)
-			return;
-	commit(l);
+	struct held *h = held_by(l, c);
+	const uint64_t now = clock_boot_ms();
+
+	if (!is_behind(l, c) || h->prepared == l->in_force->number)
+		return;
+	if (!h->behind_ms)
+		h->behind_ms = now;
+	if (now - h->behind_ms > TAKE_MS)
+		child_replace(c, "it has not taken its new settings in time");
+	else if (h->offered != l->in_force->number && send_settings(l, c, l->in_force) == 0)
+		h->offered = l->in_force->number;
 }
 
-static void give_up_offer(struct settings_load *l, const char *why)
+/* Also one that became READY with older settings than those in force. */
+static void offer_to_all(struct settings_load *l)
 {
 	for (size_t i = 0; i < children_count(l->children); i++)
-		l->held[i].offered = 0;
-	generation_free(&l->offered);
-	finish(l, -EINVAL, why);
+		offer(l, children_get(l->children, i));
+	go_on(l);
 }
 
-/* A child that is starting takes the old generation and is offered the new one when it is READY. */
-static void offer(struct settings_load *l, struct child *c, const struct generation *g)
+/* The loader has validated it, so nobody is asked: the supervisor goes by it from now on, and gives work to
+ * those alone that have it. */
+static void take(struct settings_load *l, struct generation *g)
 {
-	if (child_is_ready(c) && send_settings(l, c, g) == 0)
-		held_by(l, c)->offered = g->number;
-}
-
-static void offer_to_all(struct settings_load *l, struct generation *g)
-{
-	l->offered = g;
-	l->since_ms = clock_boot_ms();
-	for (size_t i = 0; i < children_count(l->children); i++)
-		offer(l, children_get(l->children, i), g);
-	commit_when_all_prepared(l);
+	generation_free(&l->in_force);
+	l->in_force = g;
+	l->taking = true;
+	log_info("settings in force", kv_u("generation", g->number));
+	offer_to_all(l);
 }
 
 /* -- the children -- */
@@ -198,31 +244,22 @@ void settings_load_on_settings_ack(struct settings_load *l, struct child *c, con
 {
 	const struct msg_settings_ack *ack = &m->u.settings_ack;
 	struct held *h = held_by(l, c);
-	char why[400];
 
 	if (ack->generation != h->offered)
-		return; /* an offer that was given up */
+		return;
 	h->offered = 0;
-	(void)snprintf(why, sizeof(why), "%s: %s", role_name(child_info(c)->role), ack->error);
 	if (ack->ok)
 		h->prepared = ack->generation;
-	if (l->offered && l->offered->number == ack->generation) {
-		if (ack->ok)
-			commit_when_all_prepared(l);
-		else
-			give_up_offer(l, why);
-	} else if (ack->ok) {
-		use_prepared(l, c);
-	} else {
-		child_kill(c, why); /* it refuses what all others use: it starts again with that */
-	}
+	else if (is_behind(l, c))
+		child_replace(c, ack->error);
+	go_on(l);
 }
 
 void settings_load_on_dead(struct settings_load *l, const struct child *c)
 {
 	*held_by(l, c) = (struct held){ 0 };
-	if (l->offered)
-		commit_when_all_prepared(l);
+	if (l->in_force)
+		go_on(l);
 }
 
 /* -- what the loader made -- */
@@ -251,7 +288,7 @@ static void loaded(struct settings_load *l, struct generation *g, int code)
 		return;
 	}
 	if (g && !fixed && !l->stopped && !generation_equal(l->in_force, g)) {
-		offer_to_all(l, g);
+		take(l, g);
 		return;
 	}
 	if (fixed)
@@ -359,11 +396,8 @@ static void take_watch(struct settings_load *l)
 	file_watch_start(l->watch, l->env->base);
 }
 
-static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
+static void take_msg(struct settings_load *l, const struct msg *m, int fd)
 {
-	struct settings_load *l = ctx;
-
-	(void)c;
 	if (m->type == MSG_LOAD_WATCH) {
 		on_load_watch(l, &m->u.load_watch, fd);
 		return;
@@ -373,6 +407,16 @@ static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 	else if (m->type == MSG_LOAD_LINE)
 		on_load_line(l, &m->u.load_line);
 	generation_add(l->made, m, fd);
+}
+
+static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
+{
+	struct settings_load *l = ctx;
+	struct log_quota *before = log_charge(&l->lines);
+
+	(void)c;
+	take_msg(l, m, fd);
+	(void)log_charge(before);
 }
 
 static void on_close(void *ctx, struct channel *c, int err, const char *text)
@@ -415,7 +459,7 @@ int settings_load_start(struct settings_load *l, uint64_t conn, uint64_t languag
 
 	if (l->stopped || (conn && l->again_conn))
 		return -EBUSY;
-	l->again = l->made || l->offered;
+	l->again = l->made || l->taking;
 	if (l->again) {
 		l->again_language = conn ? language : l->again_language;
 		l->again_conn = conn ? conn : l->again_conn;
@@ -444,20 +488,12 @@ void settings_load_stop(struct settings_load *l)
 	l->stopped = true;
 }
 
-/* A child that became READY with an older generation than the one in force catches up. */
-static void catch_up(struct settings_load *l)
-{
-	for (size_t i = 0; i < children_count(l->children); i++)
-		if (!l->held[i].offered && l->held[i].in_force < l->in_force->number)
-			offer(l, children_get(l->children, i), l->in_force);
-}
-
 /* For a second or two the old settings are in force, longer only while it happens again and again. */
 static bool load_changed_files(struct settings_load *l, uint64_t now_ms)
 {
 	const char *name = file_watch_due(l->watch, now_ms);
 
-	if (!name || l->stopped || l->made || l->offered ||
+	if (!name || l->stopped || l->made || l->taking ||
 	    (l->by_files_ms && now_ms - l->by_files_ms < BY_FILES_MS))
 		return false;
 	log_info("a file has changed: the settings are loaded again", kv_s("name", name));
@@ -468,16 +504,19 @@ static bool load_changed_files(struct settings_load *l, uint64_t now_ms)
 
 void settings_load_tick(struct settings_load *l, uint64_t now_ms)
 {
+	const uint64_t left_out = log_quota_left_out(&l->lines);
+
+	if (left_out)
+		(void)log_warn(0, "the loader has more told than the log takes",
+			       kv_u("lines_left_out", left_out));
 	if (l->made && now_ms - l->since_ms > LOAD_MS)
 		spawned_kill(&l->loader);
-	else if (l->offered && now_ms - l->since_ms > AGREE_MS)
-		give_up_offer(l, "not all processes answered in time");
 	else if (load_changed_files(l, now_ms))
 		return;
-	else if (!l->made && !l->offered && l->refresh_at_ms && now_ms >= l->refresh_at_ms)
+	else if (!l->made && !l->taking && l->refresh_at_ms && now_ms >= l->refresh_at_ms)
 		(void)settings_load_start(l, 0, LANGUAGE_EN);
-	else if (!l->offered && l->in_force)
-		catch_up(l);
+	else if (l->in_force && !l->stopped)
+		offer_to_all(l);
 }
 
 struct settings_load *settings_load_new(const struct child_env *env, struct children *children,
@@ -500,7 +539,6 @@ void settings_load_free(struct settings_load **lp)
 
 	spawned_done(&l->loader);
 	generation_free(&l->made);
-	generation_free(&l->offered);
 	generation_free(&l->in_force);
 	file_watch_free(&l->made_watch);
 	file_watch_free(&l->watch);

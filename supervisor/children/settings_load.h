@@ -1,6 +1,6 @@
-/* settings_load.h - the loader's runs, and what becomes of them. A generation is taken whole or not at all:
- * first all children prepare it, then all use it. Process: supervisor.  Owns: the loader's process, the
- * generation in force and the one that is offered. */
+/* settings_load.h - the loader's runs, and what becomes of them. A generation is taken whole or not at all.
+ * The loader validates it, and then it is in force: a child that refuses it, or does not answer, is started
+ * again with it. Process: supervisor.  Owns: the loader's process and the generation in force. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef SUPERVISOR_CHILDREN_SETTINGS_LOAD_H
 #define SUPERVISOR_CHILDREN_SETTINGS_LOAD_H
@@ -17,6 +17,8 @@ struct settings_load_ops {
 	 * loaded; else the old ones stay, and text says why, for the log; said (NULL: text) says it in the
 	 * language of who asked. conn: what settings_load_start() was given. */
 	void (*on_end)(struct lifecycle *l, uint64_t conn, int err, const char *text, const char *said);
+	/* A child that had older settings has those in force. */
+	void (*on_taken)(struct lifecycle *l, struct child *c);
 };
 
 /* All is borrowed; argv is the loader's, NULL behind the last; ops get env->root. */
@@ -30,11 +32,14 @@ void settings_load_free(struct settings_load **l);
 int settings_load_start(struct settings_load *l, uint64_t conn, uint64_t language);
 /* Nothing is loaded or offered any more. */
 void settings_load_stop(struct settings_load *l);
-/* What new children get; NULL before the first run has ended. Borrowed until the loop comes round. */
+/* What is in force, and what new children get; NULL before the first run has ended. Borrowed until the loop
+ * comes round. */
 const struct generation *settings_load_generation(const struct settings_load *l);
 /* When the next run begins by itself, boot time; 0 = not, or one is under way. Clusters that could not be
  * loaded are tried again after 1 s, 2 s, ... up to half a minute. */
 uint64_t settings_load_next_ms(const struct settings_load *l);
+/* It has the settings in force: what it does, it does by them. */
+bool settings_load_is_current(const struct settings_load *l, const struct child *c);
 /* This process is the loader. */
 bool settings_load_is(const struct settings_load *l, pid_t pid);
 

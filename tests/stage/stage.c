@@ -17,6 +17,7 @@
 #include "base/exit.h"
 #include "base/xalloc.h"
 #include "build_id.h"
+#include "model/duties.h"
 #include "supervisor/children/spawn.h"
 
 #define ACTORS   (ROLE__MAX * STAGE_WORKERS)
@@ -195,13 +196,17 @@ static void send_blob(const struct actor *a, enum role role, uint64_t cluster, i
 static void load(const struct stage *s, const struct actor *a)
 {
 	const int fd = memfd_create("settings", MFD_CLOEXEC);
+	const ssize_t written = write(fd, &s->o.edition, sizeof(s->o.edition));
 	struct msg m = { .type = MSG_LOAD_SUPERVISOR,
 			 .u.load_supervisor = { .clusters = 1,
 						.observe = s->o.observe,
 						.election = s->o.election,
+						.duties = ~s->o.duties_off & ((UINT64_C(1) << DUTY__MAX) - 1),
 						.writes_per_minute = s->o.writes_per_minute,
 						.writes_per_hour = s->o.writes_per_hour } };
 
+	if (written < 0)
+		abort();
 	msg_set(&m, load_supervisor.state_dir, s->o.dir, strlen(s->o.dir));
 	(void)say(a, &m, -1);
 	m = (struct msg){ .type = MSG_LOAD_CLUSTER, .u.load_cluster = { .workers = STAGE_WORKERS } };
@@ -223,9 +228,10 @@ static void hear_one(struct stage *s, struct actor *a, const struct msg *m)
 		s->o.on_msg(s->o.ctx, a->role, a->number, m);
 	if (m->type == MSG_SETTINGS && !a->ready) {
 		a->ready = say(a, &ready, -1);
-	} else if (m->type == MSG_SETTINGS) {
+	} else if (m->type == MSG_SETTINGS && s->o.answers[a->role] != STAGE_IS_SILENT) {
+		const bool ok = s->o.answers[a->role] == STAGE_TAKES;
 		const struct msg ack = { .type = MSG_SETTINGS_ACK,
-					 .u.settings_ack = { m->u.settings.generation, true, "" } };
+					 .u.settings_ack = { m->u.settings.generation, ok, "" } };
 
 		(void)say(a, &ack, -1);
 	}
@@ -370,6 +376,13 @@ struct stage *stage_new(const struct stage_options *o)
 	(void)lifecycle_reload(s->supervisor->root, 0, LANGUAGE_EN);
 	stage_run(s);
 	return s;
+}
+
+void stage_reload(struct stage *s, const struct stage_options *o)
+{
+	s->o = *o;
+	(void)lifecycle_reload(s->supervisor->root, 0, LANGUAGE_EN);
+	stage_run(s);
 }
 
 void stage_free(struct stage **sp)

@@ -13,10 +13,16 @@
 
 #define STAGE_WORKERS 2
 
+/* What a child does with settings that it is offered while it runs. */
+enum stage_answer { STAGE_TAKES, STAGE_REFUSES, STAGE_IS_SILENT };
+
 struct stage_options {
 	const char *dir; /* state directory */
 	uint64_t writes_per_minute, writes_per_hour;
 	bool observe, election;
+	uint64_t duties_off; /* bits */
+	uint64_t edition;    /* settings of another one differ */
+	enum stage_answer answers[ROLE__MAX];
 	/* What a child gets from the supervisor. */
 	void (*on_msg)(void *ctx, enum role role, uint64_t number, const struct msg *m);
 	void *ctx;
@@ -30,6 +36,8 @@ struct stage *stage_new(const struct stage_options *o);
 /* As by SIGKILL: what the supervisor has not written is lost. */
 void stage_free(struct stage **s);
 
+/* From now on these count; the directory stays. The settings are loaded again. */
+void stage_reload(struct stage *s, const struct stage_options *o);
 struct supervisor *stage_supervisor(struct stage *s);
 /* An operator's end of a new connection to the control socket; the caller closes it. */
 int stage_connect(const struct stage *s);

@@ -223,6 +223,7 @@ static void ready(uint64_t generation)
 	if (is("world"))
 		print_world();
 	end_if(is("die-after-ready"), -1);
+	end_if(is("exit78-when-ready"), 78);
 	if (is("bad-frame") || is("silent"))
 		(void)channel_flush(channel, 1000);
 	if (is("bad-frame"))
@@ -632,6 +633,7 @@ static int load(const char *path)
 
 	find_state_dir(path, &m);
 	m.u.load_supervisor.clusters = clusters;
+	m.u.load_supervisor.duties = (UINT64_C(1) << DUTY__MAX) - 1;
 	send_msg(&m, -1);
 	m = (struct msg){ .type = MSG_LOAD_FIXED, .u.load_fixed.value = is("other-lease") };
 	strcpy(m.u.load_fixed.key, "leaderElection.name");

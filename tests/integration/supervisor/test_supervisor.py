@@ -143,6 +143,12 @@ def configuration_death_ends_with_78():
     assert t.wait_exit() == 78
 
 
+def who_was_ready_once_ends_no_other():
+    t = Service(watcher="exit78-when-ready")
+    t.wait_for("exit 78", count=3)
+    assert t.process.poll() is None
+
+
 def temporary_death_of_the_history_ends_with_75():
     t = Service(reporter="exit75")
     assert t.wait_exit() == 75
@@ -402,11 +408,14 @@ def unchanged_settings_are_not_sent():
     assert "COMMIT" not in t.text() and "reload failed" not in t.text()
 
 
-def one_refusal_keeps_all_on_the_old():
+def who_refuses_settings_is_started_again_with_them():
     t = ready()
     t.reload(worker="refuse-reload")
-    t.wait_for("worker: no thanks")
-    assert "COMMIT" not in t.text()
+    t.wait_for("it does not take its settings", count=2)
+    t.wait_for("no thanks", count=2)
+    t.wait_for("COMMIT", count=2)  # the reporter and the watcher go on with them
+    t.wait_for(r"SETTINGS worker 2", count=4)  # offered, and at the start of the next life
+    assert t.process.poll() is None and "reload failed" not in t.text()
 
 
 def invalid_reload_keeps_the_old():

@@ -102,6 +102,13 @@ bool lifecycle_is_running(const struct lifecycle *l)
 	return true;
 }
 
+bool lifecycle_is_current(const struct lifecycle *l, const struct child *c)
+{
+	(void)l;
+	(void)c;
+	return true;
+}
+
 void lifecycle_open(struct lifecycle *l)
 {
 	(void)l;
@@ -251,6 +258,24 @@ static void is_written(uint64_t id)
 		&(struct msg){ .type = MSG_INTENT_ACK, .u.intent_ack = { .id = id, .written = true } });
 }
 
+static void forget(void)
+{
+	while (n_sent > 0)
+		free(sent[--n_sent].packed);
+}
+
+/* It is written, granted, carried out and recorded. */
+static void ends(struct child *worker, uint64_t id, uint64_t outcome)
+{
+	struct msg m = { .type = MSG_RESULT, .u.result = { .id = id, .outcome = outcome, .replicas = -1 } };
+
+	strcpy(m.u.result.reason, "Evicted");
+	is_written(id);
+	dispatch_on_result(dispatch, worker, &m);
+	dispatch_on_record_ack(dispatch, child_of(ROLE_REPORTER, 0, 0),
+			       &(struct msg){ .type = MSG_RECORD_ACK, .u.record_ack.id = id });
+}
+
 static void leads(uint64_t cluster, bool leading, uint64_t valid_until)
 {
 	dispatch_on_leader(dispatch, &(struct msg){ .type = MSG_LEADER,
@@ -274,6 +299,7 @@ static void begin(uint64_t clusters, uint64_t workers, bool election)
 	root.generation = generation_new(1);
 	root.generation->clusters = clusters;
 	root.generation->election = election;
+	root.generation->duties = UINT64_MAX;
 	for (uint64_t c = 0; c < clusters; c++) {
 		(void)snprintf(root.generation->names[c], sizeof(root.generation->names[c]), "c%u",
 			       (unsigned)c);
@@ -298,8 +324,7 @@ static void tear_down(void)
 	children_free(&root.children);
 	generation_free(&root.generation);
 	event_base_free(env.base);
-	while (n_sent > 0)
-		free(sent[--n_sent].packed);
+	forget();
 }
 
 /* -- leadership -- */
@@ -452,6 +477,58 @@ TEST(leases_have_an_end)
 	ck_assert_uint_eq(m.u.nomination_result.outcome, OUTCOME_REFUSED);
 	ck_assert_str_eq(m.u.nomination_result.reason, reason_code(REASON_BUSY));
 	ck_assert_uint_gt(m.u.nomination_result.retry_ms, 0);
+}
+
+/* Whoever nominates what is never written: 8192 at once, then a hundred a second. */
+TEST(what_writes_nothing_has_a_rate)
+{
+	begin(2, 1, false);
+	struct child *watcher = child_of(ROLE_WATCHER, 0, 0), *worker = gets_ready(ROLE_WORKER, 0, 0);
+	const struct lease_end {
+		uint64_t outcome;
+		size_t opened;
+	} rows[] = {
+		{ OUTCOME_REFUSED, LEASES_MAX }, { OUTCOME_REFUSED, 100 }, /* a second later */
+		{ OUTCOME_DONE, 3000 }, /* after a long time; such can go on and on */
+		{ OUTCOME_DONE, 3000 },          { OUTCOME_DONE, 3000 },   { OUTCOME_DONE, 3000 },
+	};
+	uint64_t id = 0;
+
+	for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+		const size_t n = rows[row].outcome == OUTCOME_DONE ? 3000 : LEASES_MAX + 100;
+		const uint64_t before = id;
+
+		for (size_t i = 0; i < n; i++) {
+			const size_t refused = was_sent(watcher, MSG_NOMINATION_RESULT, NULL);
+
+			nominate(0, (unsigned)i);
+			if (was_sent(watcher, MSG_NOMINATION_RESULT, NULL) == refused)
+				ends(worker, ++id, rows[row].outcome);
+			forget();
+		}
+		ck_assert_uint_eq(id - before, rows[row].opened);
+		nominate(1, 1); /* another cluster has its own */
+		ck_assert_uint_eq(was_sent(NULL, MSG_INTENT, NULL), row == 0);
+		if (row == 0)
+			id++;
+		forget();
+		clock_fake_advance(row == 0 ? 1000 : 3600000);
+	}
+}
+
+TEST(a_duty_that_is_off_is_not_nominated_for)
+{
+	begin(1, 1, false);
+	struct msg m;
+
+	root.generation->duties = ~(UINT64_C(1) << DUTY_EVICTED);
+	nominate(0, 1);
+	ck_assert_uint_eq(was_sent(NULL, MSG_INTENT, NULL), 0);
+	ck_assert_uint_eq(was_sent(child_of(ROLE_WATCHER, 0, 0), MSG_NOMINATION_RESULT, &m), 1);
+	ck_assert_str_eq(m.u.nomination_result.reason, "DutyDisabled");
+	root.generation->duties = UINT64_C(1) << DUTY_EVICTED;
+	nominate(0, 1);
+	ck_assert_uint_eq(was_sent(NULL, MSG_INTENT, NULL), 1);
 }
 
 TEST_MAIN("supervisor/dispatch")

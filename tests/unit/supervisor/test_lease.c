@@ -312,14 +312,14 @@ TEST(memory_is_small_and_has_a_limit)
 
 	ck_assert_ptr_nonnull(lease_open(table, &m, false));
 	ck_assert_uint_le(lease_table_bytes(table), 400);
-	for (; !lease_table_is_full(table); n++) {
+	for (; !lease_table_is_full(table, 0, true); n++) {
 		m = usual((unsigned)n);
 		ck_assert_ptr_nonnull(lease_open(table, &m, false));
 	}
 	ck_assert_uint_eq(n, LEASES_MAX);
 	tear_down();
 	set_up();
-	for (n = 0; !lease_table_is_full(table); n++) {
+	for (n = 0; !lease_table_is_full(table, 0, true); n++) {
 		m = longest((unsigned)n);
 		ck_assert_ptr_nonnull(lease_open(table, &m, false));
 	}
@@ -331,6 +331,32 @@ TEST(memory_is_small_and_has_a_limit)
 		lease_close(table, &l);
 	}
 	ck_assert_uint_eq(lease_table_bytes(table), 0);
+}
+
+/* It has as much as it leaves to others; who is alone has all. */
+TEST(no_cluster_fills_the_table)
+{
+	uint64_t n[3] = { 0 };
+
+	for (uint64_t c = 0; c < 3; c++)
+		for (; !lease_table_is_full(table, c, false); n[c]++) {
+			struct msg m = usual((unsigned)n[c]);
+
+			m.u.nominate.cluster = c;
+			ck_assert_ptr_nonnull(lease_open(table, &m, false));
+		}
+	ck_assert_uint_eq(n[0], LEASES_MAX / 2);
+	ck_assert_uint_eq(n[1], LEASES_MAX / 4);
+	ck_assert_uint_eq(n[2], LEASES_MAX / 8);
+	ck_assert(!lease_table_is_full(table, 0, true));
+	ck_assert_uint_eq(lease_table_count_of(table, 1), n[1]);
+	for (uint64_t id = 1; id <= n[0]; id++) {
+		struct lease *l = lease_find(table, id);
+
+		lease_close(table, &l);
+	}
+	ck_assert(!lease_table_is_full(table, 0, false));
+	ck_assert_uint_eq(lease_table_count_of(table, 0), 0);
 }
 
 TEST(a_holder_has_room_for_a_few)

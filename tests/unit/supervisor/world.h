@@ -15,7 +15,7 @@ extern struct world {
 	struct stage *s;
 	struct stage_options o;
 	struct msg heard[HEARD_MAX]; /* by any child, since forget() */
-	uint64_t holders[64];        /* worker by lease id */
+	uint64_t holders[512];       /* worker by lease id */
 	size_t n;
 } w;
 

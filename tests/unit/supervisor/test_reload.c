@@ -1,0 +1,154 @@
+/* test_reload.c - settings that the loader has validated are in force, whatever a child makes of them: one
+ * that refuses them, or does not answer, is started again with them and hinders no other. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "model/duties.h"
+#include "world.h"
+
+#define PATIENCE_MS 16000 /* a silent child has this long, and a bit */
+
+static const enum role roles[] = { ROLE_REPORTER, ROLE_WATCHER, ROLE_WORKER };
+
+static void begin(void)
+{
+	set_up();
+	open_history();
+	forget();
+}
+
+static void end(void)
+{
+	tear_down();
+	w.o = (struct stage_options){ 0 };
+}
+
+static void reload(void)
+{
+	w.o.edition++;
+	stage_reload(w.s, &w.o);
+}
+
+static const struct generation *in_force(void)
+{
+	return lifecycle_generation(stage_supervisor(w.s)->root);
+}
+
+static bool one_has_died(enum role role)
+{
+	return stage_lives(w.s, role, 0) == 2;
+}
+
+static void all_have(enum role again)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
+		ck_assert_int_eq(one_has_died(roles[i]), roles[i] == again);
+	for (size_t i = 0; i < children_count(lifecycle_children(stage_supervisor(w.s)->root)); i++)
+		ck_assert(lifecycle_is_current(
+			stage_supervisor(w.s)->root,
+			children_get(lifecycle_children(stage_supervisor(w.s)->root), i)));
+	ck_assert_str_eq(lifecycle_refusal(stage_supervisor(w.s)->root), "");
+}
+
+TEST(all_take_new_settings_and_none_is_started_again)
+{
+	reload();
+	ck_assert_uint_eq(in_force()->number, 2);
+	ck_assert_uint_eq(count(MSG_SETTINGS_COMMIT), 2 + STAGE_WORKERS);
+	all_have(ROLE__MAX);
+}
+
+TEST_LOOP(a_child_that_refuses_is_started_again, 0, 3)
+{
+	w.o.answers[roles[_i]] = STAGE_REFUSES;
+	reload();
+	ck_assert_uint_eq(in_force()->number, 2);
+	stage_pass(w.s, 1000);
+	all_have(roles[_i]);
+}
+
+TEST_LOOP(a_child_that_is_silent_is_started_again, 0, 3)
+{
+	w.o.answers[roles[_i]] = STAGE_IS_SILENT;
+	w.o.observe = true;
+	reload();
+	ck_assert(in_force()->observe);
+	ck_assert(!one_has_died(roles[_i]));
+	stage_pass(w.s, PATIENCE_MS);
+	stage_pass(w.s, 1000);
+	all_have(roles[_i]);
+}
+
+/* Also one that cannot be sent them, because it does not read. */
+TEST(a_reload_is_over_though_a_child_is_silent)
+{
+	w.o.answers[ROLE_WATCHER] = STAGE_IS_SILENT;
+	reload();
+	stage_pass(w.s, PATIENCE_MS);
+	w.o.answers[ROLE_WATCHER] = STAGE_TAKES;
+	reload();
+	ck_assert_uint_eq(in_force()->number, 3);
+	all_have(ROLE_WATCHER);
+}
+
+TEST(what_is_switched_off_is_off_before_any_child_has_answered)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
+		w.o.answers[roles[i]] = STAGE_IS_SILENT;
+	w.o.duties_off = UINT64_C(1) << DUTY_EVICTED;
+	reload();
+	nominate(1);
+	ck_assert_uint_eq(count(MSG_INTENT), 0);
+	ck_assert_str_eq(heard(MSG_NOMINATION_RESULT, 0)->u.nomination_result.reason, "DutyDisabled");
+}
+
+/* Fewer namespaces, a longer threshold: whoever judges by the old ones gets nothing to do. */
+TEST(a_worker_with_older_settings_gets_no_work)
+{
+	w.o.answers[ROLE_WORKER] = STAGE_IS_SILENT;
+	reload();
+	nominate(1);
+	acknowledge(1);
+	stage_pass(w.s, 5000);
+	ck_assert_uint_eq(count(MSG_PREFETCH), 0);
+	ck_assert_uint_eq(count(MSG_GRANT), 0);
+	stage_pass(w.s, PATIENCE_MS);
+	stage_pass(w.s, 1000);
+	ck_assert_uint_eq(count(MSG_GRANT), 1);
+	ck_assert(!heard(MSG_GRANT, 0)->u.grant.verify_first);
+}
+
+TEST(a_watcher_gets_new_settings_behind_its_workers)
+{
+	w.o.answers[ROLE_WORKER] = STAGE_IS_SILENT;
+	reload();
+	ck_assert_uint_eq(count(MSG_SETTINGS_COMMIT), 1); /* to the reporter */
+	stage_pass(w.s, PATIENCE_MS);
+	ck_assert_uint_eq(count(MSG_SETTINGS_COMMIT), 2);
+	stage_pass(w.s, 1000);
+	all_have(ROLE_WORKER);
+}
+
+TEST(what_a_child_did_counts_though_it_refuses)
+{
+	nominate(1);
+	acknowledge(1);
+	const uint64_t number = w.holders[1];
+	struct msg m[2] = { { .type = MSG_SETTINGS_ACK, .u.settings_ack.generation = 2 },
+			    result_of(1, OUTCOME_DONE) };
+
+	w.o.answers[ROLE_WORKER] = STAGE_IS_SILENT;
+	reload();
+	ck_assert(stage_say_all(w.s, ROLE_WORKER, number, m, 2));
+	stage_run(w.s);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_WORKER, number), 2);
+	ck_assert_uint_eq(only_record()->outcome, OUTCOME_DONE);
+	ck_assert_uint_eq(count(MSG_GRANT), 1);
+}
+
+TEST_MAIN("supervisor/reload")
+{
+	tcase_add_checked_fixture(t, begin, end);
+}
