@@ -319,8 +319,8 @@ def shared(t):
     assert program.log().count("watcher and workers have one credential") == 1, program.log()
     # Two names of the same credential are one.
     program.write_config({**config, "kubeconfig": one, "writerKubeconfig": str(t.kubeconfig("cleaner"))})
-    program.reload()
-    time.sleep(1.5)
+    program.ask("reload", check=True)
+    time.sleep(0.5)
     assert told() == (True, True, 1), told()
     program.write_config({**config, "kubeconfig": str(t.write("pair", both)), "writerContext": "writer"})
     program.reload()
