@@ -523,7 +523,7 @@ void cluster_watch_set_settings(struct cluster_watch *w, struct settings *s)
 	if (!w->stopped)
 		start_namespace_watch(w);
 	set_presence(w);
-	send_watch_stats(w); /* such as whether its credential is the workers', which no pod need change for */
+	send_watch_stats(w); /* no pod need change for it */
 	schedule(w);
 }
 
