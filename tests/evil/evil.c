@@ -25,7 +25,7 @@
 /* Fields that tell one message from another of its type. */
 static const char *const numbers[] = { "id", "look", "digest", "conn", "left" };
 
-enum act { ANSWER, LIE, SWALLOW, MUTE };
+enum act { ANSWER, PRECEDE, LIE, SWALLOW, MUTE };
 
 struct words {
 	char *v[WORDS_MAX];
@@ -357,12 +357,12 @@ static int keep_fields(struct rule *r, int type, const struct words *w, size_t f
 static int add_rule(enum act act, const struct words *w)
 {
 	struct rule *r = &evil.rules[evil.n_rules];
-	const size_t at = act == ANSWER ? 2 : 1; /* where the message that is made stands */
+	const size_t at = act <= PRECEDE ? 2 : 1; /* where the message that is made stands */
 
 	if (evil.n_rules == RULES_MAX || w->n < at)
 		return -EINVAL;
 	*r = (struct rule){ .act = act, .type = type_of(w->v[0]) };
-	r->answer = act == ANSWER ? type_of(w->v[1]) : r->type;
+	r->answer = act <= PRECEDE ? type_of(w->v[1]) : r->type;
 	if (r->type < 0 || (act <= LIE && keep_fields(r, r->answer, w, at) < 0))
 		return -EINVAL;
 	evil.n_rules++;
@@ -372,6 +372,11 @@ static int add_rule(enum act act, const struct words *w)
 static int obey_answer(const struct words *w)
 {
 	return add_rule(ANSWER, w);
+}
+
+static int obey_precede(const struct words *w)
+{
+	return add_rule(PRECEDE, w);
 }
 
 static int obey_lie(const struct words *w)
@@ -488,7 +493,7 @@ static const struct {
 	{ "say", obey_say },       { "flood", obey_flood }, { "random", obey_random },
 	{ "answer", obey_answer }, { "lie", obey_lie },     { "swallow", obey_swallow },
 	{ "mute", obey_mute },     { "raw", obey_raw },     { "pass", obey_pass },
-	{ "hang", obey_hang },     { "rest", obey_rest },
+	{ "hang", obey_hang },     { "rest", obey_rest },   { "precede", obey_precede },
 };
 
 int evil_obey(struct process *p, enum role role, const char *command)
@@ -511,12 +516,13 @@ int evil_obey(struct process *p, enum role role, const char *command)
 
 /* -- between the process and its channel -- */
 
-static const struct rule *rule_for(const struct msg *m, enum act a, enum act b)
+/* The first of those acts. */
+static const struct rule *rule_for(const struct msg *m, unsigned acts)
 {
 	for (size_t i = 0; i < evil.n_rules; i++) {
 		const struct rule *r = &evil.rules[i];
 
-		if ((r->act == a || r->act == b) && (r->type == MSG__MAX || r->type == (int)m->type))
+		if ((acts >> r->act & 1) && (r->type == MSG__MAX || r->type == (int)m->type))
 			return r;
 	}
 	return NULL;
@@ -524,7 +530,7 @@ static const struct rule *rule_for(const struct msg *m, enum act a, enum act b)
 
 bool evil_receives(const struct msg *m)
 {
-	const struct rule *r = rule_for(m, ANSWER, SWALLOW);
+	const struct rule *r = rule_for(m, 1u << ANSWER | 1u << PRECEDE | 1u << SWALLOW);
 	struct msg answer;
 
 	if (!evil.process)
@@ -532,18 +538,18 @@ bool evil_receives(const struct msg *m)
 	note(m);
 	if (!r || m->type == MSG_CTL_PROBE)
 		return false;
-	if (r->act == ANSWER) {
+	if (r->act <= PRECEDE) {
 		begin(&answer, r->answer);
 		msg_copy_fields(&answer, m);
 		(void)set_fields(&answer, &r->fields);
 		(void)send_own(&answer);
 	}
-	return true;
+	return r->act != PRECEDE;
 }
 
 const struct msg *evil_sends(const struct msg *m, struct msg *buf)
 {
-	const struct rule *r = evil.acting ? NULL : rule_for(m, LIE, MUTE);
+	const struct rule *r = evil.acting ? NULL : rule_for(m, 1u << LIE | 1u << MUTE);
 
 	if (!evil.process)
 		return m;

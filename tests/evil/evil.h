@@ -20,6 +20,7 @@ struct process;
  *                                        those; made of chance and of what this process has sent and received
  *   rest                                 -EAGAIN while any of these is left to be sent
  *   answer TYPE TYPE2 [FIELD=VALUE...]   from now on answer every TYPE with a TYPE2 that has its fields
+ *   precede TYPE TYPE2 [FIELD=VALUE...]  the same, and the honest answer follows
  *   lie TYPE FIELD=VALUE...              from now on send every TYPE of the honest code changed like that
  *   swallow TYPE|all                     from now on receive none of these
  *   mute TYPE|all                        from now on send none of these

@@ -3,9 +3,11 @@
 the supervisor lives, the other cluster is served, nothing is written that nobody asked for, the log stays short, the history whole."""
 import contextlib
 import functools
-import random
+import os
 import pathlib
+import random
 import re
+import signal
 import sqlite3
 import time
 
@@ -54,7 +56,7 @@ def messages_of(role):
 class Tree:
     """A program with two clusters, one of whose processes is evil."""
 
-    def __init__(self, t, more=None, **duties):
+    def __init__(self, t, more=None, workers=2, duties=(), **config):
         cache = t.build / "CMakeCache.txt"
         if not cache.exists() or "OPC_PROBES:BOOL=ON" not in cache.read_text():
             raise Skip("this build answers no probes: it needs OPC_PROBES=ON (preset dev)")
@@ -64,11 +66,12 @@ class Tree:
         t.closing.append(self.other)
         self.there = Objects(self.other, t.prefix)
         self.there.ns(self.ns)
-        config = {**t.config(evicted=self.ns, **duties), "sandbox": "require", **(more or {})}
-        config["clusters"] = [{"name": "evil", "kubeconfig": str(t.kubeconfig("cleaner")), "workers": 2},
+        config = {**t.config(evicted=self.ns, **dict.fromkeys(duties, self.ns), **config), "sandbox": "require", **(more or {})}
+        config["clusters"] = [{"name": "evil", "kubeconfig": str(t.kubeconfig("cleaner")), "workers": workers},
                               {"name": "other", "kubeconfig": str(t.write("kubeconfig-other", self.other.kubeconfig("cleaner"))), "workers": 1}]
         self.program = t.program(config, kubeconfig=None)
         self.pid = self.program.process.pid
+        self.wanted = {}        # what else may be written, as t.expect() takes it
         self.elsewhere = []     # uids of what was deleted in the other cluster
         self.deleted = [t.canary(self.ns)]
         t.wait_history(self.program, uid=self.deleted[0]["metadata"]["uid"], outcome="done")
@@ -100,9 +103,9 @@ class Tree:
     def memory_kb(self):
         return int(re.search(r"^VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{self.pid}/status").read_text(), re.M).group(1))
 
-    def check(self, log_bytes=LOG_BYTES):
+    def check(self, log_bytes=LOG_BYTES, served=True):
         """What holds after every attack, and while it lasts."""
-        slowest = self.slowest_elsewhere()
+        slowest = self.slowest_elsewhere() if served else 0
         assert slowest < LATE, f"a deletion in the other cluster took {slowest:.1f} s"
         assert self.program.process.poll() is None and self.program.pids("supervisor") == [self.pid], "the supervisor has ended"
         assert self.program.status(), "the supervisor does not answer"
@@ -128,16 +131,17 @@ class Tree:
         with contextlib.closing(sqlite3.connect(next(self.program.state.rglob("history.db")))) as history:
             assert history.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
-    def expect(self, **wanted):
-        """Nothing was written but that, there and here."""
-        self.t.expect(**{**wanted, "deleted": [*self.deleted, *wanted.get("deleted", ())]})
+    def expect(self):
+        """Nothing else was written, there and here."""
+        self.t.expect(deleted=self.deleted, **self.wanted)
         written = sorted(r.uid for r in self.other.log() if r.is_write and r.resource == "pods" and self.other.is_program(r))
         assert written == sorted(self.elsewhere), f"in the other cluster: {written}, not {self.elsewhere}"
 
 
-def attack(name, role, *commands, killed=False, holds=None, log_bytes=LOG_BYTES, seconds=0, **options):
+def attack(name, role, *commands, killed=False, holds=None, log_bytes=LOG_BYTES, served=True, recovers=True, **options):
     """Register it. commands: text for the process, or functions of the tree. killed: it is for breaking the protocol.
-    holds: a function of the tree, which asserts what this attack must not have done. seconds: how long it is watched."""
+    holds: a function of the tree, which asserts what this attack must not have done. served: the other cluster is, meanwhile.
+    recovers: when the attacker is dead nothing has been written but what tree.deleted and tree.wanted say."""
     def register(doc):
         def run(t):
             tree = Tree(t, **options)
@@ -146,22 +150,91 @@ def attack(name, role, *commands, killed=False, holds=None, log_bytes=LOG_BYTES,
                     command(tree)
                 else:
                     tree.obey(role, command)
-            end = time.monotonic() + seconds
-            tree.check(log_bytes)
-            while time.monotonic() < end:
-                time.sleep(0.5)
-                tree.check(log_bytes)
+            tree.check(log_bytes, served)
             tree.wait_sent(role)
-            tree.check(log_bytes)
+            tree.check(log_bytes, served)
             if killed:
                 t.until(f"the {role} to be killed", lambda: tree.broke_the_protocol(role), 10)
             if holds:
                 holds(tree)
-            tree.recover(role)
-            tree.expect()
+            if recovers:
+                tree.recover(role)
+                tree.expect()
         run.__doc__ = doc
         scenario(f"evil/{name}", servers=("apisim",), timeout=150)(run)
     return register
+
+
+# What takes long stands first.
+
+# -- the worker lies about what it did, or does nothing --
+
+def claims_to_have_written(tree):
+    """It says done and writes nothing: the watch sees the pod stand, and the log says so."""
+    tree.obey("worker", "answer GRANT RESULT outcome=0 http=200 reason=Evicted at=1")
+    pod = tree.t.objects.evict(tree.t.objects.pod(tree.ns))
+    tree.t.wait_history(tree.program, uid=pod["metadata"]["uid"], outcome="done")
+    assert not tree.t.writes_on(pod)
+    tree.t.until("the contradiction to be told", lambda: "contradicts a worker's result" in tree.program.log(), 60)
+
+
+def ends_anothers_lease(tree):
+    """The worker of the other cluster says that what this cluster's worker holds is done."""
+    tree.obey("worker", "swallow GRANT")
+    pod = tree.t.objects.evict(tree.t.objects.pod(tree.ns))
+    tree.t.until("the lease to be held", lambda: any(r["uid"] == pod["metadata"]["uid"] for r in tree.program.history()), 10)
+    tree.obey("worker", "flood 50 RESULT outcome=0 reason=Evicted", cluster=1)
+    tree.t.until("the other worker to be killed", lambda: tree.broke_the_protocol("worker"), 10)
+    assert not [r for r in tree.program.history() if r["uid"] == pod["metadata"]["uid"] and r["outcome"] == "done"]
+    tree.deleted.append(pod)
+
+
+def keeps_the_lease(tree):
+    """It takes what it is granted and never answers: it is killed, and another does it, once."""
+    tree.obey("worker", "swallow GRANT")
+    pod = tree.t.objects.evict(tree.t.objects.pod(tree.ns))
+    tree.t.wait_write(pod, 60)
+    tree.deleted.append(pod)
+    assert len(tree.t.writes_on(pod)) == 1
+
+
+def every_timing(tree):
+    """A number that has no name ends its sender, never the reporter."""
+    pid = tree.program.pids("reporter")
+    for number in range(16):
+        tree.obey("worker", f"say TIMING timing={number} n=1")
+    assert tree.program.pids("reporter") == pid, "the reporter has ended"
+
+
+attack("worker-claims-to-have-written", "worker", claims_to_have_written, workers=1, recovers=False)("The worker says done and has written nothing.")
+attack("worker-ends-anothers-lease", "worker", ends_anothers_lease, workers=1, served=False)("A worker ends what another one holds.")
+attack("worker-keeps-the-lease", "worker", keeps_the_lease, workers=1)("The worker never answers: it is killed, and another does it once.")
+attack("worker-counts-without-a-name", "worker", every_timing)("The worker says every TIMING that a number can name.")
+
+
+# -- any of them hangs, is deaf or dumb, or sends descriptors --
+
+def hangs(tree, role):
+    tree.obey(role, "hang")
+    tree.t.until(f"the {role} to be killed", lambda: '"because":"it hangs"' in tree.program.log() or "no heartbeat" in tree.program.log(), 30)
+    tree.wait_ready()
+
+
+def passes_descriptors(tree, role):
+    """They are closed: the supervisor has no more than before."""
+    before = len(list(pathlib.Path(f"/proc/{tree.pid}/fd").iterdir()))
+    for fd in (0, 2, 3):
+        tree.obey(role, f"pass {fd}")
+        tree.wait_ready()
+    tree.t.until("the descriptors to be closed", lambda: len(list(pathlib.Path(f"/proc/{tree.pid}/fd").iterdir())) <= before + 2, 10)
+
+
+for _role in ("watcher", "worker", "reporter"):
+    attack(f"{_role}-hangs", _role, functools.partial(hangs, role=_role))(f"The {_role} hangs: it is killed, and there is another.")
+    attack(f"{_role}-sends-no-heartbeat", _role, "mute all", functools.partial(lambda tree, role: tree.t.until(
+        f"the {role} to be killed", lambda: "no heartbeat" in tree.program.log(), 30), role=_role), served=False)(
+            f"The {_role} says nothing any more, and runs on.")
+    attack(f"{_role}-passes-descriptors", _role, functools.partial(passes_descriptors, role=_role))(f"The {_role} sends descriptors along.")
 
 
 # -- what no role may say --
@@ -221,3 +294,185 @@ def random_messages(tree, role, lives=4):
 for _role in ("watcher", "worker", "reporter"):
     attack(f"{_role}-random", _role, functools.partial(random_messages, role=_role))(
         f"The {_role} sends valid messages of chance, 20,000 in a life.")
+
+
+# -- the watcher wants what is not due, elsewhere, too often, too early, or without an end --
+
+def nominate(pod, duty, action, key=None, **more):
+    meta = pod["metadata"]
+    return " ".join([f"say NOMINATE ns={meta['namespace']} name={meta['name']} uid={meta['uid']} action_key={key or meta['uid']}",
+                     f"duty={duty} action={action} reason=Evicted", *(f"{k}={v}" for k, v in more.items())])
+
+
+EVICTED, IMAGE_PULL = 0, 2
+SCALE_DOWN = 4
+ACTIONS = ((0, 0), (1, 3), (2, 1), (2, 4), (4, 0), (5, 4), (0, 3), (0, 4))     # (duty, action), and two that do not go together
+
+
+def nominate_healthy(tree):
+    """A pod that runs, and is Ready, for every duty; alone, and of a workload."""
+    workload = tree.t.objects.workload("Deployment", tree.ns, 1)
+    alone = tree.t.objects.pod(tree.ns)
+    for pod, key in ((alone, None), (workload.pods()[0], workload.uid)):
+        tree.t.objects.run(pod, ready=True)
+        for duty, action in ACTIONS:
+            tree.obey("watcher", nominate(pod, duty, action, key, since=1))
+    time.sleep(1)
+
+
+def nominate_twice(tree):
+    """The same pod under twenty keys: the workers' second looks find it gone, or bound to what is not there any more."""
+    pod = tree.t.objects.pod(tree.ns)
+    tree.obey("watcher", "mute NOMINATE")
+    tree.t.objects.evict(pod)
+    for i in range(20):
+        tree.obey("watcher", nominate(pod, EVICTED, 0, f"key-{i}"))
+    tree.t.wait_write(pod)
+    time.sleep(0.5)
+    done = [r for r in tree.t.writes_on(pod) if r.ok]
+    assert len(done) == 1, done
+
+
+def past_budgets(tree):
+    """Thirty that are due, where the budgets allow one a minute: the supervisor's own limit is twice that, and ten."""
+    tree.obey("watcher", "mute NOMINATE")
+    for _ in range(30):
+        pod = tree.t.objects.evict(tree.t.objects.pod(tree.ns))
+        tree.obey("watcher", nominate(pod, EVICTED, 0))
+    time.sleep(1)
+
+
+def at_most_the_limit(tree):
+    written = len([r for r in tree.t.writes() if r.ok])
+    assert written <= 24, f"{written} writes, and the limit is 12 a minute"     # two minutes at most
+    assert "own limit of writes is reached" in tree.program.log()
+
+
+def failing(tree, kind="StatefulSet"):
+    workload = tree.t.objects.workload(kind, tree.ns, 1)
+    workload.fail_to_pull()
+    return workload, workload.pods()[0]
+
+
+def forged_since(tree):
+    """It fails for a moment; the watcher says for a day, and nominates it."""
+    workload, pod = failing(tree)
+    revision = workload.revision
+    tree.obey("watcher", f"say FAILING_SINCE duty={IMAGE_PULL} owner={workload.uid} revision={revision} at=1",
+              nominate(pod, IMAGE_PULL, SCALE_DOWN, workload.uid, revision=revision, since=1, others_pulled_at=1))
+    time.sleep(3)
+
+
+def ask_for_restores(tree):
+    """Of a scale-down that nobody has corrected."""
+    workload, _ = failing(tree, "Deployment")
+    tree.t.wait_write(workload)
+    tree.wanted = {"scaled": [workload]}
+    tree.t.wait_history(tree.program, outcome="done", reason="CannotPullImage")
+    for number in range(1, 11):
+        tree.obey("watcher", f"say RESTORE_ASK id={number}")
+        time.sleep(0.2)
+    assert workload.wanted() == 0
+
+
+def leads_for_ever(tree):
+    """It says once that it leads until the end of time, and nothing more: its word lasts 15 s."""
+    tree.obey("watcher", "mute LEADER", "say LEADER leading=1 valid_until=18446744073709551615 holder=x")
+    time.sleep(16.5)
+    pod = tree.t.objects.evict(tree.t.objects.pod(tree.ns))
+    tree.t.never("something is written without the Lease", lambda: tree.t.writes_on(pod), 4)
+    tree.deleted.append(pod)
+
+
+def asks_without_end(tree):
+    """What is saved becomes much, and is asked for again and again; the other watcher, and an operator, get their answers."""
+    tree.obey("watcher", "flood 20000 SAVED kind=reverted at=1 until=9000000000000000 count=1")
+    tree.wait_sent("watcher")
+    tree.obey("watcher", "flood 20000 SAVED_GET")
+    other = next(p["pid"] for p in tree.program.status()["processes"] if p["role"] == "watcher" and p["cluster"] == "other")
+    os.kill(other, signal.SIGKILL)
+    tree.t.until("the other watcher to be synced", lambda: any(
+        c["name"] == "other" and c["synced"] for c in tree.program.status()["clusters"]) and any(
+        p["pid"] not in (0, other) and p["role"] == "watcher" and p["cluster"] == "other" for p in tree.program.status()["processes"]), 8)
+    assert tree.program.history(), "the history does not answer"
+
+
+attack("watcher-wants-the-healthy", "watcher", nominate_healthy)("The watcher nominates what runs and is Ready, for every duty.")
+attack("watcher-wants-a-restore", "watcher", "say NOMINATE action=2 reason=x", killed=True)("The watcher nominates a restore.")
+attack("watcher-wants-another-cluster", "watcher", "say NOMINATE cluster=1 reason=x", killed=True)("The watcher nominates in another cluster.")
+attack("watcher-wants-it-twice", "watcher", nominate_twice, recovers=False)("The watcher nominates one pod under twenty keys: it is deleted once.")
+attack("watcher-past-its-budgets", "watcher", past_budgets, holds=at_most_the_limit, recovers=False,
+       served=False, deleteEvictedPod={"maxPerMinute": 1})("The watcher forgets its budgets: the supervisor's own limit holds.")
+attack("watcher-makes-it-old", "watcher", forged_since, duties=("image_pull",), hours="1h")("The watcher says that a fresh failure is old.")
+attack("watcher-wants-it-back", "watcher", ask_for_restores, duties=("image_pull",), hours="1s")(
+    "The watcher asks for a scale-down to be taken back that nobody has corrected.")
+attack("watcher-leads-for-ever", "watcher", leads_for_ever, leaderElection={"enable": True, "namespace": "default"})(
+    "The watcher says that it leads for ever.")
+attack("watcher-asks-without-end", "watcher", asks_without_end)("The watcher asks for what is saved, again and again.")
+
+
+# -- the reporter says what is not so: it can make the program stop, and not have it do anything --
+
+def never_while(tree, *commands, seconds=3):
+    """What is due is left alone while the reporter does that."""
+    tree.obey("reporter", *commands)
+    pod = tree.t.objects.evict(tree.t.objects.pod(tree.ns))
+    tree.t.never("something is written that was not written down", lambda: tree.t.writes_on(pod), seconds)
+    tree.deleted.append(pod)
+
+
+def resumes(tree):
+    tree.program.ask("pause", check=True)
+    never_while(tree, "say PAUSE on=0 duty=-1", "flood 100 PAUSE on=0 duty=-1 cluster_name=evil")
+    tree.program.kill("reporter")
+    tree.wait_ready()
+    tree.program.ask("resume", check=True)
+
+
+def makes_it_old(tree):
+    """A new watcher asks; before the honest answer the reporter says that what fails now has failed for ever."""
+    workload, _ = failing(tree)
+    tree.obey("reporter", f"precede SAVED_GET FAILING_SINCE_ROW duty={IMAGE_PULL} owner={workload.uid} revision={workload.revision} at=1")
+    tree.program.kill("watcher")
+    tree.wait_ready()
+    time.sleep(3)
+
+
+def gives_no_guards(tree):
+    """A new watcher asks; the reporter says that nothing was saved: the limit of writes is the supervisor's."""
+    tree.obey("reporter", "answer SAVED_GET SAVED_END")
+    tree.program.kill("watcher")
+    tree.wait_ready()
+
+
+def looks_everywhere(tree):
+    """With the workers' credential, at pods of a namespace that no report shows, and too often."""
+    pod = tree.t.objects.pod(tree.ns)
+    tree.obey("reporter", f"flood 3000 LOOK ns={tree.ns} pod={pod['metadata']['name']} uid= container=main")
+    tree.wait_sent("reporter")
+    time.sleep(0.5)
+    reads = [r for r in tree.t.requests() if r.verb == "get" and r.name == pod["metadata"]["name"]]
+    assert len(reads) <= 600, f"{len(reads)} looks"    # two workers, 300 a minute each
+
+
+def silent_reporter(tree):
+    never_while(tree, "swallow all")
+
+
+def not_written_down(tree):
+    never_while(tree, "mute INTENT_ACK")
+
+
+def refuses_to_write_down(tree):
+    never_while(tree, "lie INTENT_ACK written=0")
+
+
+attack("reporter-keeps-no-intent", "reporter", not_written_down, served=False)("The reporter never acknowledges: nothing is done.")
+attack("reporter-refuses-intents", "reporter", refuses_to_write_down, served=False)("The reporter says that no intent was written: nothing is done.")
+attack("reporter-swallows-all", "reporter", silent_reporter, served=False)("The reporter takes nothing: nothing is done.")
+attack("reporter-invents-an-intent", "reporter", "say OPEN_INTENT id=77 reason=Evicted", killed=True)("The reporter opens an intent in the midst of its life.")
+attack("reporter-tells-a-watcher", "reporter", "say SAVED_ROW kind=breaker at=1", killed=True)("The reporter sends rows that no watcher asked for.")
+attack("reporter-resumes", "reporter", resumes, served=False)("The reporter takes back what an operator has paused.")
+attack("reporter-makes-it-old", "reporter", makes_it_old, duties=("image_pull",), hours="1h")("The reporter says that a fresh failure is old.")
+attack("reporter-gives-no-guards", "reporter", gives_no_guards)("The reporter says that nothing was saved.")
+attack("reporter-looks-everywhere", "reporter", looks_everywhere)("The reporter has workers look at what no report shows.")
