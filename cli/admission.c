@@ -359,6 +359,19 @@ static void print_deletions(struct printer *p)
 	       "variables.what != 'DELETE pods' ||\n"
 	       "request.?options.orValue({}).all(k, k in ['kind', 'apiVersion', 'gracePeriodSeconds', "
 	       "'preconditions', 'dryRun'])");
+	/* No policy sees whether the node is gone, where force frees nothing that is in use: somebody may
+	 * give the right for that. */
+	demand(p,
+	       "a pod with a ResourceClaim is deleted by force only with the right to force it, or when its "
+	       "phase is over or it has no node",
+	       "variables.what != 'DELETE pods' || variables.phase in ['Failed', 'Succeeded'] ||\n"
+	       "request.?options.?gracePeriodSeconds.orValue(1) != 0 || oldObject.spec.?nodeName.orValue('') "
+	       "== '' "
+	       "||\n"
+	       "(oldObject.spec.?resourceClaims.orValue([]).size() == 0 &&\n"
+	       " oldObject.?status.?resourceClaimStatuses.orValue([]).size() == 0 &&\n"
+	       " !oldObject.?status.?extendedResourceClaimStatus.hasValue()) ||\n"
+	       "authorizer.requestResource.check('force').allowed()");
 	demand(p, "this pod is spared: its annotations say so, or it is this program's",
 	       "variables.what != 'DELETE pods' ||\n"
 	       "!('kubernetes.io/config.mirror' in variables.before ||\n"

@@ -479,6 +479,36 @@ def webhook_annotations(t):
     t.admin.request("DELETE", f"{RBAC}/clusterrolebindings/{ns}-taken")
 
 
+@scenario("admission/claims", servers=("cluster",))
+def claims(t):
+    """Who may delete pods frees no ResourceClaim by force, by whatever way the pod holds it, without the right to."""
+    t.is_mine = lambda _: False
+    ns = t.ns()
+    rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "delete"]},
+             {"apiGroups": [""], "resources": ["events"], "verbs": ["create"]}]
+    user, token, client = account(t, ns, rules)
+    name, made = f"claims-{ns}", [{"name": "gpu", "resourceClaimTemplateName": "gpus"}]
+    by_spec, by_status = (t.objects.pod(ns, claims=how) for how in ([{"name": "gpu", "resourceClaimName": "one"}], made))
+    t.objects.status(by_status, resourceClaimStatuses=[{"name": "gpu", "resourceClaimName": "made"}])
+    free = t.objects.terminate(t.objects.pod(ns), 300)
+    held = [t.objects.terminate(pod, 300) for pod in (by_spec, by_status)]
+    over = t.objects.evict(t.objects.pod(ns, claims=made))
+    t.server.wall(user, t.write("wall.yml", f"deleteTerminatingPod: {{enable: true, namespaces: {ns}}}\n"
+                                            f"deleteEvictedPod: {{enable: true, namespaces: {ns}}}\n"), name, token, ns)
+    try:
+        for pod in held:
+            code, answer = ask(client, delete(pod, gracePeriodSeconds=0))
+            assert code == 403 and "ResourceClaim" in answer["message"], f"{code} {answer}"
+        for request in (delete(free, gracePeriodSeconds=0), delete(over)):
+            code, answer = ask(client, request)
+            assert code == 200, f"{code} {answer}"
+        rules[0]["verbs"].append("force")
+        t.admin.patch(f"{RBAC}/namespaces/{ns}/roles/lesser", {"rules": rules})
+        t.until("the right to reach the server", lambda: ask(client, delete(held[0], gracePeriodSeconds=0))[0] == 200, 10)
+    finally:
+        t.server.unwall(name)
+
+
 @scenario("admission/restorer", servers=("cluster",))
 def restorer(t):
     """What stands at 0 comes back only with the right to restore, whatever its mark says."""

@@ -109,8 +109,15 @@ def unreachable(t):
 
 @scenario("terminating/devices")
 def devices(t):
-    """A ResourceClaim is not freed by force while its node is there, answering or not; where that is gone or out of service it is."""
+    """A ResourceClaim is not freed by force while its node is there, answering or not; where that is gone or out of service it is. The
+    admission policy asks for a right then."""
     ns = t.ns()
+    if t.server.has_controllers:
+        to = [{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "cleaner-writer"}]
+        rbac = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{ns}"
+        t.admin.post(f"{rbac}/roles", {"metadata": {"name": "force"}, "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["force"]}]})
+        t.admin.post(f"{rbac}/rolebindings", {"metadata": {"name": "force"}, "subjects": to, "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "force"}})
     config = t.config(terminating=ns, hours="1s")
     config["deleteTerminatingPod"]["unreachableNodes"] = True
     program = t.program(config)

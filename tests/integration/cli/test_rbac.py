@@ -190,6 +190,14 @@ def the_policy_demands():
     assert expression(printed(duty("deleteEvictedPod", announce="5m"), "--admission"), "annotates").startswith("['UPDATE pods', ")
 
 
+def the_policy_frees_no_claim():
+    held = demand(printed(duty("deleteTerminatingPod"), "--admission"),
+                  "a pod with a ResourceClaim is deleted by force only with the right to force it, or when its phase is over or it has no node")
+    for what in ("gracePeriodSeconds.orValue(1) != 0", "resourceClaims.orValue([]).size() == 0", "resourceClaimStatuses.orValue([]).size() == 0",
+                 "!oldObject.?status.?extendedResourceClaimStatus.hasValue()", "|| authorizer.requestResource.check('force').allowed()"):
+        assert what in held, (what, held)
+
+
 def the_policy_binds_replicas_to_the_mark():
     policy, mark = printed(duty("errImagePull"), "--admission"), "'ops-pod-cleaner.io/scaled-down-from'"
     assert expression(policy, "wholes").count("UPDATE") == 5 and "/scale" not in expression(policy, "wholes")
