@@ -8,7 +8,7 @@ if(OPC_SANITIZE)
 endif()
 if(OPC_FUZZ)
 	# The layers report what they cover, too: without it the fuzzer sees nothing but the target's own few lines.
-	target_compile_options(opc_sanitize INTERFACE -fsanitize=fuzzer-no-link)
+	target_compile_options(opc_sanitize INTERFACE -fsanitize=fuzzer-no-link -O1)
 endif()
 if(OPC_COVERAGE)
 	target_compile_options(opc_sanitize INTERFACE --coverage)

@@ -17,6 +17,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "supervisor/actions/lease.h"
+#include "tests/fuzz/made.h"
+#include "tests/stage/memory_dir.h"
 #include "tests/stage/stage.h"
 
 #define KEPT_MAX  64
@@ -25,6 +27,7 @@
 #define MINUTE_MS 60000
 #define NAMED_MAX 64
 #define SLACK_MS  2000 /* KNOWN_SLACK_MS */
+#define ANYONE    (~0u)
 
 struct kept {
 	struct msg intent; /* as OPEN_INTENT */
@@ -42,8 +45,7 @@ struct named {
 };
 
 static struct {
-	const uint8_t *p;
-	size_t n;
+	struct made made;
 	char dir[PATH_MAX];
 	struct stage_options o;
 	struct stage *s;
@@ -59,10 +61,7 @@ static struct {
 
 static uint8_t next(void)
 {
-	if (w.n == 0)
-		return 0;
-	w.n--;
-	return *w.p++;
+	return made_next(&w.made);
 }
 
 static void demand(bool holds, const char *what)
@@ -231,67 +230,24 @@ static void say(enum role role, uint64_t number, const struct msg *m)
 
 /* -- messages made of bytes -- */
 
-static uint64_t number_for(const struct msg_field *f)
+static bool known_id(const struct msg_field *f, uint8_t b, uint64_t *ret)
 {
-	const uint8_t b = next();
-	const uint64_t min = (uint64_t)f->min;
-	uint64_t v = b < 160 ? min + b % 8 : b < 224 ? f->max - b % 4 : min;
-
-	if (strcmp(f->name, "cluster") == 0 && b < 240)
-		v = 0;
-	if (b < 128 && w.n_kept > 0 && strcmp(f->name, "id") == 0)
-		v = w.kept[b % w.n_kept].intent.u.open_intent.id;
-	return f->kind == KIND_BOOL ? b & 1 : v > f->max ? f->max : v;
+	if (b >= 128 || w.n_kept == 0 || strcmp(f->name, "id") != 0)
+		return false;
+	*ret = w.kept[b % w.n_kept].intent.u.open_intent.id;
+	return true;
 }
 
-static void text_for(struct msg *m, const struct msg_field *f, char *dst)
+static const char *known_mac(const struct msg_field *f, uint8_t b)
 {
-	static const char *const texts[] = { "uid-0",   "uid-1",   "uid-2",   "test",
-					     "Evicted", "default", "breaker", "" };
-	const uint8_t b = next();
-	const char *text = texts[b % 8];
-
-	if (strcmp(f->name, "mac") == 0)
-		text = w.n_kept > 0 ? w.kept[b % w.n_kept].intent.u.open_intent.mac : "";
-	if (f->min > 0 && !*text)
-		text = "x";
-	msg_set_text(m, dst, (size_t)f->max + 1, text, strlen(text));
+	if (strcmp(f->name, "mac") != 0)
+		return NULL;
+	return w.n_kept > 0 ? w.kept[b % w.n_kept].intent.u.open_intent.mac : "";
 }
 
-static void fill(struct msg *m)
-{
-	const struct msg_desc *d = msg_desc(m->type);
-
-	for (size_t i = 0; i < d->n; i++) {
-		const struct msg_field *f = &d->fields[i];
-		char *dst = (char *)&m->u + f->off;
-
-		if (f->kind == KIND_BOOL)
-			*(bool *)dst = number_for(f);
-		else if (f->kind == KIND_U64 || f->kind == KIND_I64)
-			*(uint64_t *)(void *)dst = number_for(f);
-		else
-			text_for(m, f, dst);
-	}
-}
-
-/* Some message that this role may send to a running supervisor. */
-static bool make(enum role role, struct msg *ret)
-{
-	const unsigned from = next();
-
-	for (unsigned i = 0; i < MSG__MAX; i++) {
-		const enum msg_type type = (enum msg_type)((from + i) % MSG__MAX);
-		const struct msg_desc *d = msg_desc(type);
-
-		if (!(d->from >> role & 1) || !(d->phases & PH_RUN))
-			continue;
-		*ret = (struct msg){ .type = type };
-		fill(ret);
-		return true;
-	}
-	return false;
-}
+static const char *const texts[8] = {
+	"uid-0", "uid-1", "uid-2", "test", "Evicted", "default", "breaker", ""
+};
 
 static void any_message(void)
 {
@@ -299,7 +255,7 @@ static void any_message(void)
 	const uint8_t b = next();
 	struct msg m;
 
-	if (make(roles[b % 4], &m))
+	if (made_message(&w.made, roles[b % 4], ANYONE, &m))
 		say(roles[b % 4], roles[b % 4] == ROLE_WORKER ? b / 4 % STAGE_WORKERS : 0, &m);
 }
 
@@ -407,7 +363,7 @@ static void operate(void)
 	const uint8_t b = next();
 	struct msg m = { .type = MSG_CTL_PAUSE, .u.ctl_pause = { .duty = DUTY_ALL, .on = b & 1 } };
 
-	if (b & 2 && !make(ROLE_CLI, &m))
+	if (b & 2 && !made_message(&w.made, ROLE_CLI, ANYONE, &m))
 		return;
 	w.paused = false; /* it may resume; what comes of it is seen below */
 	(void)send(w.operator_fd, bytes, msg_encode(&m, bytes), MSG_NOSIGNAL);
@@ -495,22 +451,20 @@ static void prepare(void)
 		abort();
 	(void)snprintf(w.dir, sizeof(w.dir), "%s", at);
 	(void)atexit(remove_folder);
-	log_set_level((enum log_level)(LOG_LEVEL_ERROR + 1));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
-	char state[PATH_MAX + 8], file[PATH_MAX + 64];
+	char state[PATH_MAX + 8];
 
 	if (!w.dir[0])
 		prepare();
 	(void)snprintf(state, sizeof(state), "%s/state", w.dir);
-	(void)snprintf(file, sizeof(file), "%s/" OWN_STATE_FILE, state);
-	(void)unlink(file);
-	w.p = p;
-	w.n = n;
+	memory_dir_clear();
+	log_override_level((enum log_level)(LOG_LEVEL_ERROR + 1), UINT64_MAX);
+	w.made = (struct made){ p, n, texts, known_id, known_mac };
 	w.n_kept = w.n_writes = w.n_named = 0;
 	w.paused = false;
 	clock_fake_set(INT64_C(1790000000000), 1000000);
@@ -518,7 +472,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	start();
 	if (next() & 1)
 		open_history();
-	for (int i = 0; i < STEPS_MAX && w.n > 0; i++) {
+	for (int i = 0; i < STEPS_MAX && w.made.n > 0; i++) {
 		steps[next() % ARRAY_SIZE(steps)]();
 		check();
 	}

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,8 +277,8 @@ static bool hear(struct stage *s, struct actor *a)
 	return true;
 }
 
-/* True: it did something. */
-static bool play(struct stage *s, struct actor *a)
+/* True: it did something. heard: something has come for it. */
+static bool play(struct stage *s, struct actor *a, bool heard)
 {
 	if (!a->process)
 		return false;
@@ -294,7 +295,21 @@ static bool play(struct stage *s, struct actor *a)
 		}
 		return true;
 	}
-	return hear(s, a);
+	return heard && hear(s, a);
+}
+
+/* True: somebody did something. One question for all: most have nothing to hear. */
+static bool play_all(struct stage *s)
+{
+	struct pollfd p[ACTORS];
+	bool more = false;
+
+	for (size_t i = 0; i < ACTORS; i++)
+		p[i] = (struct pollfd){ .fd = s->actors[i].process ? s->actors[i].fd : -1, .events = POLLIN };
+	(void)poll(p, ACTORS, 0);
+	for (size_t i = 0; i < ACTORS; i++)
+		more = play(s, &s->actors[i], p[i].revents != 0) || more;
+	return more;
 }
 
 /* -- running -- */
@@ -305,10 +320,8 @@ void stage_run(struct stage *s)
 	bool more = true;
 
 	for (int i = 0; more && i < RUNS_MAX; i++) {
-		more = false;
 		(void)event_base_loop(base, EVLOOP_NONBLOCK);
-		for (size_t a = 0; a < ACTORS; a++)
-			more = play(s, &s->actors[a]) || more;
+		more = play_all(s);
 	}
 	(void)event_base_loop(base, EVLOOP_NONBLOCK);
 }
