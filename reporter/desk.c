@@ -200,8 +200,10 @@ static void show(struct ask *a, const struct edition *e, const struct zone *zone
 /* Who asks without a sink sees all of it. */
 static struct sink_settings everything(const struct msg_ctl_report *q)
 {
+	static char none[1];
+
 	return (struct sink_settings){
-		.name = (char[]){ "" }, .type = SINK_WEBHOOK, .language = q->language, .top = TOP_SHOWN
+		.name = none, .type = SINK_WEBHOOK, .language = q->language, .top = TOP_SHOWN
 	};
 }
 

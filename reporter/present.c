@@ -168,6 +168,12 @@ static void add_attention(const struct recent_attention *v, size_t n, struct liv
 	}
 }
 
+/* A metric as the number that it was: a watcher may have said any. */
+static int64_t whole(double v)
+{
+	return v < 0 ? 0 : v < 0x1p62 ? (int64_t)v : INT64_C(1) << 62;
+}
+
 static void fill_clusters(const struct present *p, const struct present_sources *from, struct live *l)
 {
 	const struct metrics *m = from->stats->metrics;
@@ -182,8 +188,8 @@ static void fill_clusters(const struct present *p, const struct present_sources 
 			(struct live_cluster){ .name = names->v[i],
 					       .synced = metrics_get(m, METRIC_WATCH_SYNCED, of) > 0,
 					       .leading = metrics_get(m, METRIC_LEADER, of) > 0,
-					       .pods = (uint64_t)metrics_get(m, METRIC_CACHE_PODS, of),
-					       .blocked = (uint64_t)metrics_get(m, METRIC_BLOCKED, of),
+					       .pods = (uint64_t)whole(metrics_get(m, METRIC_CACHE_PODS, of)),
+					       .blocked = (uint64_t)whole(metrics_get(m, METRIC_BLOCKED, of)),
 					       .problem = c ? c->problem : "",
 					       .blocked_by = c ? c->blocked_by : "" };
 	}
@@ -207,8 +213,8 @@ static void add_due(void *ctx, const struct metric_labels *labels, double value)
 		.duty = labels->v[1],
 		.verdict = labels->v[2],
 		.reason = labels->v[3],
-		.n = (uint64_t)value,
-		.oldest_ms = (int64_t)(metrics_get(f->m, METRIC_DUE_OLDEST, labels) * 1000),
+		.n = (uint64_t)whole(value),
+		.oldest_ms = whole(metrics_get(f->m, METRIC_DUE_OLDEST, labels) * 1000),
 	};
 }
 
