@@ -108,9 +108,16 @@ static int find(struct restore *r)
 
 /* -- ask and act -- */
 
-static void take_answer(struct item *i, const struct msg_ctl_dry_run_result *t)
+/* The history was asked which action is of that workload, and is not believed: the worker has looked. */
+static void take_answer(struct item *i, const struct msg_ctl_dry_run_result *t, enum language said)
 {
 	i->outcome = t->outcome;
+	if (i->target[0] && t->target[0] && strcmp(i->target, t->target) != 0) {
+		i->outcome = OUTCOME_REFUSED;
+		i->reason[0] = '\0';
+		(void)snprintf(i->text, sizeof(i->text), phrase(RESTORE_ANOTHER, said), t->target, i->target);
+		return;
+	}
 	if (t->target[0])
 		(void)snprintf(i->target, sizeof(i->target), "%s", t->target);
 	(void)snprintf(i->reason, sizeof(i->reason), "%s", t->reason);
@@ -120,6 +127,7 @@ static void take_answer(struct item *i, const struct msg_ctl_dry_run_result *t)
 static int one(struct restore *r, struct item *i, bool dry)
 {
 	const struct msg ask = { .type = MSG_CTL_RESTORE, .u.ctl_restore = { .id = i->id, .dry = dry } };
+	const enum language said = r->o->output == OUTPUT_JSON ? LANGUAGE_EN : language_of_environment();
 	struct msg m;
 	int code = ctl_send(r->ctl, &ask);
 
@@ -128,17 +136,15 @@ static int one(struct restore *r, struct item *i, bool dry)
 		if (code != EXIT_CODE_OK)
 			return code;
 		if (m.type == MSG_CTL_DRY_RUN_RESULT) {
-			take_answer(i, &m.u.ctl_dry_run_result);
+			take_answer(i, &m.u.ctl_dry_run_result, said);
 			return EXIT_CODE_OK;
 		}
 		if (m.type == MSG_CTL_END) {
 			i->outcome = OUTCOME_REFUSED;
 			i->reason[0] = '\0';
-			_cleanup_free_ char *said = output_answer(
-				m.u.ctl_end.text,
-				r->o->output == OUTPUT_JSON ? LANGUAGE_EN : language_of_environment());
+			_cleanup_free_ char *why = output_answer(m.u.ctl_end.text, said);
 
-			(void)snprintf(i->text, sizeof(i->text), "%s", said);
+			(void)snprintf(i->text, sizeof(i->text), "%s", why);
 			return EXIT_CODE_OK;
 		}
 	}

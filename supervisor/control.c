@@ -22,11 +22,25 @@
 #define CONNECTIONS_MAX 8
 /* Children whose answers one connection waits for at once. */
 #define ASKED_MAX 8
+/* Restores that one connection may have been shown; of older ones a worker is asked again. */
+#define ROWS_MAX 1024
 
 /* What a child has been asked and not answered to the end. */
 struct asked {
 	const struct child *child;
 	unsigned open; /* questions; 0 = free */
+};
+
+/* What a restore puts back, as a worker was asked about it: an order grants this and nothing else, whatever
+ * the history says by then. */
+struct restore_row {
+	uint64_t id, generation; /* the row names its cluster by the index of that generation */
+	enum {
+		ROW_ASKED,
+		ROW_ORDERED,
+		ROW_SHOWN
+	} state; /* a worker looks; the same, and then it is done; it would */
+	struct msg_packed *row;
 };
 
 struct connection {
@@ -36,6 +50,8 @@ struct connection {
 	uid_t uid;           /* who asks */
 	uint64_t restore_id; /* of the CTL_RESTORE that is not answered yet; 0 = none */
 	bool restore_dry;
+	struct restore_row *rows;
+	size_t n_rows;
 	struct asked asked[ASKED_MAX];
 #if defined(OPC_PROBES)
 	const struct child *probed; /* that has not answered a CTL_PROBE yet */
@@ -60,9 +76,87 @@ static struct connection *find(struct control *control, uint64_t id)
 	return NULL;
 }
 
+/* -- what restores put back -- */
+
+static uint64_t generation_of(const struct connection *c)
+{
+	return lifecycle_generation(c->control->supervisor->root)->number;
+}
+
+/* None of an older generation. */
+static struct restore_row *find_row(struct connection *c, uint64_t id)
+{
+	for (size_t i = 0; i < c->n_rows; i++)
+		if (c->rows[i].id == id && c->rows[i].generation == generation_of(c))
+			return &c->rows[i];
+	return NULL;
+}
+
+static void drop_row(struct connection *c, struct restore_row *r)
+{
+	free(r->row);
+	*r = c->rows[--c->n_rows];
+}
+
+static void drop_rows(struct connection *c)
+{
+	while (c->n_rows > 0)
+		drop_row(c, c->rows);
+	free(c->rows);
+	c->rows = NULL;
+}
+
+static void keep_row(struct connection *c, const struct msg *m, bool ordered)
+{
+	const uint64_t id = m->u.ctl_restore_row.origin;
+	struct restore_row *old = find_row(c, id);
+
+	if (!old && c->n_rows == ROWS_MAX)
+		old = c->rows;
+	if (old)
+		drop_row(c, old);
+	c->rows = xreallocarray(c->rows, c->n_rows + 1, sizeof(*c->rows));
+	c->rows[c->n_rows++] =
+		(struct restore_row){ id, generation_of(c), ordered ? ROW_ORDERED : ROW_ASKED, msg_pack(m) };
+}
+
+static void carry_out(struct connection *c, struct restore_row *r)
+{
+	struct msg row;
+
+	msg_unpack(r->row, &row);
+	drop_row(c, r);
+	if (!dispatch_restore(c->control->supervisor->dispatch, &row, c->id, true))
+		control_end(
+			c->control, c->id, EXIT_CODE_TEMPORARY,
+			"something else is being done with this workload, or the program ends: try again");
+}
+
+/* True: it was ordered, and the end of that is the answer. */
+static bool on_looked(struct connection *c, const struct msg_ctl_dry_run_result *t)
+{
+	struct restore_row *r = find_row(c, t->id);
+
+	if (!r || r->state == ROW_SHOWN)
+		return false;
+	if (t->outcome != OUTCOME_WOULD) {
+		drop_row(c, r);
+		return false;
+	}
+	if (r->state == ROW_ORDERED) {
+		carry_out(c, r);
+		return true;
+	}
+	r->state = ROW_SHOWN;
+	return false;
+}
+
+/* -- answers -- */
+
 static void close_connection(struct connection *c)
 {
 	channel_free(&c->channel);
+	drop_rows(c);
 	dry_run_forget(c->control->supervisor->dry_runs, c->id);
 }
 
@@ -70,6 +164,8 @@ void control_answer(void *ctx, uint64_t conn, const struct msg *m)
 {
 	struct connection *c = find(ctx, conn);
 
+	if (c && m->type == MSG_CTL_DRY_RUN_RESULT && on_looked(c, &m->u.ctl_dry_run_result))
+		return;
 	if (c && channel_send(c->channel, m, -1) < 0)
 		close_connection(c); /* it does not read */
 }
@@ -145,9 +241,16 @@ static void forward(struct connection *c, struct msg *m)
 	ask(c, children_find(lifecycle_children(s->root), to, cluster), m, to);
 }
 
-/* One at a time: what the reporter answers is held against it. */
+/* What was shown is done. What was not is looked up, one at a time: the reporter's answer is held against the
+ * question, and a worker looks at it first. */
 static void on_ctl_restore(struct connection *c, struct msg *m)
 {
+	struct restore_row *shown = find_row(c, m->u.ctl_restore.id);
+
+	if (shown && shown->state == ROW_SHOWN && !m->u.ctl_restore.dry) {
+		carry_out(c, shown);
+		return;
+	}
 	c->restore_id = m->u.ctl_restore.id;
 	c->restore_dry = m->u.ctl_restore.dry;
 	m->u.ctl_restore.by_operator = true;
@@ -307,7 +410,7 @@ void control_on_ctl_restore_row(struct control *control, struct child *reporter,
 
 	if (!c)
 		return; /* nothing is written for somebody who has left */
-	if (!a || c->restore_id != r->origin || c->restore_dry != r->dry) {
+	if (!a || c->restore_id != r->origin) {
 		child_protocol_error(reporter, "CTL_RESTORE_ROW that nobody asked for");
 		return;
 	}
@@ -315,16 +418,14 @@ void control_on_ctl_restore_row(struct control *control, struct child *reporter,
 	a->open--;
 	if (r->cluster >= lifecycle_generation(s->root)->clusters || r->action != ACTION_RESTORE) {
 		control_end(control, r->conn, EXIT_CODE_FAILURE, "its cluster is not configured any more");
-	} else if (r->dry) {
-		msg_copy_fields(&ask, m);
-		ask.u.ctl_dry_run.id = r->origin;
-		ask.u.ctl_dry_run.by_operator = true;
-		dry_run_on_ctl_dry_run(s->dry_runs, &ask);
-	} else if (!dispatch_restore(s->dispatch, m, r->conn, true)) {
-		control_end(
-			control, r->conn, EXIT_CODE_TEMPORARY,
-			"something else is being done with this workload, or the program ends: try again");
+		return;
 	}
+	keep_row(c, m, !c->restore_dry);
+	msg_copy_fields(&ask, m);
+	ask.u.ctl_dry_run.id = r->origin;
+	ask.u.ctl_dry_run.by_operator = true;
+	ask.u.ctl_dry_run.vouched = dispatch_vouches(s->dispatch, m);
+	dry_run_on_ctl_dry_run(s->dry_runs, &ask);
 }
 
 void control_on_child_dead(struct control *control, const struct child *child, int code)
@@ -442,8 +543,10 @@ void control_free(struct control **cp)
 {
 	struct control *control = *cp;
 
-	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
 		channel_free(&control->connections[i].channel);
+		drop_rows(&control->connections[i]);
+	}
 	event_free(control->on_accept);
 	(void)close(control->fd);
 	(void)unlink(control->path);

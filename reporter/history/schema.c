@@ -198,6 +198,9 @@ static const char *const migrations[] = {
 	("ALTER TABLE attention ADD COLUMN joined INTEGER NOT NULL DEFAULT 0;"
 	 "ALTER TABLE alarms_told ADD COLUMN up_to INTEGER NOT NULL DEFAULT 0;"
 	 "ALTER TABLE alarms_told ADD COLUMN pause_ms INTEGER NOT NULL DEFAULT 0;"),
+
+	/* The supervisor's signature of what a restore puts back. */
+	"ALTER TABLE results ADD COLUMN mac TEXT NOT NULL DEFAULT '';",
 };
 
 int schema_version(void)

@@ -94,13 +94,16 @@ static void send_nomination_result(struct dispatch *d, const struct msg *from, e
 /* The INTENT or RECORD that the history has not acknowledged. */
 static void send_to_history(struct dispatch *d, struct lease *l)
 {
-	char mac[SIPHASH_TEXT_MAX];
-	struct msg m;
+	const char *name = settings(d)->names[l->cluster];
+	struct msg intent, m;
 
-	msg_unpack(l->phase == LEASE_NEW ? l->intent : l->record, &m);
-	if (m.type == MSG_INTENT) {
-		own_state_sign(d->own, &m, settings(d)->names[l->cluster], mac);
-		msg_set(&m, intent.mac, mac, strlen(mac));
+	msg_unpack(l->intent, &intent);
+	if (l->phase == LEASE_NEW) {
+		m = intent;
+		own_state_sign(d->own, &m, name, m.u.intent.mac);
+	} else {
+		msg_unpack(l->record, &m);
+		own_state_sign_end(d->own, &intent, &m.u.record, name, m.u.record.mac);
 	}
 	l->sent = children_send(d->children, ROLE_REPORTER, CLUSTERS_MAX, &m);
 }
@@ -244,12 +247,20 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 	send_prefetch(d, l, m, &key);
 }
 
+bool dispatch_vouches(const struct dispatch *d, const struct msg *row)
+{
+	const struct msg_ctl_restore_row *r = &row->u.ctl_restore_row;
+
+	return own_state_vouches(d->own, r, settings(d)->names[r->cluster]);
+}
+
 bool dispatch_restore(struct dispatch *d, const struct msg *row, uint64_t conn, bool by_operator)
 {
 	struct msg m = { .type = MSG_INTENT };
 
 	msg_copy_fields(&m, row);
 	m.u.intent.by_operator = by_operator;
+	m.u.intent.vouched = dispatch_vouches(d, row);
 	struct lease *l = may_open(d) ? lease_open(d->leases, &m, settings(d)->observe) : NULL;
 
 	if (!l)

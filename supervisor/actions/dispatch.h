@@ -48,6 +48,8 @@ void dispatch_tick(struct dispatch *d, uint64_t now_ms);
 /* Hand what waits in a cluster to its workers. */
 void dispatch_cluster(struct dispatch *d, uint64_t cluster);
 void dispatch_all(struct dispatch *d);
+/* Is the supervisor's signature on that CTL_RESTORE_ROW? Its cluster is one of the configuration. */
+bool dispatch_vouches(const struct dispatch *d, const struct msg *row);
 /* Open a lease that takes an action back (CTL_RESTORE_ROW); its end is reported to conn. No pause stops what
  * an operator has asked for. False when it cannot be. */
 bool dispatch_restore(struct dispatch *d, const struct msg *row, uint64_t conn, bool by_operator);

@@ -100,6 +100,8 @@ void open_intents_end(struct open_intents *o, uint64_t next_id)
 	if (o->refused > LINES_MAX)
 		(void)log_warn(0, "open actions of the history are not carried on with",
 			       kv_u("of_them", o->refused));
+	/* Of a history that was lost, or says so: a number names one action for ever. */
+	(void)lease_table_set_next_id(o->leases, own_state_floor(o->own));
 	if (!lease_table_set_next_id(o->leases, next_id))
 		(void)log_warn(
 			0, "the history claims more actions than there can have been: its count is not used",

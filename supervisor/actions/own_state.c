@@ -17,6 +17,7 @@
 #include "base/private_dir.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "model/reasons.h"
 
 #define FILE_MAX (64u << 20) /* more than all that may be known (known.h) */
 #define HEAD     "ops-pod-cleaner supervisor 1"
@@ -43,28 +44,93 @@ static void new_key(struct own_state *o)
 		abort(); /* the kernel has none: nothing could be signed */
 }
 
+/* With its type: a signature of the one kind is none of the other. */
+static void sign(const struct own_state *o, const struct msg *m, const char *cluster_name,
+		 char ret[static SIPHASH_TEXT_MAX])
+{
+	uint8_t bytes[64 + IPC_FRAME_MAX] = { 0 };
+
+	(void)snprintf((char *)bytes, 64, "%s", cluster_name);
+	siphash_text(o->key, bytes, 64 + msg_encode(m, bytes + 64), ret);
+}
+
+/* In a time that tells nothing. */
+static bool is_same(const char a[static SIPHASH_TEXT_MAX], const char b[static SIPHASH_TEXT_MAX])
+{
+	unsigned differs = 0;
+
+	for (size_t i = 0; i < SIPHASH_TEXT_MAX; i++)
+		differs |= (unsigned)a[i] ^ (unsigned)b[i];
+	return differs == 0;
+}
+
 void own_state_sign(const struct own_state *o, const struct msg *m, const char *cluster_name,
 		    char ret[static SIPHASH_TEXT_MAX])
 {
-	uint8_t bytes[64 + IPC_FRAME_MAX] = { 0 };
 	struct msg open = { .type = MSG_OPEN_INTENT };
 
 	msg_copy_fields(&open, m);
 	open.u.open_intent.cluster = 0;
 	memset(open.u.open_intent.mac, 0, sizeof(open.u.open_intent.mac));
-	(void)snprintf((char *)bytes, 64, "%s", cluster_name);
-	siphash_text(o->key, bytes, 64 + msg_encode(&open, bytes + 64), ret);
+	sign(o, &open, cluster_name, ret);
 }
 
 bool own_state_is_signed(const struct own_state *o, const struct msg *open_intent, const char *cluster_name)
 {
 	char own[SIPHASH_TEXT_MAX];
-	unsigned differs = 0;
 
 	own_state_sign(o, open_intent, cluster_name, own);
-	for (size_t i = 0; i < sizeof(own); i++) /* in a time that tells nothing */
-		differs |= (unsigned)own[i] ^ (unsigned)open_intent->u.open_intent.mac[i];
-	return differs == 0;
+	return is_same(own, open_intent->u.open_intent.mac);
+}
+
+/* Which action took how many from what, and where; not the words about it. */
+static void sign_way_back(const struct own_state *o, const struct msg_ctl_restore_row *row,
+			  const char *cluster_name, char ret[static SIPHASH_TEXT_MAX])
+{
+	struct msg m = { .type = MSG_CTL_RESTORE_ROW };
+	struct msg_ctl_restore_row *to = &m.u.ctl_restore_row;
+
+	to->duty = row->duty;
+	to->action = ACTION_RESTORE;
+	to->origin = row->origin;
+	to->want_replicas = row->want_replicas;
+	memcpy(to->ns, row->ns, sizeof(to->ns));
+	memcpy(to->name, row->name, sizeof(to->name));
+	memcpy(to->uid, row->uid, sizeof(to->uid));
+	memcpy(to->action_key, row->action_key, sizeof(to->action_key));
+	memcpy(to->want_target, row->want_target, sizeof(to->want_target));
+	memcpy(to->want_uid, row->want_uid, sizeof(to->want_uid));
+	(void)snprintf(to->reason, sizeof(to->reason), "%s",
+		       reason_code(REASON_RESTORED)); /* it must have one */
+	sign(o, &m, cluster_name, ret);
+}
+
+void own_state_sign_end(const struct own_state *o, const struct msg *intent, const struct msg_record *r,
+			const char *cluster_name, char ret[static SIPHASH_TEXT_MAX])
+{
+	const struct msg_intent *i = &intent->u.intent;
+	struct msg m = { .type = MSG_CTL_RESTORE_ROW };
+	struct msg_ctl_restore_row *row = &m.u.ctl_restore_row;
+
+	ret[0] = '\0';
+	if (i->action != ACTION_SCALE_DOWN || i->observe || r->replicas < 1 ||
+	    !(OUTCOMES_WRITTEN >> r->outcome & 1))
+		return;
+	msg_copy_fields(&m, intent);
+	row->origin = i->id;
+	row->want_replicas = r->replicas;
+	memcpy(row->want_target, r->target, sizeof(row->want_target));
+	memcpy(row->want_uid, r->target_uid, sizeof(row->want_uid));
+	sign_way_back(o, row, cluster_name, ret);
+}
+
+bool own_state_vouches(const struct own_state *o, const struct msg_ctl_restore_row *row,
+		       const char *cluster_name)
+{
+	char own[SIPHASH_TEXT_MAX];
+
+	sign_way_back(o, row, cluster_name, own);
+	return is_same(own, row->mac);
 }
 
 uint64_t own_state_floor(const struct own_state *o)

@@ -1,8 +1,8 @@
 /* own_state.h - what the supervisor itself keeps on disk, out of the reach of all its children: the key with
- * which it signs intents, the pauses, what was written to each cluster, and since when it has known that a
- * workload fails. The state directory is the supervisor's; the history has a folder of its own in it, which
- * is all that the reporter can open. One file, replaced whole. Process: supervisor.  Owns: the lock of the
- * state directory, the key, the counts.
+ * which it signs intents and their ends, the pauses, what was written to each cluster, and since when it has
+ * known that a workload fails. The state directory is the supervisor's; the history has a folder of its own
+ * in it, which is all that the reporter can open. One file, replaced whole. Process: supervisor.  Owns: the
+ * lock of the state directory, the key, the counts.
  */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef SUPERVISOR_ACTIONS_OWN_STATE_H
@@ -52,6 +52,13 @@ void own_state_set_floor(struct own_state *o, uint64_t id);
 void own_state_sign(const struct own_state *o, const struct msg *m, const char *cluster_name,
 		    char ret[static SIPHASH_TEXT_MAX]);
 bool own_state_is_signed(const struct own_state *o, const struct msg *open_intent, const char *cluster_name);
+/* The signature of what a restore of that INTENT, which ended by r, puts back: its number, its object, the
+ * workload by name and uid, and how many replicas it had. "" when there is nothing to put back. */
+void own_state_sign_end(const struct own_state *o, const struct msg *intent, const struct msg_record *r,
+			const char *cluster_name, char ret[static SIPHASH_TEXT_MAX]);
+/* Does the row of the history carry it? What it says besides is not signed. */
+bool own_state_vouches(const struct own_state *o, const struct msg_ctl_restore_row *row,
+		       const char *cluster_name);
 
 /* What was written to this cluster; made when it is new, NULL when there are too many. */
 struct write_count *own_state_count(struct own_state *o, const char *cluster_name);

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/exit.h"
+#include "base/log.h"
 #include "base/xalloc.h"
 #include "model/reasons.h"
 
@@ -106,10 +107,17 @@ int restores_on_row(struct restores *r, const struct msg *m)
 		end(r, cluster, OUTCOME_REFUSED, reason_code(REASON_PAUSED));
 		return 0;
 	}
+	if (!dispatch_vouches(r->dispatch, m)) {
+		(void)log_warn(0, "a row of the history is not signed: nothing is put back by it",
+			       kv_u("id", look->id), kv_s("target", row->want_target));
+		end(r, cluster, OUTCOME_REFUSED, reason_code(REASON_ORIGIN_NOT_SIGNED));
+		return 0;
+	}
 	look->phase = LOOK_WORKER;
 	look->row = msg_pack(m);
 	msg_copy_fields(&ask, m);
 	ask.u.ctl_dry_run.id = look->id;
+	ask.u.ctl_dry_run.vouched = true;
 	dry_run_on_ctl_dry_run(r->dry_runs, &ask);
 	return 0;
 }

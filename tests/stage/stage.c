@@ -375,6 +375,21 @@ struct supervisor *stage_supervisor(struct stage *s)
 	return s->supervisor;
 }
 
+void stage_sign(const struct stage *s, struct msg *row)
+{
+	struct msg_ctl_restore_row *r = &row->u.ctl_restore_row;
+	struct msg intent = { .type = MSG_INTENT };
+	struct msg_record end = { .outcome = OUTCOME_DONE, .replicas = r->want_replicas };
+
+	msg_copy_fields(&intent, row);
+	intent.u.intent.id = r->origin;
+	intent.u.intent.action = ACTION_SCALE_DOWN;
+	memcpy(end.target, r->want_target, sizeof(end.target));
+	memcpy(end.target_uid, r->want_uid, sizeof(end.target_uid));
+	own_state_sign_end(s->supervisor->own, &intent, &end,
+			   lifecycle_generation(s->supervisor->root)->names[0], r->mac);
+}
+
 struct stage *stage_new(const struct stage_options *o)
 {
 	static const char *const argv[] = { "loader", NULL };

@@ -39,6 +39,8 @@ void stage_free(struct stage **s);
 /* From now on these count; the directory stays. The settings are loaded again. */
 void stage_reload(struct stage *s, const struct stage_options *o);
 struct supervisor *stage_supervisor(struct stage *s);
+/* Sign that CTL_RESTORE_ROW as the supervisor has signed the scale-down that it takes back. */
+void stage_sign(const struct stage *s, struct msg *row);
 /* An operator's end of a new connection to the control socket; the caller closes it. */
 int stage_connect(const struct stage *s);
 

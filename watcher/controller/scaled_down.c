@@ -101,7 +101,8 @@ static bool is_over(const struct msg_restore_end *m)
 {
 	static const enum reason over[] = { REASON_NOT_ZERO_ANYMORE, REASON_NOT_OUR_ZERO,
 					    REASON_NOT_MARKED,       REASON_OWNER_UID_DIFFERS,
-					    REASON_WORKLOAD_GONE,    REASON_KIND_NOT_SCALABLE };
+					    REASON_WORKLOAD_GONE,    REASON_KIND_NOT_SCALABLE,
+					    REASON_ORIGIN_NOT_SIGNED };
 	const enum reason reason = reason_parse(m->reason);
 
 	if (m->outcome == OUTCOME_DONE || m->outcome == OUTCOME_GONE)

@@ -153,18 +153,25 @@ static bool is_ours(struct action *a)
 	return ours;
 }
 
-/* An operator asked, but the number is the history's word: the mark of that action must not say another one.
- */
+/* An operator asked, but the number is the history's word: the mark of that action has to say the same. Of a
+ * kind whose scale alone is known the mark is a second write, which may be missing: there the supervisor's
+ * signature suffices. Without the signature (the key is lost, say) the mark alone does. */
 static bool agrees_with_mark(struct action *a)
 {
-	struct str marked = mark_read(action_top(a)->json, MARK_ACTION);
-	struct str from = mark_read(action_top(a)->json, MARK_FROM);
-	uint64_t action, replicas;
+	const json_t *o = action_top(a)->json;
+	const struct str marked = mark_read(o, MARK_ACTION), from = mark_read(o, MARK_FROM);
+	uint64_t action = 0, replicas = 0;
+	const bool ours = str_to_u64(marked.p, marked.n, &action) == 0 && action == a->grant.origin;
+	const bool same =
+		str_to_u64(from.p, from.n, &replicas) == 0 && replicas == (uint64_t)a->found.restores;
+	const bool scale_alone =
+		!action_top(a)->kind.builtin && (str_empty(marked) || ours) && str_empty(from);
 
-	if (str_to_u64(marked.p, marked.n, &action) < 0 || action != a->grant.origin || str_empty(from) ||
-	    (str_to_u64(from.p, from.n, &replicas) == 0 && replicas == (uint64_t)a->found.restores))
+	if ((ours && same) || (scale_alone && a->grant.vouched))
 		return true;
-	(void)refuse(a, REASON_NOT_MARKED, "its mark says another number of replicas");
+	(void)refuse(a, a->grant.vouched ? REASON_NOT_MARKED : REASON_ORIGIN_NOT_SIGNED,
+		     ours && !str_empty(from) ? "its mark says another number of replicas"
+					      : "its mark is gone, or that of another action");
 	return false;
 }
 

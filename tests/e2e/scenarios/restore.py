@@ -1,4 +1,7 @@
 """Taking a scale-down back."""
+import contextlib
+import sqlite3
+
 from harness.objects import path_of
 from harness.proxy import DROP
 from harness.scenario import judge, scenario
@@ -71,6 +74,42 @@ def replaced(t):
     t.admin.patch(path_of("Deployment", workload.ns, workload.name), {"spec": {"replicas": 0}})
     answer = restore(program, str(number))
     assert "OwnerUidDiffers" in answer.stdout + answer.stderr, answer.stdout + answer.stderr
+    assert not ups(t) and workload.wanted() == 0
+
+
+@scenario("restore/forged-history")
+def forged(t):
+    """The history says another number than the supervisor has signed, and than the mark says."""
+    program, workload, number = scaled_down(t)
+    program.kill_all()
+    with contextlib.closing(sqlite3.connect(next(program.state.rglob("history.db")))) as db, db:
+        assert db.execute("UPDATE results SET replicas = 500 WHERE id = ?", (number,)).rowcount == 1
+    program.start()
+    answer = restore(program, str(number))
+    assert answer.returncode != 0 and "OriginNotSigned" in answer.stdout, answer.stdout + answer.stderr
+    assert not ups(t) and workload.wanted() == 0
+
+
+@scenario("restore/lost-key")
+def lost_key(t):
+    """With the supervisor's own file its key is gone: the mark on the workload says the same as the history, and that suffices."""
+    program, workload, number = scaled_down(t)
+    program.kill_all()
+    next(program.state.rglob("supervisor.state")).unlink()
+    program.start()
+    done = restore(program, str(number))
+    assert done.returncode == 0, done.stdout + done.stderr
+    t.until("the replicas", lambda: workload.wanted() == 2, 10)
+
+
+@scenario("restore/unmarked")
+def unmarked(t):
+    """Somebody has taken the mark away: what the history says is not enough."""
+    program, workload, number = scaled_down(t)
+    t.admin.patch(path_of("Deployment", workload.ns, workload.name), {"metadata": {"annotations": {
+        f"ops-pod-cleaner.io/scaled-down-{part}": None for part in ("by", "action", "at", "why", "from", "undo", "template")}}})
+    answer = restore(program, str(number))
+    assert answer.returncode != 0 and "NotMarked" in answer.stdout, answer.stdout + answer.stderr
     assert not ups(t) and workload.wanted() == 0
 
 

@@ -147,7 +147,6 @@ static void on_ctl_restore(const struct msg *m)
 	struct msg_ctl_restore_row *r = &row.u.ctl_restore_row;
 
 	r->conn = m->u.ctl_restore.conn;
-	r->dry = m->u.ctl_restore.dry;
 	r->duty = 2;
 	r->action = ACTION_RESTORE;
 	r->origin = m->u.ctl_restore.id + is("other-restore");

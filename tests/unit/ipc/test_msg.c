@@ -271,7 +271,8 @@ static bool has_field(const struct msg_desc *d, const char *name)
 /* Neither a watcher nor a reporter can name replicas, but where the reporter answers an operator. */
 TEST(who_may_say_what_is_restored)
 {
-	static const char *const names[] = { "want_target", "want_uid", "want_replicas", "by_operator" };
+	static const char *const names[] = { "want_target", "want_uid", "want_replicas", "by_operator",
+					     "vouched" };
 	unsigned said = 0;
 
 	for (enum msg_type t = 0; t < MSG__MAX; t++)
@@ -283,7 +284,7 @@ TEST(who_may_say_what_is_restored)
 					      "%s: %s", msg_desc(t)->name, names[i]);
 				said++;
 			}
-	ck_assert_uint_eq(said, 16); /* INTENT, GRANT, CTL_DRY_RUN; CTL_RESTORE_ROW; CTL_RESTORE */
+	ck_assert_uint_eq(said, 19); /* INTENT, GRANT, CTL_DRY_RUN; CTL_RESTORE_ROW; CTL_RESTORE */
 }
 
 /* The reporter times its own commits, in no cluster: from a message it would be a series without a label. */

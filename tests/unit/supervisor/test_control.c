@@ -54,13 +54,12 @@ static unsigned answered(const char *reason)
 	return n;
 }
 
-static struct msg row_of(uint64_t id, bool dry)
+static struct msg row_of(uint64_t id)
 {
 	struct msg m = { .type = MSG_CTL_RESTORE_ROW };
 	struct msg_ctl_restore_row *r = &m.u.ctl_restore_row;
 
 	r->conn = heard(MSG_CTL_RESTORE, 0)->u.ctl_restore.conn;
-	r->dry = dry;
 	r->duty = DUTY_IMAGE_PULL;
 	r->action = ACTION_RESTORE;
 	r->origin = id;
@@ -72,6 +71,7 @@ static struct msg row_of(uint64_t id, bool dry)
 	strcpy(r->reason, "Restored");
 	strcpy(r->want_target, "deployments.apps/shop/web");
 	strcpy(r->want_uid, "d-1");
+	stage_sign(w.s, &m);
 	return m;
 }
 
@@ -79,32 +79,144 @@ static void ask_restore(bool dry)
 {
 	const struct msg m = { .type = MSG_CTL_RESTORE, .u.ctl_restore = { .id = 7, .dry = dry } };
 
-	open_history();
 	ask(&m);
+}
+
+/* The history says what was taken, and the worker what would be done. */
+static void looked(const struct msg *row, enum outcome outcome)
+{
+	struct msg m = { .type = MSG_CTL_DRY_RUN_RESULT,
+			 .u.ctl_dry_run_result = { .id = 7, .outcome = outcome, .replicas = -1 } };
+
+	say(ROLE_REPORTER, row);
+	ck_assert_uint_eq(count(MSG_INTENT), 0);
+	ck_assert(heard(MSG_CTL_DRY_RUN, 0)->u.ctl_dry_run.by_operator);
+	strcpy(m.u.ctl_dry_run_result.reason, outcome == OUTCOME_WOULD ? "Restored" : "NotOurZero");
+	ck_assert(stage_say(w.s, ROLE_WORKER, w.asked_worker, &m));
+	stage_run(w.s);
 }
 
 /* Who asks what would be done has not asked for it. */
 TEST(a_question_is_not_made_an_order_by_the_history)
 {
+	open_history();
 	ask_restore(true);
-	const struct msg row = row_of(7, false);
+	const struct msg row = row_of(7);
 
+	looked(&row, OUTCOME_WOULD);
+	ck_assert_uint_eq(count(MSG_INTENT), 0);
+	ck_assert_uint_eq(answered("Restored"), 1);
 	say(ROLE_REPORTER, &row);
 	ck_assert_uint_eq(count(MSG_INTENT), 0);
 	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 2);
 }
 
+/* The attack: the question was answered with the workload that it names, the order with another. */
+TEST(an_order_grants_what_the_dry_run_showed)
+{
+	open_history();
+	ask_restore(true);
+	struct msg row = row_of(7);
+
+	looked(&row, OUTCOME_WOULD);
+	ask_restore(false);
+	ck_assert_uint_eq(count(MSG_CTL_RESTORE), 1); /* the history has no say in it any more */
+	const struct msg_intent *i = &heard(MSG_INTENT, 0)->u.intent;
+
+	ck_assert(i->by_operator && i->vouched);
+	ck_assert_str_eq(i->want_target, "deployments.apps/shop/web");
+	ck_assert_str_eq(i->want_uid, "d-1");
+	ck_assert_int_eq(i->want_replicas, 3);
+	row.u.ctl_restore_row.want_replicas = 500;
+	strcpy(row.u.ctl_restore_row.want_target, "deployments.apps/bank/web");
+	stage_sign(w.s, &row);
+	say(ROLE_REPORTER, &row);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 2);
+	ck_assert_uint_eq(open_leases(), 1);
+	ck_assert_int_eq(heard(MSG_INTENT, count(MSG_INTENT) - 1)->u.intent.want_replicas, 3);
+}
+
+/* Without a dry run on this connection the supervisor has one made itself. */
 TEST(an_order_is_carried_out_once)
 {
+	open_history();
 	ask_restore(false);
-	const struct msg row = row_of(7, false);
+	const struct msg row = row_of(7);
 
-	say(ROLE_REPORTER, &row);
+	looked(&row, OUTCOME_WOULD);
+	ck_assert_uint_eq(answered("Restored"), 0); /* the end is the answer */
 	ck_assert_uint_eq(count(MSG_INTENT), 1);
 	ck_assert(heard(MSG_INTENT, 0)->u.intent.by_operator);
 	say(ROLE_REPORTER, &row);
 	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 2);
 	ck_assert_uint_eq(open_leases(), 1);
+}
+
+TEST(what_a_worker_refuses_is_not_ordered)
+{
+	open_history();
+	ask_restore(false);
+	const struct msg row = row_of(7);
+
+	looked(&row, OUTCOME_REFUSED);
+	ck_assert_uint_eq(answered("NotOurZero"), 1);
+	ck_assert_uint_eq(count(MSG_INTENT), 0);
+	ask_restore(false);
+	ck_assert_uint_eq(count(MSG_CTL_RESTORE), 2); /* it is looked up anew */
+	ck_assert_uint_eq(count(MSG_INTENT), 0);
+}
+
+/* What has hung up was shown nothing. */
+TEST(what_was_shown_is_of_one_connection)
+{
+	open_history();
+	ask_restore(true);
+	const struct msg row = row_of(7);
+
+	looked(&row, OUTCOME_WOULD);
+	(void)close(operator_fd);
+	operator_fd = -1;
+	stage_run(w.s);
+	ask_restore(false);
+	ck_assert_uint_eq(count(MSG_CTL_RESTORE), 2);
+	ck_assert_uint_eq(count(MSG_INTENT), 0);
+}
+
+/* The worker has to know: without a signature the mark on the workload alone counts. */
+TEST_LOOP(a_row_that_was_not_signed_is_not_vouched_for, 0, 2)
+{
+	open_history();
+	ask_restore(true);
+	struct msg row = row_of(7);
+
+	if (_i == 1)
+		row.u.ctl_restore_row.want_replicas = 500;
+	say(ROLE_REPORTER, &row);
+	ck_assert(heard(MSG_CTL_DRY_RUN, 0)->u.ctl_dry_run.vouched == (_i == 0));
+}
+
+/* By the supervisor itself, from the intent to the row of the history. */
+TEST(the_end_of_a_scale_down_is_signed)
+{
+	struct msg m = nomination(1), r = result_of(1, OUTCOME_DONE), row = { .type = MSG_CTL_RESTORE_ROW };
+
+	open_history();
+	m.u.nominate.duty = DUTY_IMAGE_PULL;
+	m.u.nominate.action = ACTION_SCALE_DOWN;
+	say(ROLE_WATCHER, &m);
+	acknowledge(1);
+	r.u.result.replicas = 3;
+	strcpy(r.u.result.target, "deployments.apps/default/web");
+	strcpy(r.u.result.target_uid, "d-1");
+	ck_assert(stage_say(w.s, ROLE_WORKER, w.holders[1], &r));
+	stage_run(w.s);
+	msg_copy_fields(&row, heard(MSG_INTENT, 0));
+	row.u.ctl_restore_row.origin = 1;
+	row.u.ctl_restore_row.want_replicas = 3;
+	strcpy(row.u.ctl_restore_row.want_target, "deployments.apps/default/web");
+	strcpy(row.u.ctl_restore_row.want_uid, "d-1");
+	stage_sign(w.s, &row);
+	ck_assert_str_eq(row.u.ctl_restore_row.mac, only_record()->mac);
 }
 
 TEST(questions_to_workers_have_a_limit)
@@ -148,9 +260,9 @@ TEST(what_operators_order_is_not_counted)
 	const struct msg order = { .type = MSG_CTL_RESTORE, .u.ctl_restore.id = 7 };
 
 	ask(&order);
-	const struct msg row = row_of(7, false);
+	const struct msg row = row_of(7);
 
-	say(ROLE_REPORTER, &row);
+	looked(&row, OUTCOME_WOULD);
 	acknowledge(heard(MSG_INTENT, 0)->u.intent.id);
 	end_lease(heard(MSG_GRANT, 0)->u.grant.id, OUTCOME_DONE);
 	write_one(1);

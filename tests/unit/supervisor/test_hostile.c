@@ -221,6 +221,23 @@ TEST(an_acknowledgement_of_what_was_not_sent_breaks_the_protocol)
 	ck_assert_uint_eq(open_leases(), 1);
 }
 
+/* A history that was lost, or says so: two ends of one number would both be signed. */
+TEST(a_history_that_says_it_is_new_gets_no_number_twice)
+{
+	open_history();
+	for (unsigned i = 1; i <= 3; i++) {
+		nominate(i);
+		acknowledge(i);
+		end_lease(i, OUTCOME_DONE);
+	}
+	stage_pass(w.s, 61000);
+	start_again();
+	forget();
+	open_history();
+	nominate(4);
+	ck_assert_uint_eq(heard(MSG_INTENT, 0)->u.intent.id, 4);
+}
+
 /* -- an accusation -- */
 
 TEST(what_a_killed_child_has_queued_does_not_count)

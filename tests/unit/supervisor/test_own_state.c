@@ -1,5 +1,5 @@
-/* test_own_state.c - what the supervisor signs: every part of it counts, and so does every digit of the
- * signature. */
+/* test_own_state.c - what the supervisor signs, of intents and of their ends: every part of it counts, and so
+ * does every digit of the signature. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 #include <string.h>
@@ -60,6 +60,82 @@ TEST(another_life_without_the_file_signs_otherwise)
 
 	ck_assert(!own_state_is_signed(other, &open, "prod"));
 	own_state_free(&other);
+}
+
+/* -- what a restore is built from -- */
+
+static struct msg intent, row;
+static struct msg_record end;
+
+/* A scale-down that has ended, and the row by which the history offers to take it back. */
+static void scale_down(void)
+{
+	struct msg_ctl_restore_row *r = &row.u.ctl_restore_row;
+
+	intent = (struct msg){ .type = MSG_INTENT };
+	msg_copy_fields(&intent, &open);
+	intent.u.intent.action = ACTION_SCALE_DOWN;
+	end = (struct msg_record){ .id = 7, .outcome = OUTCOME_DONE, .replicas = 3 };
+	strcpy(end.target, "deployments.apps/shop/web");
+	strcpy(end.target_uid, "d-1");
+	row = (struct msg){ .type = MSG_CTL_RESTORE_ROW };
+	msg_copy_fields(&row, &open);
+	r->origin = 7;
+	r->action = ACTION_RESTORE;
+	r->want_replicas = 3;
+	strcpy(r->want_target, "deployments.apps/shop/web");
+	strcpy(r->want_uid, "d-1");
+	strcpy(r->reason, "Restored");
+	own_state_sign_end(own, &intent, &end, "prod", r->mac);
+}
+
+TEST(the_end_of_a_scale_down_can_be_taken_back)
+{
+	scale_down();
+	ck_assert(own_state_vouches(own, &row.u.ctl_restore_row, "prod"));
+	row.u.ctl_restore_row.conn = 4; /* what the question brings */
+	row.u.ctl_restore_row.cluster = 1;
+	strcpy(row.u.ctl_restore_row.evidence, "an operator takes back action 7");
+	ck_assert(own_state_vouches(own, &row.u.ctl_restore_row, "prod"));
+	ck_assert(!own_state_vouches(own, &row.u.ctl_restore_row, "test"));
+}
+
+TEST_LOOP(every_part_of_what_comes_back_counts, 0, 10)
+{
+	struct msg_ctl_restore_row *r = &row.u.ctl_restore_row;
+	char *const texts[] = { r->ns, r->name, r->uid, r->action_key, r->want_target, r->want_uid, r->mac };
+	uint64_t *const numbers[] = { &r->origin, &r->duty };
+
+	scale_down();
+	if (_i < 7)
+		texts[_i][0] = texts[_i][0] == 'x' ? 'y' : 'x';
+	else if (_i < 9)
+		*numbers[_i - 7] += 1;
+	else
+		r->want_replicas = 500;
+	ck_assert(!own_state_vouches(own, r, "prod"));
+}
+
+/* Nor is the signature of an intent one of its end. */
+TEST_LOOP(what_took_nothing_is_not_signed, 0, 6)
+{
+	char *mac = row.u.ctl_restore_row.mac;
+
+	scale_down();
+	if (_i == 0)
+		intent.u.intent.action = ACTION_RESTORE;
+	if (_i == 1)
+		intent.u.intent.observe = true;
+	if (_i == 2)
+		end.replicas = 0;
+	if (_i == 3)
+		end.outcome = OUTCOME_REFUSED;
+	if (_i == 4)
+		end.replicas = -1;
+	own_state_sign_end(own, &intent, &end, "prod", mac);
+	ck_assert_uint_eq(strlen(mac), _i == 5 ? 32 : 0);
+	strcpy(mac, open.u.open_intent.mac);
+	ck_assert(!own_state_vouches(own, &row.u.ctl_restore_row, "prod"));
 }
 
 TEST_MAIN("supervisor/own_state")

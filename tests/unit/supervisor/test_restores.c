@@ -104,7 +104,6 @@ static struct msg row_of(uint64_t id)
 	struct msg_ctl_restore_row *r = &m.u.ctl_restore_row;
 
 	r->conn = last(MSG_CTL_RESTORE)->u.ctl_restore.conn;
-	r->dry = true;
 	r->duty = DUTY_IMAGE_PULL;
 	r->action = ACTION_RESTORE;
 	r->origin = id;
@@ -116,6 +115,7 @@ static struct msg row_of(uint64_t id)
 	strcpy(r->reason, "Corrected");
 	strcpy(r->want_target, "deployments.apps/shop/web");
 	strcpy(r->want_uid, "d-1");
+	stage_sign(w.s, &m);
 	return m;
 }
 
@@ -154,6 +154,7 @@ static void corrected(uint64_t id)
 	say(ROLE_REPORTER, &row);
 	ck_assert_uint_eq(last(MSG_CTL_DRY_RUN)->u.ctl_dry_run.origin, id);
 	ck_assert(!last(MSG_CTL_DRY_RUN)->u.ctl_dry_run.by_operator);
+	ck_assert(last(MSG_CTL_DRY_RUN)->u.ctl_dry_run.vouched);
 	nothing_was_begun();
 	looked(id, OUTCOME_WOULD, "Corrected");
 	ck_assert_uint_eq(count(MSG_INTENT), 1);
@@ -183,7 +184,7 @@ TEST(the_whole_way)
 	say(ROLE_REPORTER, &m);
 	const struct msg_grant *g = &last(MSG_GRANT)->u.grant;
 
-	ck_assert(!g->by_operator);
+	ck_assert(!g->by_operator && g->vouched);
 	ck_assert_uint_eq(g->origin, 7);
 	ck_assert_int_eq(g->want_replicas, 3);
 	m = (struct msg){ .type = MSG_RESULT,
@@ -222,6 +223,30 @@ TEST(a_nominated_restore_breaks_the_protocol)
 	say(ROLE_WATCHER, &m);
 	ck_assert_uint_gt(stage_lives(w.s, ROLE_WATCHER, 0), lives);
 	nothing_was_begun();
+}
+
+/* The attack: a history that invents what was taken, changes it, or answers with another action's. Without
+ * an operator the mark on the workload is not enough. */
+TEST_LOOP(a_row_that_the_supervisor_has_not_signed, 0, 4)
+{
+	ask(7);
+	struct msg row = row_of(7);
+	struct msg_ctl_restore_row *r = &row.u.ctl_restore_row;
+
+	if (_i == 0)
+		r->mac[0] = '\0';
+	if (_i == 1)
+		r->want_replicas = 500;
+	if (_i == 2)
+		strcpy(r->want_target, "deployments.apps/bank/web");
+	if (_i == 3) {
+		row = row_of(8);
+		r->origin = 7;
+	}
+	say(ROLE_REPORTER, &row);
+	ck_assert_uint_eq(count(MSG_CTL_DRY_RUN), 0);
+	nothing_was_begun();
+	ended(7, OUTCOME_REFUSED, "OriginNotSigned");
 }
 
 TEST_LOOP(rows_that_nobody_asked_for, 0, 5)

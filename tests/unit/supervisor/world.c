@@ -20,6 +20,8 @@ static void on_msg(void *ctx, enum role role, uint64_t number, const struct msg 
 	(void)role;
 	if (m->type == MSG_GRANT && m->u.grant.id < ARRAY_SIZE(w.holders))
 		w.holders[m->u.grant.id] = number;
+	if (m->type == MSG_CTL_DRY_RUN)
+		w.asked_worker = number;
 	if (w.n < HEARD_MAX)
 		w.heard[w.n++] = *m;
 }

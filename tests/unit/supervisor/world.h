@@ -16,6 +16,7 @@ extern struct world {
 	struct stage_options o;
 	struct msg heard[HEARD_MAX]; /* by any child, since forget() */
 	uint64_t holders[512];       /* worker by lease id */
+	uint64_t asked_worker;       /* that got the last CTL_DRY_RUN */
 	size_t n;
 } w;
 

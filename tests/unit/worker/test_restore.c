@@ -20,11 +20,15 @@
 	"?fieldManager=ops-pod-cleaner {\"spec\":{\"replicas\":3},\"metadata\":{\"uid\":\"dep-1\","          \
 	"\"resourceVersion\":\"77\",\"annotations\":{\"ops-pod-cleaner.io/scaled-down-by\":null,"
 
+#define MARK "ops-pod-cleaner.io/scaled-down-"
+
+/* With the mark of action 17. */
 static void on_workload(const char *uid, const char *rv, const char *managed)
 {
 	on("GET " PATH, 200,
-	   "{'metadata':{'name':'web','uid':'%s','resourceVersion':'%s','managedFields':[%s]}}", uid, rv,
-	   managed);
+	   "{'metadata':{'name':'web','uid':'%s','resourceVersion':'%s','annotations':{'" MARK
+	   "action':'17','" MARK "from':'3'},'managedFields':[%s]}}",
+	   uid, rv, managed);
 }
 
 static void on_write(const char *replicas)
@@ -39,6 +43,7 @@ static void setup(void)
 	fake.grant.duty = DUTY_IMAGE_PULL;
 	fake.grant.action = ACTION_RESTORE;
 	fake.grant.by_operator = true;
+	fake.grant.vouched = true;
 	fake.grant.origin = 17;
 	fake.grant.want_replicas = 3;
 	(void)snprintf(fake.grant.want_target, sizeof(fake.grant.want_target), "deployments.apps/shop/web");
@@ -61,7 +66,8 @@ TEST(puts_the_replicas_back)
 	ck_assert_str_eq(fake.result.actor, "ops-pod-cleaner");
 	ck_assert_str_eq(fake.result.evidence,
 			 "deployments.apps/shop/web (uid dep-1) at resourceVersion 77: 0 replicas; "
-			 "replicas last set by: ops-pod-cleaner (Update scale, " LIVE ")");
+			 "replicas last set by: ops-pod-cleaner (Update scale, " LIVE
+			 "); its mark was taken away");
 }
 
 TEST_LOOP(dry, 0, 2)
@@ -216,7 +222,7 @@ TEST_LOOP(lost_answer, 0, 2)
 		fake.replies[fake.n_replies - 1].times = 1;
 	go();
 	if (_i == 0) /* done: its mark goes, too */
-		REQUESTS("GET " PATH, "GET " SCALE, WRITE, "GET " SCALE, "GET " PATH);
+		REQUESTS("GET " PATH, "GET " SCALE, WRITE, "GET " SCALE, "GET " PATH, "PATCH " PATH);
 	else
 		REQUESTS("GET " PATH, "GET " SCALE, WRITE, "GET " SCALE);
 	if (_i == 0)
@@ -245,20 +251,26 @@ TEST(accepted_but_not_done)
 	RESULT(FAILED, SERVER_REJECTED);
 }
 
-/* The version of a kind that is not in the table is the one the server prefers. */
-TEST_LOOP(a_custom_kind, 0, 2)
+static void on_fleet(const char *mark)
 {
 	(void)snprintf(fake.grant.want_target, sizeof(fake.grant.want_target), "fleets.example.com/shop/web");
-	on("GET /apis/example.com", _i == 0 ? 200 : 404, "{'preferredVersion':{'version':'v2'}}");
+	on("GET /apis/example.com", 200, "{'preferredVersion':{'version':'v2'}}");
 	on("GET /apis/example.com/v2" NS "fleets/web", 200,
-	   "{'metadata':{'uid':'dep-1','resourceVersion':'77','annotations':{'ops-pod-cleaner.io/"
-	   "scaled-down-by':"
-	   "'ops-pod-cleaner'},'managedFields':[{'manager':'ops-pod-cleaner',"
-	   "'subresource':'scale','fieldsV1':{'f:spec':{'f:size':{}}}}]}}");
+	   "{'metadata':{'uid':'dep-1','resourceVersion':'77','annotations':{%s},'managedFields':[{"
+	   "'manager':'ops-pod-cleaner','subresource':'scale','fieldsV1':{'f:spec':{'f:size':{}}}}]}}",
+	   mark);
 	on_scale("/apis/example.com/v2" NS "fleets/web/scale", "dep-1", "");
 	on("PATCH /apis/example.com/v2" NS "fleets/web/scale", 200,
 	   "{'kind':'Scale','metadata':{'uid':'dep-1','resourceVersion':'78'},'spec':{'replicas':3}}");
 	on("PATCH /apis/example.com/v2" NS "fleets/web", 200, "{'metadata':{'uid':'dep-1'}}");
+}
+
+/* The version of a kind that is not in the table is the one the server prefers. */
+TEST_LOOP(a_custom_kind, 0, 2)
+{
+	on_fleet("'" MARK "by':'ops-pod-cleaner'");
+	if (_i == 1)
+		on("GET /apis/example.com", 404, NOTFOUND);
 	go();
 	if (_i == 1) {
 		RESULT(REFUSED, OWNER_UNREADABLE);
@@ -298,8 +310,6 @@ TEST_LOOP(nothing_to_put_back, 0, 2)
 }
 
 /* -- without an operator -- */
-
-#define MARK "ops-pod-cleaner.io/scaled-down-"
 
 /* Its hash when the image was that. */
 static const char *template_of(const char *image)
@@ -390,23 +400,58 @@ TEST_LOOP(not_corrected, 0, 9)
 		ck_assert_ptr_null(strstr(fake.log[i], "PATCH"));
 }
 
-/* The number comes from the history; where the mark is there, it has to be that of the mark. */
-TEST_LOOP(an_operator_and_the_mark, 0, 4)
+/* The number comes from the history: the mark of that action has to say the same, and then it needs no
+ * signature. */
+TEST_LOOP(an_operator_and_the_mark, 0, 10)
 {
-	static const char *const from[] = { "3", "1", "", "3" };
+	static const struct {
+		const char *from;
+		uint64_t origin;
+		enum reason signed_too, unsigned_alone;
+	} cases[] = {
+		{ "3", 17, REASON_RESTORED, REASON_RESTORED },
+		{ "1", 17, REASON_NOT_MARKED, REASON_ORIGIN_NOT_SIGNED },
+		{ "", 17, REASON_NOT_MARKED, REASON_ORIGIN_NOT_SIGNED },
+		{ "3", 16, REASON_NOT_MARKED, REASON_ORIGIN_NOT_SIGNED },  /* that of another action */
+		{ NULL, 17, REASON_NOT_MARKED, REASON_ORIGIN_NOT_SIGNED }, /* none at all */
+	};
+	const bool vouched = _i < 5;
+	const enum reason why = vouched ? cases[_i % 5].signed_too : cases[_i % 5].unsigned_alone;
 
 	setup_corrected();
 	fake.grant.by_operator = true;
-	on_marked(from[_i], "", "broken");
-	if (_i == 3) {
-		fake.grant.origin = 16; /* the mark is that of another action, and says nothing of this */
-		fake.grant.want_replicas = 3;
-	}
-	go();
-	if (_i == 1)
-		RESULT(REFUSED, NOT_MARKED);
+	fake.grant.vouched = vouched;
+	fake.grant.origin = cases[_i % 5].origin;
+	if (cases[_i % 5].from)
+		on_marked(cases[_i % 5].from, "", "broken");
 	else
-		RESULT(DONE, RESTORED);
+		on("GET " PATH, 200,
+		   "{'metadata':{'name':'web','uid':'dep-1','resourceVersion':'77','managedFields':[" OURS_0
+		   "]}}");
+	go();
+	expect_result(why == REASON_RESTORED ? OUTCOME_DONE : OUTCOME_REFUSED, why, __LINE__);
+}
+
+/* Of a kind whose scale alone is known the mark is a second write, which may be missing: then the signature
+ * has to be there. What the mark does say counts. */
+TEST_LOOP(a_kind_whose_scale_alone_is_known, 0, 8)
+{
+	static const struct {
+		const char *mark;
+		enum reason signed_too, unsigned_alone;
+	} cases[] = {
+		{ "", REASON_RESTORED, REASON_ORIGIN_NOT_SIGNED },
+		{ "'" MARK "action':'17'", REASON_RESTORED, REASON_ORIGIN_NOT_SIGNED },
+		{ "'" MARK "action':'17','" MARK "from':'500'", REASON_NOT_MARKED, REASON_ORIGIN_NOT_SIGNED },
+		{ "'" MARK "action':'18'", REASON_NOT_MARKED, REASON_ORIGIN_NOT_SIGNED },
+	};
+	const bool vouched = _i < 4;
+	const enum reason why = vouched ? cases[_i % 4].signed_too : cases[_i % 4].unsigned_alone;
+
+	fake.grant.vouched = vouched;
+	on_fleet(cases[_i % 4].mark);
+	go();
+	expect_result(why == REASON_RESTORED ? OUTCOME_DONE : OUTCOME_REFUSED, why, __LINE__);
 }
 
 /* The override that is for what the template makes. */
