@@ -147,6 +147,16 @@ static void crash_heals(struct story *s, int arg)
 	crashes_on_start(s, arg, SIT_CRASH_HEALS);
 }
 
+static void wanted_restarts(struct story *s, int arg)
+{
+	crashes_on_start(s, arg, SIT_WANTED_RESTARTS);
+}
+
+static void sick_device(struct story *s, int arg)
+{
+	crashes_on_start(s, arg, SIT_SICK_DEVICE);
+}
+
 static void came_back(struct story *s, int arg)
 {
 	appear(s, arg, SIT_CAME_BACK, true, false);
@@ -229,7 +239,8 @@ static void stuck(struct story *s, int arg)
 	const uint32_t pod = some_pod(w);
 
 	becomes(w, pod, (enum situation)arg);
-	w->pods[pod].runs = arg == SIT_STUCK_RUNNING || arg == SIT_SLOW_SHUTDOWN;
+	w->pods[pod].runs = arg == SIT_STUCK_RUNNING || arg == SIT_SLOW_SHUTDOWN || arg == SIT_STUCK_DEVICE;
+	w->pods[pod].claim = arg == SIT_STUCK_DEVICE;
 	w->pods[pod].finalizer = arg == SIT_STUCK_FINALIZER;
 	world_terminate(w, pod, arg == SIT_SLOW_SHUTDOWN ? 1800 : 30);
 	world_reconcile(w, w->pods[pod].workload);
@@ -249,6 +260,7 @@ static void node_lost(struct story *s, int arg)
 			continue;
 		becomes(w, i, arg == NODE_DEAD ? SIT_NODE_REMOVED : SIT_NODE_LOST);
 		p->runs = arg != NODE_DEAD;
+		p->claim = i % 2;
 		world_touch(w, i); /* Ready becomes False */
 	}
 }
@@ -372,6 +384,17 @@ static void plan_hopeless(struct story *s)
 		add(s, some_time(s->world, 0, 20 * HOUR), own_timeout, 1100 + i);
 }
 
+/* Devices, and restarts that are asked for. */
+static void plan_devices(struct story *s)
+{
+	for (int i = 0; i < 10; i++)
+		add(s, some_time(s->world, 0, 20 * HOUR), stuck, SIT_STUCK_DEVICE);
+	for (int i = 0; i < 8; i++)
+		add(s, some_time(s->world, 0, 20 * HOUR), wanted_restarts, 1110 + i);
+	for (int i = 0; i < 4; i++)
+		add(s, some_time(s->world, 0, 20 * HOUR), sick_device, 1120 + i);
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
@@ -389,6 +412,7 @@ struct story *story_new(struct world *w, int64_t length)
 	plan_pods(s);
 	plan_ends_and_crashes(s);
 	plan_hopeless(s);
+	plan_devices(s);
 	for (int node = NODE_CUT_OFF; node <= NODE_DEAD; node++) {
 		add(s, 14 * HOUR, node_lost, node);
 		add(s, 14 * HOUR + 5 * MINUTE, node_pods_deleted, node);

@@ -189,6 +189,12 @@ static void crash(struct world *w, uint32_t i)
 	event(w, i);
 }
 
+static bool hangs(const struct sim_pod *p)
+{
+	return p->situation == SIT_STUCK_ENDED || p->situation == SIT_STUCK_RUNNING ||
+	       p->situation == SIT_STUCK_FINALIZER || p->situation == SIT_STUCK_DEVICE;
+}
+
 /* The kubelets: those that fail try again, those that end at the end of their grace go. */
 void world_tick(struct world *w)
 {
@@ -208,9 +214,7 @@ void world_tick(struct world *w)
 		}
 		if (p->life == LIFE_CRASHING && w->now >= p->refresh_at)
 			crash(w, i);
-		if (p->deletion && w->now >= p->deletion && p->situation != SIT_STUCK_ENDED &&
-		    p->situation != SIT_STUCK_RUNNING && p->situation != SIT_STUCK_FINALIZER &&
-		    w->nodes[p->node].ready)
+		if (p->deletion && w->now >= p->deletion && !hangs(p) && w->nodes[p->node].ready)
 			world_remove(w, i);
 	}
 }
@@ -224,7 +228,10 @@ static void crash_facts(const struct sim_pod *p, struct container_facts *c)
 	c->started = runs;
 	c->restarts = (int32_t)(p->flips / 2);
 	c->last_reason = STR_LIT("Error");
-	c->last_exit_code = 1;
+	c->asked = p->situation == SIT_WANTED_RESTARTS;
+	c->last_exit_code = c->asked ? 42 : 1;
+	if (p->situation == SIT_SICK_DEVICE)
+		c->device = STR_LIT("GPU-3");
 	c->last_finished_at = p->ended ? p->ended : p->created;
 }
 
@@ -256,6 +263,7 @@ void world_facts(const struct world *w, uint32_t pod, struct pod_facts *ret)
 		.scheduled_at = p->created,
 		.scheduled = true,
 		.initialized = true,
+		.claim = p->claim ? STR_LIT("gpu") : STR_LIT(""),
 		.deletion = p->deletion,
 		.grace_s = p->forced ? 0 : p->grace_s,
 		.ready = p->life == LIFE_RUNNING && reported && !p->deletion && !p->creating,
@@ -276,7 +284,7 @@ void world_facts(const struct world *w, uint32_t pod, struct pod_facts *ret)
 		c->state = CONTAINER_WAITING;
 		c->reason = p->flips % 2 ? STR_LIT("ErrImagePull") : STR_LIT("ImagePullBackOff");
 		c->message = STR_C(p->message);
-	} else if (p->runs || !reported) {
+	} else if ((p->runs && p->situation != SIT_STUCK_DEVICE) || !reported) {
 		c->state = CONTAINER_RUNNING;
 		c->ready = c->started = true;
 	} else {

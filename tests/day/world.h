@@ -42,7 +42,11 @@
 	S(CRASH_HEALS, "crashes in a loop for 40 min, until its database answers", LEFT)                     \
 	S(TYPING_MISTAKE, "new workload whose image Docker Hub does not have: pull access denied", DONE)     \
 	S(NO_REGISTRY, "new workload whose registry does not exist: no such host", DONE)                     \
-	S(OWN_TIMEOUT, "new workload whose pull times out for ever, while others pull from there", DONE)
+	S(OWN_TIMEOUT, "new workload whose pull times out for ever, while others pull from there", DONE)     \
+	S(STUCK_DEVICE, "Terminating, node Ready, every container has ended, its device is not given back",  \
+	  LEFT)                                                                                              \
+	S(WANTED_RESTARTS, "ends with a code for which its own rule asks to start it again", LEFT)           \
+	S(SICK_DEVICE, "crashes on a device that its node calls Unhealthy", LEFT)
 
 enum situation {
 #define S(ID, what, right) SIT_##ID,
@@ -72,7 +76,8 @@ struct sim_pod {
 	int workload, node;
 	unsigned revision;
 	enum life life;
-	bool runs; /* the truth: a process of it runs somewhere */
+	bool runs; /* the truth: a process of it runs somewhere, or a device is prepared for it */
+	bool claim;
 	bool forced, finalizer, creating;
 	int64_t created, deletion, grace_s, refresh_at, ended;
 	unsigned flips;
