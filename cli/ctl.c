@@ -129,6 +129,12 @@ static uint64_t show_waiting(const struct ctl *c, uint64_t timeout_ms)
 	return timeout_ms - waited;
 }
 
+static int late(const struct ctl *c)
+{
+	output_complain(NULL, TEXT(CTL_LATE), c->path);
+	return EXIT_CODE_UNAVAILABLE;
+}
+
 static int read_frame(struct ctl *c, uint64_t timeout_ms)
 {
 	const uint64_t left_ms = show_waiting(c, timeout_ms);
@@ -139,10 +145,8 @@ static int read_frame(struct ctl *c, uint64_t timeout_ms)
 	do
 		n = recv(c->fd, c->frame, sizeof(c->frame), 0);
 	while (n < 0 && errno == EINTR);
-	if (n < 0 && errno == EAGAIN) {
-		output_complain(NULL, TEXT(CTL_LATE), c->path);
-		return EXIT_CODE_UNAVAILABLE;
-	}
+	if (n < 0 && errno == EAGAIN)
+		return late(c);
 	if (n <= 0)
 		return ended(TEXT(CTL_NOT_ANSWERED));
 	c->at = 0;
@@ -176,7 +180,7 @@ int ctl_request(struct ctl *c, const struct msg *request, uint64_t timeout_ms,
 		const uint64_t now = clock_boot_ms();
 		struct msg m;
 
-		code = ctl_recv(c, now < until ? until - now : 0, &m);
+		code = now < until ? ctl_recv(c, until - now, &m) : late(c);
 		if (code == EXIT_CODE_OK && m.type == MSG_CTL_END) {
 			if (m.u.ctl_end.text[0])
 				output_complain_answer(m.u.ctl_end.text);

@@ -10,8 +10,8 @@
 struct ctl;
 
 /* Send `request`, give every answer but CTL_END to on_row (NULL: to nobody), and wait for CTL_END. Returns
- * CTL_END's code, or EXIT_CODE_UNAVAILABLE when no instance listens or it does not answer within timeout_ms.
- * socket NULL = the default. */
+ * CTL_END's code, or EXIT_CODE_UNAVAILABLE when no instance listens or the whole answer does not come within
+ * timeout_ms. socket NULL = the default. */
 int ctl_ask(const char *socket, const struct msg *request, uint64_t timeout_ms,
 	    void (*on_row)(void *ctx, const struct msg *m), void *ctx);
 

@@ -21,8 +21,10 @@
 #include "cli/history_rows.h"
 #include "cli/table.h"
 
-#define ASK_MS     UINT64_C(30000)
-#define FOLLOW_MS  (15 * 60 * INT64_C(1000)) /* nothing stays open longer */
+#define ASK_MS UINT64_C(30000)
+#define FOLLOW_MS                                                                                            \
+	(15 * 60 * INT64_C(1000)) /* of what begins; what is still open is asked for, however old            \
+				   */
 #define FOLLOW_MAX 10000
 
 static const char *outcome_text(const struct msg_ctl_history_row *h)
@@ -177,20 +179,33 @@ static void print(const struct options *o, const struct history_rows *rows, cons
 	(void)fflush(stdout);
 }
 
+/* Ask for all rows that can differ from those of last. */
+static int ask_recent(const struct options *o, const struct msg *request, const struct history_rows *last,
+		      struct history_rows *ret)
+{
+	struct msg m = *request;
+	struct msg_ctl_history *ask = &m.u.ctl_history;
+
+	ask->limit = FOLLOW_MAX;
+	ask->since = clock_wall_ms() - FOLLOW_MS;
+	for (size_t i = 0; i < last->n; i++)
+		if (last->v[i].id && last->v[i].outcome < 0 && last->v[i].intent_at < ask->since)
+			ask->since = last->v[i].intent_at;
+	return ctl_ask(o->socket, &m, ASK_MS, history_rows_take, ret);
+}
+
 /* Every second what is new; until it is interrupted, nobody reads it any more, or the instance is gone. */
-static int follow(const struct options *o, struct msg *request, struct history_rows *last)
+static int follow(const struct options *o, const struct msg *request, struct history_rows *last)
 {
 	struct table_view view = options_view(o);
 	int code = EXIT_CODE_OK;
 
 	view.bare = true;
-	request->u.ctl_history.limit = FOLLOW_MAX;
 	while (code == EXIT_CODE_OK && !ferror(stdout)) {
 		struct history_rows rows = { 0 }, new = { 0 };
 
 		(void)sleep(1);
-		request->u.ctl_history.since = clock_wall_ms() - FOLLOW_MS;
-		code = ctl_ask(o->socket, request, ASK_MS, history_rows_take, &rows);
+		code = ask_recent(o, request, last, &rows);
 		take_new(&rows, last, &new);
 		print(o, &new, &view);
 		free(new.v);
@@ -214,18 +229,24 @@ int command_history(const struct options *o)
 									     : UINT64_C(1) << o->outcome,
 						  .refusals = o->refusals } };
 	const struct table_view view = options_view(o);
-	struct history_rows rows = { 0 };
+	struct history_rows rows = { 0 }, earlier = { 0 };
+	int code = EXIT_CODE_OK;
 
 	if (o->ns)
 		msg_set(&request, ctl_history.ns, o->ns, strlen(o->ns));
 	if (o->target)
 		msg_set(&request, ctl_history.target, o->target, strlen(o->target));
-	int code = ctl_ask(o->socket, &request, ASK_MS, history_rows_take, &rows);
-
+	if (o->follow) /* asked for first: what comes between the two answers is in the second */
+		code = ask_recent(o, &request, &rows, &earlier);
+	if (code == EXIT_CODE_OK)
+		code = ctl_ask(o->socket, &request, ASK_MS, history_rows_take, &rows);
 	if (code == EXIT_CODE_OK)
 		print(o, &rows, &view);
-	if (code == EXIT_CODE_OK && o->follow)
+	if (code == EXIT_CODE_OK && o->follow) {
+		history_rows_add(&rows, &earlier);
 		code = follow(o, &request, &rows);
+	}
+	free(earlier.v);
 	free(rows.v);
 	return code;
 }

@@ -17,6 +17,13 @@ void history_rows_take(void *ctx, const struct msg *m)
 	r->v[r->n++] = m->u.ctl_history_row;
 }
 
+void history_rows_add(struct history_rows *r, const struct history_rows *more)
+{
+	r->v = xreallocarray(r->v, r->n + more->n + 1, sizeof(*r->v));
+	for (size_t i = 0; i < more->n; i++)
+		r->v[r->n++] = more->v[i];
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct msg_ctl_history_row *x = a, *y = b;

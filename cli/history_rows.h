@@ -15,6 +15,8 @@ struct history_rows {
 
 /* For ctl_ask() and ctl_request(): ctx is the rows, of which m becomes one more when it is a row. */
 void history_rows_take(void *ctx, const struct msg *m);
+/* Append a copy of each row of `more`. */
+void history_rows_add(struct history_rows *r, const struct history_rows *more);
 /* By action key, of one key the newest first. */
 void history_rows_sort(struct history_rows *r);
 

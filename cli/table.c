@@ -169,7 +169,7 @@ static size_t next_to_give_way(const struct table *t, const struct layout *l)
 {
 	size_t next = t->n_columns;
 
-	for (size_t c = 0; c < t->n_columns; c++) {
+	for (size_t c = 1; c < t->n_columns; c++) {
 		const uint8_t order = t->columns[c].gives_way;
 
 		if (l[c].place == PLACE_ROW && order &&

@@ -241,6 +241,24 @@ TEST(no_line_is_wider_than_the_terminal)
 		 "    NodeNotReady\n");
 }
 
+/* Without it a row could not be told from what stands below another. */
+TEST(the_first_column_stays_however_narrow)
+{
+	static const struct table_column names[] = { { "POD", 1, 0 }, { "N", 0, 0 } };
+	struct table *t = table_new(names, 2);
+
+	table_add(t, COLOR_NONE, "%s", "shop/web-1");
+	table_add(t, COLOR_NONE, "%s", "12");
+	char *s = print(t, &(const struct table_view){ .width = 5 });
+
+	ck_assert_str_eq(s, "POD\n"
+			    "shop/web-1\n"
+			    "    N\n"
+			    "    12\n");
+	free(s);
+	table_free(&t);
+}
+
 TEST(a_text_goes_on_below_itself)
 {
 	static const struct table_column facts[] = { { "WHAT", 0, 0 }, { "VALUE", 0, COLUMN_FLOWS } };

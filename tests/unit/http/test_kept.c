@@ -176,6 +176,55 @@ TEST_LOOP(quiet, 0, 2)
 	clock_fake_clear();
 }
 
+/* -- handles of requests that failed -- */
+
+static int serve_half(struct server_conn *c, const char *request)
+{
+	server_sends(c, strstr(request, "/ok") ? OK_HEAD "\r\nok" : OK_HEAD "\r\no");
+	if (strstr(request, "/late"))
+		server_drain(c);
+	return strstr(request, "/ok") != NULL;
+}
+
+static int give_up(void *ctx, const void *p, size_t n)
+{
+	(void)ctx;
+	(void)p;
+	(void)n;
+	return -1;
+}
+
+/* Whatever state libcurl left in it goes with it. */
+TEST(a_handle_of_a_failure_serves_no_other_request)
+{
+	static const struct {
+		struct http_call call;
+		enum http_failure failure;
+	} cases[] = {
+		{ { .method = "GET", .path = "/ok" }, HTTP_OK },
+		{ { .method = "GET", .path = "/cut" }, HTTP_BROKEN },
+		{ { .method = "POST", .path = "/cut", .body = "{}", .body_len = 2 }, HTTP_BROKEN },
+		{ { .method = "GET", .path = "/ok", .max_body = 1 }, HTTP_TOO_LARGE },
+		{ { .method = "GET", .path = "/ok", .on_data = give_up }, HTTP_ABORTED },
+		{ { .method = "GET", .path = "/late", .total_timeout_ms = 50 }, HTTP_TIMEOUT },
+	};
+	struct run t = { 0 };
+
+	server_start(&s, serve_half, false);
+	open_plain(&t, &s);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct http_call call = cases[i].call;
+
+		call.on_done = on_done;
+		call.ctx = &t;
+		go(&t, &call);
+		ck_assert_msg(t.r.failure == cases[i].failure, "%zu: %s", i, t.r.error);
+		ck_assert_uint_eq(t.client->endpoint->n_idle, t.r.failure == HTTP_OK);
+	}
+	close_run(&t);
+	server_stop(&s);
+}
+
 TEST_MAIN("http/kept")
 {
 	http_global_init();
