@@ -81,6 +81,8 @@ int spawn_child(const struct spawn_images *images, enum role role, const char *c
 	*ret = (struct spawned){
 		.pid = 1000 + (pid_t)(a - on_stage->actors), .pidfd = -1, .ops = ops, .ctx = ctx
 	};
+	if (role == ROLE_WORKER && number == 0 && on_stage->o.worker_pid)
+		ret->pid = on_stage->o.worker_pid;
 	ret->channel = channel_new(images->base, pair[0], ROLE_SUPERVISOR, role, &ops->channel, ctx);
 	*a = (struct actor){
 		.role = role, .number = number, .process = ret, .fd = pair[1], .lives = a->lives + 1

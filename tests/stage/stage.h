@@ -21,6 +21,7 @@ struct stage_options {
 	uint64_t writes_per_minute, writes_per_hour;
 	bool observe, election;
 	uint64_t duties_off; /* bits */
+	pid_t worker_pid;    /* of worker 0; 0 = made up */
 	uint64_t edition;    /* settings of another one differ */
 	enum stage_answer answers[ROLE__MAX];
 	/* What a child gets from the supervisor. */

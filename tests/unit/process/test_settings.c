@@ -170,6 +170,7 @@ static void hears_settings(uint64_t generation, const char *url, enum sandbox_mo
 	config_done(&c);
 	ck_assert_int_ge(fd, 0);
 	ops->on_msg(ops_ctx, NULL, &m, fd);
+	ck_assert_msg(fcntl(fd, F_GETFD) < 0, "settings stay open, one more at each reload");
 }
 
 static void hears_commit(uint64_t generation)
@@ -269,6 +270,7 @@ static void hears_sinks(uint64_t generation, const char *const (*urls)[2], size_
 	config_done(&c);
 	ck_assert_int_ge(fd, 0);
 	ops->on_msg(ops_ctx, NULL, &m, fd);
+	ck_assert_msg(fcntl(fd, F_GETFD) < 0, "settings stay open, one more at each reload");
 }
 
 static const char *const three[][2] = { { "https://a/x", NULL },

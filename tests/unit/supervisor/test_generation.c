@@ -3,10 +3,12 @@
 #include "supervisor/children/generation.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/cleanup.h"
 #include "tests/suite.h"
 
 static struct generation *g;
@@ -57,6 +59,43 @@ static void say_rest(void)
 	say_blob(ROLE_WORKER, 0, 50000);
 	say_blob(ROLE_REPORTER, CLUSTERS_MAX, 30000);
 	generation_add(g, &(struct msg){ .type = MSG_LOAD_END, .u.load_end.ok = true }, -1);
+}
+
+static unsigned open_descriptors(void)
+{
+	unsigned n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* Whatever a loader sends, and how often: each place has one descriptor at most, and the end has none. */
+TEST(descriptors_are_closed_or_have_a_place)
+{
+	const unsigned before = open_descriptors();
+	const struct msg no_place[] = {
+		{ .type = MSG_LOAD_SUPERVISOR, .u.load_supervisor = { .clusters = 2 } },
+		{ .type = MSG_LOAD_FIXED },
+		{ .type = MSG_LOAD_LINE },
+		{ .type = MSG_LOAD_END },
+		{ .type = MSG_HELLO },
+	};
+
+	for (int i = 0; i < 3; i++) {
+		say_rest();
+		say_blob(ROLE_WATCHER, 1, 0);
+		ck_assert_uint_eq(open_descriptors(), before + 4);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(no_place); i++) {
+		generation_add(g, &no_place[i], memfd_create("settings", MFD_CLOEXEC));
+		ck_assert_uint_eq(open_descriptors(), before + 4);
+	}
+	say_cluster(1, false); /* what it had sent does not count */
+	ck_assert_uint_eq(open_descriptors(), before + 3);
+	generation_free(&g);
+	ck_assert_uint_eq(open_descriptors(), before);
+	g = generation_new(2);
 }
 
 TEST(a_cluster_without_settings_needs_a_reason)

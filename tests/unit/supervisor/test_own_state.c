@@ -136,6 +136,23 @@ TEST_LOOP(what_took_nothing_is_not_signed, 0, 6)
 	ck_assert_uint_eq(strlen(mac), _i == 5 ? 32 : 0);
 	strcpy(mac, open.u.open_intent.mac);
 	ck_assert(!own_state_vouches(own, &row.u.ctl_restore_row, "prod"));
+
+/* Nothing that was written is ever missing on disk, in the minute or in the hour: whenever we die, each span
+ * is charged as much at least. */
+TEST(a_restart_forgets_no_write_of_any_span)
+{
+	const struct write_limit limit = { 100, 1000 };
+	struct write_count c = { 0 }, disk = { 0 };
+	int64_t now = 1000;
+
+	for (unsigned i = 0; i < 3000; i++) {
+		now += i % 7 == 0 ? 61000 : i % 3 * 500;
+		if (write_limit_charge(&c, &limit, now))
+			disk = c;
+		ck_assert_uint_le(c.minute.used, disk.minute.kept);
+		ck_assert_uint_le(c.hour.used, disk.hour.kept);
+		ck_assert_uint_le(disk.hour.kept, c.hour.used + WRITE_LIMIT_AHEAD);
+	}
 }
 
 TEST_MAIN("supervisor/own_state")

@@ -64,6 +64,33 @@ TEST(oldest_first_twice_as_many_each_time)
 	ck_assert_uint_eq(out[3], 3); /* back at the front */
 }
 
+/* Whatever happens to a bin meanwhile: what is let out counts against a budget only when it was judged. */
+TEST(the_next_batch_waits_for_the_whole_one_before)
+{
+	uint64_t at;
+
+	for (uint32_t h = 1; h <= 8; h++)
+		put(h, "a", 100);
+	blocked_take(tested, 100, take, NULL);
+	blocked_remove(tested, 1);
+	blocked_take(tested, 100, take, NULL);
+	ck_assert_uint_eq(n_out, 3);
+	blocked_remove(tested, 2); /* the one is judged, the other is not */
+	ck_assert(!blocked_next(tested, &at));
+	blocked_wake(tested, GUARD_BUDGET, 100); /* the guard moves */
+	ck_assert(!blocked_next(tested, &at));
+	blocked_take(tested, 1000, take, NULL);
+	ck_assert_uint_eq(n_out, 3);
+	put(9, "a", 100); /* another one comes */
+	ck_assert(!blocked_next(tested, &at));
+	blocked_remove(tested, 5); /* and one that waits goes */
+	ck_assert(!blocked_next(tested, &at));
+	blocked_remove(tested, 3);
+	ck_assert(blocked_next(tested, &at) && at == 100);
+	blocked_take(tested, 100, take, NULL);
+	ck_assert_uint_gt(n_out, 3);
+}
+
 TEST(a_place_is_kept_and_given_up)
 {
 	uint32_t list[8];

@@ -228,6 +228,20 @@ TEST(a_presence_that_is_not_wanted_any_more_gives_the_lease_back)
 	ck_assert(!fake_request.open);
 }
 
+/* The answer to a renewal that is under way would be taken for the end of the release. */
+TEST(a_renewal_under_way_is_given_up_for_the_release)
+{
+	start_with_lease();
+	for (int i = 0; i < 10 && !fake_request.open; i++)
+		pass_timers(LEADER_PRESENCE_MS / 10);
+	ck_assert(fake_request.open);
+	ck_assert_ptr_null(strstr(fake_request.body, "\"holderIdentity\":\"\""));
+	set_mode(MODE_OBSERVE);
+	ck_assert_gives_back();
+	answer_lease();
+	ck_assert(!fake_request.open);
+}
+
 TEST(a_lease_that_cannot_be_given_back_is_left)
 {
 	start_with_lease();
