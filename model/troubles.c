@@ -4,7 +4,8 @@
 
 enum { SAY = true, KNOWN = false };
 
-static const char SUPERVISOR[] = "supervisor", WORKER[] = "worker", REPORTER[] = "reporter";
+static const char SUPERVISOR[] = "supervisor", WATCHER[] = "watcher", WORKER[] = "worker",
+		  REPORTER[] = "reporter";
 
 static const struct trouble_desc troubles[TROUBLE__MAX] = {
 #define TROUBLE(ID, name, severity, begin, finder, text, remedy, zh_text, zh_remedy)                         \

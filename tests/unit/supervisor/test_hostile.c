@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -35,15 +34,17 @@ TEST(a_worker_counts_for_its_own_cluster)
 /* Who owns a worker does not have people look for a full disk. */
 TEST_LOOP(a_trouble_is_said_by_the_role_that_has_it, 0, TROUBLE__MAX)
 {
+	static const enum role roles[] = { ROLE_WATCHER, ROLE_WORKER, ROLE_REPORTER };
 	const char *finder = trouble_desc((enum trouble)_i)->finder;
 	struct msg m = { .type = MSG_TROUBLE, .u.trouble.trouble = (uint64_t)_i };
 
 	open_history();
 	msg_set(&m, trouble.text, "x", 1);
-	say(ROLE_WORKER, &m);
-	ck_assert_uint_eq(stage_lives(w.s, ROLE_WORKER, 0), strcmp(finder, "worker") == 0 ? 1 : 2);
-	say(ROLE_REPORTER, &m);
-	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), strcmp(finder, "reporter") == 0 ? 1 : 2);
+	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
+		say(roles[i], &m);
+		ck_assert_uint_eq(stage_lives(w.s, roles[i], 0),
+				  strcmp(finder, role_name(roles[i])) == 0 ? 1 : 2);
+	}
 }
 
 /* It knows nothing of what the one before it was told. */
@@ -653,45 +654,6 @@ TEST(what_a_dead_child_was_asked_its_successor_does_not_answer)
 	stage_run(w.s);
 	say(ROLE_REPORTER, &end);
 	ck_assert_uint_eq(told(fd, MSG_CTL_END), 0);
-}
-
-/* -- processes that we inherit -- */
-
-static pid_t dead_process(void)
-{
-	const pid_t pid = fork();
-	siginfo_t si;
-
-	if (pid == 0)
-		_exit(0);
-	ck_assert_int_gt(pid, 0);
-	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &si, WEXITED | WNOWAIT), 0);
-	return pid;
-}
-
-static bool is_reaped(pid_t pid)
-{
-	siginfo_t si;
-
-	return waitid(P_PID, (id_t)pid, &si, WEXITED | WNOHANG | WNOWAIT) < 0;
-}
-
-/* How a child of ours died is what its restart is decided by. */
-TEST(strangers_are_reaped_and_our_own_dead_are_not)
-{
-	const pid_t stranger = dead_process(), ours = dead_process();
-
-	w.o.worker_pid = ours;
-	start_again();
-	open_history();
-	stage_pass(w.s, 1000);
-	ck_assert(is_reaped(stranger));
-	ck_assert(!is_reaped(ours));
-	w.o.worker_pid = 0;
-	start_again();
-	open_history();
-	stage_pass(w.s, 1000); /* it is nobody's now */
-	ck_assert(is_reaped(ours));
 }
 
 TEST_MAIN("supervisor/hostile")

@@ -136,9 +136,10 @@ TEST_LOOP(what_took_nothing_is_not_signed, 0, 6)
 	ck_assert_uint_eq(strlen(mac), _i == 5 ? 32 : 0);
 	strcpy(mac, open.u.open_intent.mac);
 	ck_assert(!own_state_vouches(own, &row.u.ctl_restore_row, "prod"));
+}
 
-/* Nothing that was written is ever missing on disk, in the minute or in the hour: whenever we die, each span
- * is charged as much at least. */
+/* Nothing that was written is ever missing on disk, in the minute or in the hour: whenever we die,
+ * each span is charged as much at least. */
 TEST(a_restart_forgets_no_write_of_any_span)
 {
 	const struct write_limit limit = { 100, 1000 };

@@ -335,6 +335,21 @@ TEST(an_election_without_lease_is_a_trouble)
 	}
 }
 
+/* While no pod changes. */
+TEST(a_shared_credential_is_told_when_the_settings_change)
+{
+	start_with(false, false, MODE_OBSERVE);
+	for (int i = 1; i <= 3; i++) {
+		struct settings s = with_lease(false, false, MODE_OBSERVE);
+
+		s.cluster.shared = i % 2;
+		n_sent = 0;
+		cluster_watch_set_settings(w, &s);
+		ck_assert_uint_eq(count(MSG_WATCH_STATS), 1);
+		ck_assert_int_eq(last(MSG_WATCH_STATS)->u.watch_stats.shared, i % 2);
+	}
+}
+
 TEST_MAIN("watcher/presence")
 {
 	tcase_add_checked_fixture(t, NULL, finish);

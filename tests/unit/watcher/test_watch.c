@@ -206,21 +206,6 @@ TEST(new_settings)
 	ck_assert_uint_eq(last(MSG_WATCH_STATS)->u.watch_stats.pods, 1);
 }
 
-TEST(a_shared_credential_is_told_when_the_settings_change)
-{
-	struct settings s;
-
-	list(NULL, 0);
-	for (int i = 1; i <= 3; i++) {
-		some_settings(&s);
-		s.cluster.shared = i % 2;
-		n_sent = 0;
-		cluster_watch_set_settings(w, &s);
-		ck_assert_uint_eq(count(MSG_WATCH_STATS), 1);
-		ck_assert_int_eq(last(MSG_WATCH_STATS)->u.watch_stats.shared, i % 2);
-	}
-}
-
 /* -- digest -- */
 
 /* Refusals answer quickly and with a Date: a cache that is not kept in step gets stale all the same. */
