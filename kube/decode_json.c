@@ -224,6 +224,7 @@ static void containers_get(const json_t *list, enum container_kind kind, struct 
 }
 
 READER(meta, struct pod_facts)
+READER(templates, struct pod_facts)
 READER(spec, struct pod_facts)
 READER(status, struct pod_facts)
 READER(pod, struct pod_facts)
@@ -233,7 +234,7 @@ int decode_pod_json(const struct json_t *pod, struct pod_facts *ret)
 	facts_begin(ret);
 	pod_read(pod, ret);
 	if (facts_any_ended(ret))
-		spec_read(json_object_get(pod, "spec"), ret);
+		templates_read(json_object_get(pod, "spec"), ret);
 	facts_end(ret);
 	return str_empty(ret->name) || str_empty(ret->uid) ? -EBADMSG : 0;
 }

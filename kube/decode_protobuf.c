@@ -255,6 +255,7 @@ static INLINE int template_decode(struct field f, struct pod_facts *pod)
 	return pod->n_containers ? template_read(f, pod) : 0;
 }
 
+READER(templates, struct pod_facts)
 READER(spec, struct pod_facts)
 READER(condition, struct condition_row)
 
@@ -335,16 +336,16 @@ static int container_decode(struct field f, struct pod_facts *pod, enum containe
 READER(status, struct pod_facts)
 READER(pod, struct pod_facts)
 
-static int spec_again_field(struct field f, void *pod)
+static int again_field(struct field f, void *pod)
 {
-	return f.tag == TAG(2, WIRE_BYTES) ? cursor_walk(field_message(f), spec_field, pod) : 0;
+	return f.tag == TAG(2, WIRE_BYTES) ? cursor_walk(field_message(f), templates_field, pod) : 0;
 }
 
 int decode_pod_protobuf(const uint8_t *p, size_t n, struct pod_facts *ret)
 {
 	facts_begin(ret);
 	if (cursor_walk(cursor_of(p, n), pod_field, ret) < 0 ||
-	    (facts_any_ended(ret) && cursor_walk(cursor_of(p, n), spec_again_field, ret) < 0))
+	    (facts_any_ended(ret) && cursor_walk(cursor_of(p, n), again_field, ret) < 0))
 		return -EBADMSG;
 	facts_end(ret);
 	return 0;
