@@ -134,7 +134,8 @@ class Objects:
 
     # --- pods ---
 
-    def template(self, node=NODE, containers=("main",), init=(), labels=None, grace=30, volumes=(), memory=None, claims=(), rules=()):
+    def template(self, node=NODE, containers=("main",), init=(), labels=None, grace=30, volumes=(), memory=None, claims=(), rules=(),
+                 group=None):
         limits = {"resources": {"limits": {"memory": memory}}} if memory else {}
         if rules:
             limits.update(restartPolicy="Always", restartPolicyRules=list(rules))
@@ -146,6 +147,8 @@ class Objects:
             spec["nodeName"] = node
         if volumes:
             spec["volumes"] = list(volumes)
+        if group:
+            spec["schedulingGroup"] = {"podGroupName": group}
         if claims:
             spec["resourceClaims"] = list(claims)
         return {"metadata": {"labels": dict(labels or {})}, "spec": spec}

@@ -114,6 +114,24 @@ def sick(t):
     t.expect(scaled=[healthy])
 
 
+@scenario("crash-loop/waits-for-its-gang")
+def gang(t):
+    """A pod that is not scheduled, as one that waits for the rest of its group, proves nothing: neither that its workload crashes nor that
+    it works. (1.34.1 leaves the group out.)"""
+    ns = t.ns()
+    program = run(t, ns, "1s")
+    waits, crashes = (t.objects.workload("Deployment", ns, 2, node=None, group="ring") for _ in range(2))
+    first, second = waits.pods()
+    t.objects.crash(first, 7)
+    t.objects.status(second, phase="Pending", conditions=[
+        {**condition("PodScheduled", "False"), "reason": "Unschedulable", "message": "waiting for the rest of its PodGroup"}])
+    crash(t, crashes)
+    t.wait_write(crashes)
+    row = t.wait_history(program, duty="crashLoop", reason="NotAllFailing")
+    assert row["name"] == first["metadata"]["name"], row
+    t.expect(scaled=[crashes])
+
+
 @scenario("crash-loop/recovers")
 def recovers(t):
     """A pod that is Ready without a restart shows that the revision works: a later loop gets the whole time again."""

@@ -164,7 +164,7 @@ static bool is_rare(const char *key)
 #define SOME_MESSAGE(fact, n, key)   SOME_MESSAGES(some_##fact, n, key, dual_message, strncmp(key, "extended", 8) ? 1 : below(s, 9) == 0)
 #define SOME_ONEOF(fact, n, key)     SOME_MESSAGES(some_##fact, n, key, dual_message, below(s, 2))
 #define SOME_PRESENT(fact, n, key)   SOME_MESSAGES(some_running, n, key, dual_message, below(s, 5) == 0)
-#define SOME_EACH(fact, n, key)      SOME_MESSAGES(some_##fact, n, key, dual_add, is_rare(key) ? below(s, 8) == 0 : below(s, 4))
+#define SOME_EACH(fact, n, key)      SOME_MESSAGES(some_##fact, n, key, dual_add, is_rare(key) ? below(s, 12) == 0 : below(s, 4))
 #define SOME_CONTAINER(fact, n, key) SOME_MESSAGES(some_container, n, key, dual_add, below(s, 90) == 0 ? 70 : below(s, CONTAINERS_##fact))
 #define CONTAINERS_MAIN      4
 #define CONTAINERS_INIT      2
