@@ -21,6 +21,7 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "config/file.h"
+#include "loader/program.h"
 
 #define OUTPUT_MAX (64u << 10)
 #define STDERR_MAX 400u
@@ -155,7 +156,7 @@ static void lift_limit(__rlimit_resource_t what)
 	}
 }
 
-static _Noreturn void become(char **argv, char **env, int out, int err)
+static _Noreturn void become(const char *program, char **argv, char **env, int out, int err)
 {
 	const int null = open("/dev/null", O_RDONLY);
 
@@ -167,8 +168,8 @@ static _Noreturn void become(char **argv, char **env, int out, int err)
 	if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
 		_exit(126);
 	(void)close_range(3, ~0u, 0);
-	(void)execvpe(argv[0], argv, env);
-	_exit(errno == ENOENT ? 127 : 126);
+	(void)execve(program, argv, env);
+	_exit(126);
 }
 
 static void read_some(struct output *o)
@@ -232,18 +233,16 @@ static int judge_end(const struct kube_exec *x, int status, const struct output 
 		return FAIL(-EFBIG, "printed more than %u KiB", OUTPUT_MAX / 1024);
 	if (status < 0)
 		return FAIL(-ETIMEDOUT, "did not end in time");
-	if (WIFEXITED(status) && (WEXITSTATUS(status) == 127 || WEXITSTATUS(status) == 126))
-		return FAIL(-ENOENT, "cannot be run: %s. %.200s",
-			    WEXITSTATUS(status) == 127 ? "there is no such program in PATH"
-						       : "it is not executable",
-			    hint);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 126)
+		return FAIL(-EACCES, "cannot be run: %s. %.200s", "it is not executable", hint);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return FAIL(-EIO, "failed (%s %d): %.*s", WIFEXITED(status) ? "exit" : "signal",
 			    WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), (int)o[1].n, o[1].p);
 	return 0;
 }
 
-static int run(const struct kube_target *t, int timeout_ms, struct output o[static 2], char *reterr)
+static int run(const struct kube_target *t, const char *program, int timeout_ms, struct output o[static 2],
+	       char *reterr)
 {
 	const uint64_t until = clock_boot_ms() + (uint64_t)timeout_ms;
 	int out[2], err[2];
@@ -260,7 +259,7 @@ static int run(const struct kube_target *t, int timeout_ms, struct output o[stat
 	const pid_t pid = fork();
 
 	if (pid == 0)
-		become(argv, env, out[1], err[1]);
+		become(program, argv, env, out[1], err[1]);
 	wipe_variables(&own);
 	(void)close(out[1]);
 	(void)close(err[1]);
@@ -336,8 +335,15 @@ int loader_exec(struct kube_target *t, int timeout_ms, int64_t *ret_expiry,
 	char complaint[STDERR_MAX];
 	struct output o[2] = { { .fd = -1, .p = xmalloc(OUTPUT_MAX), .max = OUTPUT_MAX },
 			       { .fd = -1, .p = complaint, .max = sizeof(complaint) } };
-	int r = run(t, timeout_ms, o, reterr);
+	_cleanup_free_ char *program = NULL;
+	char reason[LOADER_ERROR_MAX];
+	int r = program_find(t->exec.command, &program, reason);
 
+	if (r < 0)
+		(void)FAIL(r, "cannot be run: %s. %.200s", reason,
+			   t->exec.install_hint ? t->exec.install_hint : "");
+	if (r == 0)
+		r = run(t, program, timeout_ms, o, reterr);
 	if (r == 0)
 		r = take_output(t, &o[0], ret_expiry, reterr);
 	explicit_bzero(o[0].p, o[0].n);
