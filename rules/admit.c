@@ -69,7 +69,10 @@ static bool breaker_ok(const struct admit_ask *a, struct block *h)
 {
 	if (!a->breaker || !breaker_is_open(a->breaker))
 		return true;
-	return blocked(h, breaker_next(a->breaker), "%s", a->breaker_text ? a->breaker_text : "");
+	const int64_t next = breaker_next(a->breaker), last = a->breaker_until;
+
+	return blocked(h, next && (!last || next < last) ? next : last, "%s",
+		       a->breaker_text ? a->breaker_text : "");
 }
 
 static bool reverted_ok(const struct admit_ask *a, struct block *h)

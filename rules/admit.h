@@ -29,9 +29,10 @@ struct admit_ask {
 	int64_t clock_off;   /* ms between the clocks of server and host, when that is too much */
 	int64_t quiet_until; /* start-up quiet */
 	bool window_closed;
-	int64_t window_opens; /* 0 = not known */
-	const struct breaker *breaker;
-	const char *breaker_text; /* what the workloads have in common */
+	int64_t window_opens;          /* 0 = not known */
+	const struct breaker *breaker; /* it holds the workload; NULL = it does not, */
+	int64_t breaker_until;         /*   at the latest until then */
+	const char *breaker_text;      /* what the workloads have in common */
 	struct reverted reverted;
 	int64_t loop_until; /* the newest of an evict loop is kept until then; 0 = it is none */
 	uint32_t loop_count;

@@ -13,9 +13,7 @@
 #define PERCENT_MIN 3 /* a share of fewer workloads than this says nothing */
 
 struct member {
-	int64_t began;
-	uint32_t host, node;
-	enum pull_cause cause;
+	struct breaker_failure f;
 	bool used;
 };
 
@@ -59,7 +57,7 @@ static uint32_t place_of(const struct breaker *b, int64_t began)
 	while (from < to) {
 		uint32_t mid = from + (to - from) / 2;
 
-		if (b->v[b->order[mid]].began < began)
+		if (b->v[b->order[mid]].f.began < began)
 			from = mid + 1;
 		else
 			to = mid;
@@ -69,7 +67,7 @@ static uint32_t place_of(const struct breaker *b, int64_t began)
 
 static void enter(struct breaker *b, uint32_t workload)
 {
-	uint32_t at = place_of(b, b->v[workload].began);
+	uint32_t at = place_of(b, b->v[workload].f.began);
 
 	b->order = xgrow(b->order, &b->cap_order, b->n, sizeof(*b->order));
 	memmove(&b->order[at + 1], &b->order[at], (b->n - at) * sizeof(*b->order));
@@ -79,7 +77,7 @@ static void enter(struct breaker *b, uint32_t workload)
 
 static void leave(struct breaker *b, uint32_t workload)
 {
-	uint32_t at = place_of(b, b->v[workload].began);
+	uint32_t at = place_of(b, b->v[workload].f.began);
 
 	while (b->order[at] != workload)
 		at++;
@@ -95,24 +93,40 @@ static uint32_t both(uint32_t a, uint32_t b)
 	return b == 0 ? a : SEVERAL;
 }
 
-void breaker_failing(struct breaker *b, uint32_t workload, int64_t began, uint32_t host, uint32_t node,
-		     enum pull_cause cause)
+static bool same_failure(const struct breaker_failure *a, const struct breaker_failure *b)
+{
+	return a->began == b->began && a->host == b->host && a->node == b->node && a->cause == b->cause &&
+	       a->crashes == b->crashes && a->pulled == b->pulled;
+}
+
+void breaker_failing(struct breaker *b, uint32_t workload, const struct breaker_failure *f)
 {
 	b->v = xgrow(b->v, &b->cap, workload, sizeof(*b->v));
 	struct member *m = &b->v[workload];
 	const struct member before = *m;
-	const bool moves = !before.used || before.began != began;
 
-	if (before.used && moves)
-		leave(b, workload);
-	m->host = both(before.host, host);
-	m->node = both(before.node, node);
-	m->cause = cause ? cause : before.cause;
-	m->began = began;
+	m->f = *f;
+	m->f.pulled = f->pulled || b->loaded;
 	m->used = true;
+	if (before.used) {
+		m->f.began = before.f.began < f->began ? before.f.began : f->began;
+		m->f.host = both(before.f.host, f->host);
+		m->f.node = both(before.f.node, f->node);
+		m->f.cause = f->cause ? f->cause : before.f.cause;
+		m->f.pulled = before.f.pulled || m->f.pulled;
+	}
+	const bool moves = !before.used || before.f.began != m->f.began;
+
+	if (before.used && moves) {
+		const struct member now = *m;
+
+		*m = before;
+		leave(b, workload);
+		*m = now;
+	}
 	if (moves)
 		enter(b, workload);
-	b->dirty = b->dirty || memcmp(m, &before, sizeof(before)) != 0;
+	b->dirty = b->dirty || !before.used || !same_failure(&m->f, &before.f);
 }
 
 void breaker_recovered(struct breaker *b, uint32_t workload)
@@ -137,7 +151,7 @@ static enum breaker_condition meets(const struct breaker_policy *p, const struct
 	} t[] = {
 		{ BREAKER_HOST, p->same_host, s->of_host },
 		{ BREAKER_NODE, nodes > 1 ? p->same_node : 0, s->of_node },
-		{ BREAKER_WORKLOADS, p->workloads, s->workloads },
+		{ BREAKER_WORKLOADS, p->workloads, s->alone },
 	};
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
@@ -146,43 +160,73 @@ static enum breaker_condition meets(const struct breaker_policy *p, const struct
 			return t[i].condition;
 	}
 	*ret_limit = p->percent;
-	return p->percent > 0 && s->workloads >= PERCENT_MIN &&
-			       (int64_t)s->workloads * 100 > p->percent * (int64_t)total
+	return p->percent > 0 && s->alone >= PERCENT_MIN &&
+			       (int64_t)s->alone * 100 > p->percent * (int64_t)total
 		       ? BREAKER_PERCENT
 		       : BREAKER_NONE;
 }
 
-static uint32_t counted(uint32_t id)
+/* Can it be part of an outage? The registry answers a permanent cause, whoever asks. */
+static bool is_outage(const struct breaker_failure *f)
+{
+	return f->crashes || f->cause != CAUSE_PERMANENT;
+}
+
+/* Is it by itself a sign of one? */
+static bool is_sign(const struct breaker_failure *f)
+{
+	return f->crashes || f->cause == CAUSE_TRANSIENT;
+}
+
+static uint32_t one_of(uint32_t id)
 {
 	return id == SEVERAL ? 0 : id;
+}
+
+/* The host or node for which it counts; 0: none. */
+static uint32_t host_of(const struct breaker_failure *f)
+{
+	return is_sign(f) || (is_outage(f) && f->pulled) ? one_of(f->host) : 0;
+}
+
+static uint32_t node_of(const struct breaker_failure *f)
+{
+	return f->crashes || (is_outage(f) && f->pulled) ? one_of(f->node) : 0;
 }
 
 static void make_counters(struct breaker *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
-		const struct member *m = &b->v[b->order[i]];
+		const struct breaker_failure *f = &b->v[b->order[i]].f;
 
-		b->by_host = xgrow(b->by_host, &b->hosts, counted(m->host), sizeof(*b->by_host));
-		b->by_node = xgrow(b->by_node, &b->nodes, counted(m->node), sizeof(*b->by_node));
+		b->by_host = xgrow(b->by_host, &b->hosts, host_of(f), sizeof(*b->by_host));
+		b->by_node = xgrow(b->by_node, &b->nodes, node_of(f), sizeof(*b->by_node));
 	}
 }
 
-static void count(struct breaker *b, uint32_t place, bool in)
+/* The window over the members in their order, while it moves. */
+struct window {
+	uint32_t lo, alone, all;
+};
+
+static void count(struct breaker *b, struct window *w, uint32_t place, bool in)
 {
-	const struct member *m = &b->v[b->order[place]];
-	uint32_t *host = &b->by_host[counted(m->host)], *node = &b->by_node[counted(m->node)];
+	const struct breaker_failure *f = &b->v[b->order[place]].f;
+	uint32_t *host = &b->by_host[host_of(f)], *node = &b->by_node[node_of(f)];
 
 	*host = in ? *host + 1 : *host - 1;
 	*node = in ? *node + 1 : *node - 1;
+	w->alone = in ? w->alone + is_sign(f) : w->alone - is_sign(f);
+	w->all = in ? w->all + is_outage(f) : w->all - is_outage(f);
 }
 
 /* Does the burst share more with this member than was known? */
 static void look_at(const struct breaker *b, uint32_t place, struct burst *s)
 {
-	const struct member *m = &b->v[b->order[place]];
-	const uint32_t host = counted(m->host), node = counted(m->node);
+	const struct breaker_failure *f = &b->v[b->order[place]].f;
+	const uint32_t host = host_of(f), node = node_of(f);
 
-	s->transient += m->cause == CAUSE_TRANSIENT;
+	s->transient += !f->crashes && f->cause == CAUSE_TRANSIENT;
 	if (host && b->by_host[host] > s->of_host) {
 		s->host = host;
 		s->of_host = b->by_host[host];
@@ -193,33 +237,43 @@ static void look_at(const struct breaker *b, uint32_t place, struct burst *s)
 	}
 }
 
+/* Have two bursts the same in common, by what opens the breaker? */
+static bool is_alike(const struct burst *a, const struct burst *b)
+{
+	return a->condition == b->condition && (a->condition != BREAKER_HOST || a->host == b->host) &&
+	       (a->condition != BREAKER_NODE || a->node == b->node);
+}
+
 /* The largest burst that meets a condition. */
 static struct burst look(struct breaker *b, const struct breaker_policy *p, uint32_t total, uint32_t nodes)
 {
 	struct burst best = { 0 };
-	uint32_t lo = 0;
+	struct window w = { 0 };
 
 	make_counters(b);
 	for (uint32_t hi = 0; hi < b->n; hi++) {
-		count(b, hi, true);
-		while (b->v[b->order[hi]].began - b->v[b->order[lo]].began > p->within_ms)
-			count(b, lo++, false);
-		struct burst s = { .workloads = hi - lo + 1, .began = b->v[b->order[lo]].began };
+		count(b, &w, hi, true);
+		while (b->v[b->order[hi]].f.began - b->v[b->order[w.lo]].f.began > p->within_ms)
+			count(b, &w, w.lo++, false);
+		struct burst s = { .workloads = w.all, .alone = w.alone };
 
+		s.began = s.first = b->v[b->order[w.lo]].f.began;
 		/* The newest tells whether it is one: everything else was looked at before that came. The
 		 * others count only for what people are told. */
 		look_at(b, hi, &s);
 		s.condition = meets(p, &s, total, nodes, &s.limit);
 		if (s.condition == BREAKER_NONE || s.workloads < best.workloads)
 			continue;
-		for (uint32_t i = lo; i < hi; i++)
+		for (uint32_t i = w.lo; i < hi; i++)
 			look_at(b, i, &s);
 		if (nodes <= 1) /* says nothing */
 			s.node = s.of_node = 0;
+		if (is_alike(&s, &best))
+			s.first = best.first;
 		best = s;
 	}
-	for (; lo < b->n; lo++)
-		count(b, lo, false);
+	while (w.lo < b->n)
+		count(b, &w, w.lo++, false);
 	return best;
 }
 
@@ -267,7 +321,8 @@ void breaker_load(struct breaker *b, int64_t since, uint32_t workloads)
 {
 	b->open = b->dirty = b->loaded = true;
 	b->since = since;
-	b->burst = (struct burst){ .condition = BREAKER_WORKLOADS, .workloads = workloads, .began = since };
+	b->burst =
+		(struct burst){ .condition = BREAKER_WORKLOADS, .workloads = workloads, .first = INT64_MIN };
 }
 
 /* -- asking -- */
@@ -275,6 +330,17 @@ void breaker_load(struct breaker *b, int64_t since, uint32_t workloads)
 bool breaker_is_open(const struct breaker *b)
 {
 	return b->open;
+}
+
+bool breaker_holds(const struct breaker *b, uint32_t workload, int64_t *ret_began)
+{
+	const struct member *m = b->open && workload < b->cap ? &b->v[workload] : NULL;
+
+	if (!m || !m->used || !is_outage(&m->f) || m->f.began < b->burst.first)
+		return false;
+	*ret_began = m->f.began;
+	return (b->burst.condition != BREAKER_HOST || m->f.host == b->burst.host || m->f.host == SEVERAL) &&
+	       (b->burst.condition != BREAKER_NODE || m->f.node == b->burst.node);
 }
 
 bool breaker_dirty(const struct breaker *b)

@@ -31,6 +31,7 @@ struct group {
 	uint32_t count[MARK_BITS];
 	bool is_first; /* of its chain: it stands in the index */
 	bool uid_is_binary;
+	bool pulled;
 };
 
 struct groups {
@@ -347,6 +348,9 @@ uint32_t *groups_head(struct groups *g, uint32_t id)
 
 void groups_count(struct groups *g, uint32_t id, uint8_t before, uint8_t after)
 {
+	const unsigned works = MARK_WORKS((unsigned)duty_workload(DUTY_IMAGE_PULL));
+
+	g->v[id].pulled = g->v[id].pulled || (after & works);
 	for (unsigned b = 0; b < MARK_BITS; b++)
 		g->v[id].count[b] =
 			g->v[id].count[b] + ((uint32_t)after >> b & 1u) - ((uint32_t)before >> b & 1u);
@@ -356,7 +360,7 @@ void groups_tally(const struct groups *g, uint32_t id, struct group_tally *ret)
 {
 	const struct group *group = &g->v[id];
 
-	*ret = (struct group_tally){ .live = group->count[0] };
+	*ret = (struct group_tally){ .live = group->count[0], .pulled = group->pulled };
 	memcpy(ret->failing, group->count + 2, sizeof(ret->failing));
 	memcpy(ret->works, group->count + 2 + WORKLOAD_DUTIES, sizeof(ret->works));
 	for (uint32_t o = groups_chain_first(g, id); o; o = g->v[o].chain) {

@@ -46,6 +46,7 @@ void groups_count(struct groups *g, uint32_t id, uint8_t before, uint8_t after);
 struct group_tally {
 	uint32_t live, failing[WORKLOAD_DUTIES], works[WORKLOAD_DUTIES]; /* of this group */
 	uint32_t ready, failing_all; /* of all groups of this owner; failing by any duty */
+	bool pulled;                 /* a pod of this group has been seen with its images */
 };
 void groups_tally(const struct groups *g, uint32_t id, struct group_tally *ret);
 /* Groups of the same owner uid: the first one, and the next after id (0 = none). */

@@ -167,7 +167,8 @@ void cluster_context(const struct cluster_state *c, uint32_t h, const struct pod
 }
 
 /* The clock of a pod that fails by the i-th duty, and what begins with others at the same time. */
-static void failing(struct cluster_state *c, size_t i, const struct pod_facts *p, struct pod_context *ret)
+static void failing(struct cluster_state *c, size_t i, const struct pod_facts *p, bool pulled,
+		    struct pod_context *ret)
 {
 	const enum duty d = duty_of_workload(i);
 	struct str owner = cluster_clock_owner(p);
@@ -177,7 +178,7 @@ static void failing(struct cluster_state *c, size_t i, const struct pod_facts *p
 		workloads_fails(c->workloads, owner, p->revision, i,
 				server_clock_latest(&c->server_clock, clock_wall_ms(), clock_boot_ms()));
 	if (duty_has_guard(d, GUARD_BREAKER) && select_namespace(c->policy, d, p, &ignored))
-		admission_failing(c->admission, owner, p->revision, ret->failing_since, p);
+		admission_failing(c->admission, d, owner, p->revision, ret->failing_since, pulled, p);
 }
 
 void cluster_track(struct cluster_state *c, uint32_t h, const struct pod_facts *p, struct pod_context *ret)
@@ -200,5 +201,5 @@ void cluster_track(struct cluster_state *c, uint32_t h, const struct pod_facts *
 	if (works)
 		admission_recovered(c->admission, owner, p->revision);
 	else if (by >= 0 && policy_of(c->policy, p)[duty_of_workload((size_t)by)].enable)
-		failing(c, (size_t)by, p, ret);
+		failing(c, (size_t)by, p, t.pulled, ret);
 }

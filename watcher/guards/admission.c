@@ -168,14 +168,27 @@ static struct str failing_host(const struct pod_facts *p, enum pull_cause *ret)
 	return (struct str){ 0 };
 }
 
-void admission_failing(struct admission *g, struct str owner, struct str revision, int64_t began,
-		       const struct pod_facts *p)
+/* What nobody saw begin, because it was there with the first list or after a gap, began no later than the pod
+ * that never ran was made. */
+static int64_t began_at(const struct pod_facts *p, int64_t since)
 {
-	enum pull_cause cause;
-	const struct str host = failing_host(p, &cause);
+	for (uint32_t i = 0; i < p->n_containers && i < POD_CONTAINERS_MAX; i++)
+		if (p->containers[i].state != CONTAINER_WAITING || p->containers[i].restarts > 0)
+			return since;
+	return p->created > 0 && p->created < since ? p->created : since;
+}
 
-	breaker_failing(g->breaker, workloads_failing(g->workloads, owner, revision), began,
-			intern_once(g->names, host), intern_once(g->names, p->node), cause);
+void admission_failing(struct admission *g, enum duty d, struct str owner, struct str revision, int64_t since,
+		       bool pulled, const struct pod_facts *p)
+{
+	struct breaker_failure f = { .began = began_at(p, since),
+				     .crashes = d == DUTY_CRASH_LOOP,
+				     .pulled = pulled };
+	const struct str host = failing_host(p, &f.cause);
+
+	f.host = intern_once(g->names, host);
+	f.node = intern_once(g->names, p->node);
+	breaker_failing(g->breaker, workloads_failing(g->workloads, owner, revision), &f);
 }
 
 void admission_recovered(struct admission *g, struct str owner, struct str revision)
@@ -248,6 +261,28 @@ static void ask_loop(const struct admission *g, const struct due *d, const struc
 	a->loop_count = loop->count;
 }
 
+/* What has lasted longer is no outage that anybody waits for. */
+#define BREAKER_LAST_MS INT64_C(86400000)
+static int64_t breaker_limit(const struct duty_policy *dp)
+{
+	return dp->hours_ms > BREAKER_LAST_MS ? dp->hours_ms : BREAKER_LAST_MS;
+}
+
+static void ask_breaker(const struct admission *g, const struct due *d, const struct clock_snapshot *now,
+			struct admit_ask *a)
+{
+	const uint32_t id = d->retry ? 0 : workload_of(g, d);
+	int64_t began, ends;
+
+	if (!id || !breaker_holds(g->breaker, id, &began))
+		return;
+	ends = began + breaker_limit(d->policy);
+	if (now->server >= ends)
+		return;
+	a->breaker = g->breaker;
+	a->breaker_until = clocks_boot(now, ends, now->server);
+}
+
 static void fill_ask(const struct admission *g, const struct budget *budget, const struct due *d,
 		     const struct clock_snapshot *now, struct admit_ask *a)
 {
@@ -261,7 +296,6 @@ static void fill_ask(const struct admission *g, const struct budget *budget, con
 				 .stale = d->stale,
 				 .clock_off = d->clock_off,
 				 .quiet_until = d->quiet_until,
-				 .breaker = d->retry ? NULL : g->breaker,
 				 .breaker_text = g->text,
 				 .reverted = reverted_of(g, d, now),
 				 .budget = d->finishes ? NULL
@@ -278,6 +312,7 @@ static void fill_ask(const struct admission *g, const struct budget *budget, con
 		a->window_opens = clocks_boot(now, at, now->server);
 	}
 	ask_loop(g, d, now, a);
+	ask_breaker(g, d, now, a);
 	a->reverted.until = clocks_boot(now, a->reverted.until, now->server);
 }
 

@@ -39,9 +39,10 @@ void admission_set_leader(struct admission *g, bool leading, const char *holder)
 
 /* -- what is seen -- */
 
-/* A pod of this revision fails to pull, by its clock since `began` (server's time). */
-void admission_failing(struct admission *g, struct str owner, struct str revision, int64_t began,
-		       const struct pod_facts *p);
+/* Pod p of this revision fails by duty d, by its clock since `since` (server's time). pulled: a pod of the
+ * revision has had its images. */
+void admission_failing(struct admission *g, enum duty d, struct str owner, struct str revision, int64_t since,
+		       bool pulled, const struct pod_facts *p);
 /* None of its pods fails now. */
 void admission_recovered(struct admission *g, struct str owner, struct str revision);
 

@@ -20,11 +20,26 @@ static void end(void)
 	breaker_free(&b);
 }
 
+static void fails(uint32_t id, int64_t began, uint32_t host, uint32_t node, enum pull_cause cause,
+		  bool pulled)
+{
+	const struct breaker_failure f = { began, host, node, cause, false, pulled };
+
+	breaker_failing(b, id, &f);
+}
+
 /* n workloads more, from id `first`, one a second from `began`. */
 static void failing(uint32_t first, uint32_t n, int64_t began, uint32_t host, uint32_t node)
 {
 	for (uint32_t i = 0; i < n; i++)
-		breaker_failing(b, first + i, began + i * S, host, node ? node : 100 + i, CAUSE_UNKNOWN);
+		fails(first + i, began + i * S, host, node ? node : 100 + i, CAUSE_TRANSIENT, true);
+}
+
+static bool holds(uint32_t id)
+{
+	int64_t began;
+
+	return breaker_holds(b, id, &began);
 }
 
 static bool open_at(int64_t now)
@@ -113,7 +128,7 @@ TEST(who_fails_on_two_nodes_does_not_blame_one)
 {
 	limits.same_node = 3;
 	failing(1, 4, T, 0, 7);
-	breaker_failing(b, 4, T + 3 * S, 0, 8, CAUSE_UNKNOWN);
+	fails(4, T + 3 * S, 0, 8, CAUSE_TRANSIENT, true);
 	ck_assert(!open_at(T + MIN));
 }
 
@@ -188,22 +203,107 @@ TEST(an_earlier_life_left_it_open)
 	ck_assert(!open_at(T + 15 * MIN)); /* nobody fails any more */
 }
 
+/* Nobody saw them run, for they failed already when we came: the outage that was known is theirs. */
+TEST(an_outage_outlasts_a_restart)
+{
+	limits.same_host = 2;
+	breaker_load(b, T - HOUR, 3);
+	for (uint32_t i = 1; i <= 3; i++)
+		fails(i, T, 7, i, CAUSE_AUTH, false);
+	ck_assert(open_at(T));
+	ck_assert(open_at(T + HOUR));
+	ck_assert(holds(1));
+}
+
 TEST(transient_causes_are_counted)
 {
 	limits.workloads = 2;
 	for (uint32_t i = 1; i <= 4; i++)
-		breaker_failing(b, i, T, 7, i, i < 4 ? CAUSE_TRANSIENT : CAUSE_PERMANENT);
+		fails(i, T, 7, i, i < 4 ? CAUSE_TRANSIENT : CAUSE_UNKNOWN, true);
 	ck_assert(open_at(T));
 	ck_assert_uint_eq(burst()->transient, 3);
 	ck_assert_uint_eq(burst()->host, 7);
 	ck_assert_uint_eq(burst()->of_host, 4);
 }
 
+/* The registry answers: not there. A chart of wrong tags is no outage, and neither holds anybody else. */
+TEST(what_the_registry_has_answered_is_no_outage)
+{
+	limits.workloads = limits.same_host = limits.same_node = 2;
+	for (uint32_t i = 1; i <= 12; i++)
+		fails(i, T, 7, 8, CAUSE_PERMANENT, true);
+	ck_assert(!open_at(T + MIN));
+	failing(20, 3, T, 7, 0);
+	ck_assert(open_at(T + MIN));
+	ck_assert_uint_eq(burst()->workloads, 3);
+	ck_assert(holds(20) && holds(22) && !holds(1));
+}
+
+/* No access, a wrong certificate: a sign of the registry only where the workload once pulled from it. */
+TEST_LOOP(what_never_pulled_is_no_sign, 0, 3)
+{
+	static const enum pull_cause causes[] = { CAUSE_AUTH, CAUSE_MISCONFIGURED, CAUSE_UNKNOWN };
+
+	limits.workloads = limits.same_host = limits.same_node = 2;
+	for (uint32_t i = 1; i <= 3; i++)
+		fails(i, T, 7, 8, causes[_i], false);
+	ck_assert(!open_at(T + MIN));
+	for (uint32_t i = 1; i <= 3; i++)
+		fails(i, T, 7, 8, causes[_i], true);
+	ck_assert(open_at(T + MIN));
+	ck_assert_int_eq(burst()->condition, BREAKER_HOST);
+	fails(9, T + HOUR, 7, 9, causes[_i], false); /* waits with them all the same */
+	ck_assert(holds(9));
+}
+
+/* One node, and single replicas that never ran: they say nothing of it. */
+TEST(a_node_is_blamed_by_what_ran_before)
+{
+	limits.same_node = 2;
+	for (uint32_t i = 1; i <= 6; i++)
+		fails(i, T, i, 8, CAUSE_TRANSIENT, false);
+	ck_assert(!open_at(T + MIN));
+	for (uint32_t i = 1; i <= 3; i++)
+		fails(i, T, i, 8, CAUSE_TRANSIENT, true);
+	ck_assert(open_at(T + MIN));
+	ck_assert_int_eq(burst()->condition, BREAKER_NODE);
+	ck_assert(holds(1) && holds(5));
+}
+
+/* Only what has the same in common is held: another registry goes on, and so does what failed long before. */
+TEST(it_holds_its_members_alone)
+{
+	limits.same_host = 3;
+	failing(1, 1, T - HOUR, 7, 0);
+	failing(2, 4, T, 7, 0);
+	failing(10, 1, T, 8, 0);
+	failing(11, 1, T + HOUR, 7, 0);
+	ck_assert(open_at(T + 2 * HOUR));
+	ck_assert(!holds(1) && holds(2) && holds(5) && !holds(10) && holds(11) && !holds(77777));
+	for (uint32_t i = 2; i <= 5; i++)
+		breaker_recovered(b, i);
+	ck_assert(open_at(T + 3 * HOUR));
+	ck_assert(holds(11)); /* until it is released */
+	ck_assert(!open_at(T + 4 * HOUR));
+	ck_assert(!holds(11));
+}
+
+/* A long outage is many bursts, of which the newest is the largest: the first of them are held, too. */
+TEST(an_outage_of_many_bursts_holds_the_first)
+{
+	limits.workloads = 3;
+	failing(1, 4, T, 0, 0);
+	failing(10, 6, T + HOUR, 0, 0);
+	ck_assert(open_at(T + 2 * HOUR));
+	ck_assert_int_eq(burst()->began, T + HOUR);
+	ck_assert(holds(1) && holds(10));
+}
+
 TEST(a_clock_that_turns_out_older_moves_its_workload)
 {
 	limits.workloads = 2;
 	failing(1, 3, T, 0, 0);
-	breaker_failing(b, 2, T - HOUR, 0, 0, CAUSE_UNKNOWN);
+	fails(2, T - HOUR, 0, 0, CAUSE_TRANSIENT, true);
 	ck_assert(!open_at(T + MIN));
 	ck_assert_uint_eq(breaker_count(b), 3);
 	breaker_recovered(b, 2);

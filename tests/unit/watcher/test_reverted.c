@@ -11,16 +11,21 @@
 
 static void breaker_on(void)
 {
-	policy.breaker =
-		(struct breaker_policy){ .workloads = 5, .within_ms = 10 * MIN, .release_ms = 15 * MIN };
+	policy.breaker = (struct breaker_policy){
+		.workloads = 5, .same_host = 5, .within_ms = 10 * MIN, .release_ms = 15 * MIN
+	};
 }
 
+/* It pulled before, and the registry does not say what is wrong now. */
 TEST(an_outage_holds_all_and_lets_go_by_itself)
 {
 	struct pod_facts p = pod_pull_failing(), healthy = pod_healthy();
 
 	breaker_on();
-	many(p, 6);
+	p.containers[0].image = STR_LIT("registry.example.com/shop/web:1");
+	p.containers[0].restarts = 1;
+	many(healthy, 6);
+	feed(p, 6);
 	nominated_at(HOURS + 1, 0);
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
 	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "BreakerOpen");
@@ -29,7 +34,7 @@ TEST(an_outage_holds_all_and_lets_go_by_itself)
 	ck_assert_str_eq(last(MSG_SAVED)->u.saved.kind, "breaker");
 	ck_assert_int_gt(last(MSG_SAVED)->u.saved.at, 0);
 	ck_assert_ptr_nonnull(strstr(stats().blocked_by, "Breaker 6"));
-	nominated_at(24 * HOUR, 0);
+	nominated_at(20 * HOUR, 0);
 	feed(healthy, 3);
 	pass(1000);
 	nominated_at(15 * MIN - 1000 - 1, 0);
@@ -52,18 +57,55 @@ TEST(namespaces_that_are_not_served_are_no_outage)
 	nominated_at(HOURS + 1, 1);
 }
 
-/* All of an outage are known before the first of them is judged. */
-TEST(none_slips_through_at_the_start)
+/* Nobody waits longer than a day for a registry. */
+TEST(an_outage_of_a_day_is_none)
 {
 	struct pod_facts p = pod_pull_failing();
 
 	breaker_on();
-	policy.duty[DUTY_IMAGE_PULL].hours_ms = 0;
+	p.containers[0].image = STR_LIT("registry.example.com/shop/web:1");
+	p.containers[0].restarts = 1;
+	many(pod_healthy(), 6);
+	feed(p, 6);
+	nominated_at(24 * HOUR - MIN, 0);
+	pass(2 * MIN);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 6);
+}
+
+static void crashes_since(const struct pod_facts *p, int64_t at)
+{
+	struct msg_failing_since_row row = { .duty = DUTY_CRASH_LOOP, .at = at, .revision = "1" };
+
+	memcpy(row.owner, p->owner.uid.p, p->owner.uid.n);
+	HEAR(FAILING_SINCE_ROW, failing_since_row, row);
+}
+
+/* A chart of tags that do not exist, and wrecks that were there before we came: no outage, whatever they
+ * share. */
+TEST_LOOP(what_is_no_outage_goes, 0, 2)
+{
+	struct pod_facts p = pod_pull_failing();
+
+	breaker_on();
+	p.containers[0].image = STR_LIT("registry.example.com/shop/web:1");
+	if (_i == 0)
+		p.containers[0].message = STR_LIT("manifest unknown");
+	many(p, 12);
+	nominated_at(HOURS + 1, 12);
+}
+
+/* All of an outage are known before the first of them is judged. */
+TEST(none_slips_through_at_the_start)
+{
+	struct pod_facts p = pod_crashing();
+
+	breaker_on();
+	policy.duty[DUTY_CRASH_LOOP].hours_ms = 0;
 	controller_set_policy(c, &policy, 0); /* no quiet time in which they would be seen */
 	for (int i = 0; i < 6; i++) {
 		struct pod_facts q = nth(&p, i);
 
-		fails_since(&q, NOW - HOUR);
+		crashes_since(&q, NOW - HOUR);
 	}
 	many(p, 6);
 	nominated_at(MIN, 0);
@@ -71,7 +113,7 @@ TEST(none_slips_through_at_the_start)
 
 TEST(an_open_breaker_survives_a_restart)
 {
-	struct pod_facts p = pod_pull_failing();
+	struct pod_facts p = pod_crashing();
 	const struct msg_saved_row row = { .kind = "breaker",
 					   .key = "errImagePull",
 					   .at = NOW - HOUR,
@@ -79,7 +121,7 @@ TEST(an_open_breaker_survives_a_restart)
 					   .text = "40 workloads" };
 
 	breaker_on();
-	fails_since(&p, NOW - HOUR);
+	crashes_since(&p, NOW - HOUR);
 	HEAR(SAVED_ROW, saved_row, row);
 	ready_with(&p, 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
@@ -309,9 +351,14 @@ TEST(a_fresh_attempt_first)
 /* It ends no workload. */
 TEST(an_outage_does_not_hold_fresh_attempts)
 {
+	struct pod_facts p = pod_pull_failing();
+
 	breaker_on();
 	policy.duty[DUTY_IMAGE_PULL].fresh_attempt_ms = 10 * S;
-	many(pod_pull_failing(), 6);
+	p.containers[0].image = STR_LIT("registry.example.com/shop/web:1");
+	p.containers[0].restarts = 1;
+	many(pod_healthy(), 6);
+	feed(p, 6);
 	nominated_at(HOURS + 1, 6);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.action, ACTION_FRESH_ATTEMPT);
 }
