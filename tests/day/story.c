@@ -1,6 +1,7 @@
 /* story.c - what happens on the day: a table of events made from one seed, told in order of time. See
  * world.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"
@@ -21,8 +22,8 @@ struct story {
 };
 
 /* Which node is lost, and what its pods are from then on. */
-#define NODE_CUT_OFF 90
-#define NODE_DEAD    91
+#define NODE_CUT_OFF NODES_KEPT
+#define NODE_DEAD    (NODES_KEPT + 1)
 
 static void add(struct story *s, int64_t at, void (*fn)(struct story *s, int arg), int arg)
 {
@@ -82,6 +83,7 @@ static void appear(struct story *s, int arg, enum situation situation, bool bad,
 
 	k->situation = situation;
 	k->exists = true;
+	k->apart = arg >= 1110; /* what happens to a node is not what is looked at */
 	k->image_bad = bad;
 	k->no_access = denied;
 	s->world->outcomes[situation].objects++;
@@ -115,6 +117,25 @@ static void typing_mistake(struct story *s, int arg)
 		 "Back-off pulling image \"app\": ErrImagePull: failed to resolve reference \"app\": pull "
 		 "access denied, repository does not exist or may require authorization: server message: "
 		 "insufficient_scope: authorization failed");
+}
+
+static void of_one_registry(struct workload *k)
+{
+	(void)snprintf(k->host, sizeof(k->host), "registry-0.example.com");
+}
+
+static void broken_before(struct story *s, int arg)
+{
+	of_one_registry(&s->world->workloads[arg]);
+	hopeless(s, arg, SIT_BROKEN_BEFORE,
+		 "Back-off pulling image \"app\": ErrImagePull: failed to resolve reference \"app\": "
+		 "unauthorized: authentication required");
+}
+
+static void wrong_chart(struct story *s, int arg)
+{
+	of_one_registry(&s->world->workloads[arg]);
+	appear(s, arg, SIT_WRONG_CHART, true, false);
 }
 
 static void no_registry(struct story *s, int arg)
@@ -395,6 +416,15 @@ static void plan_devices(struct story *s)
 		add(s, some_time(s->world, 0, 20 * HOUR), sick_device, 1120 + i);
 }
 
+/* What the breaker must not take for an outage. */
+static void plan_no_outages(struct story *s)
+{
+	for (int i = 0; i < 12; i++) {
+		add(s, 0, broken_before, 1130 + i);
+		add(s, 13 * HOUR, wrong_chart, 1142 + i);
+	}
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
@@ -413,6 +443,7 @@ struct story *story_new(struct world *w, int64_t length)
 	plan_ends_and_crashes(s);
 	plan_hopeless(s);
 	plan_devices(s);
+	plan_no_outages(s);
 	for (int node = NODE_CUT_OFF; node <= NODE_DEAD; node++) {
 		add(s, 14 * HOUR, node_lost, node);
 		add(s, 14 * HOUR + 5 * MINUTE, node_pods_deleted, node);

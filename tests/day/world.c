@@ -76,7 +76,7 @@ uint32_t world_add_pod(struct world *w, int workload)
 	*p = (struct sim_pod){ .exists = true,
 			       .situation = k->situation,
 			       .workload = workload,
-			       .node = some_node(w),
+			       .node = k->apart ? workload % NODES_KEPT : some_node(w),
 			       .revision = k->revision,
 			       .created = w->now,
 			       .grace_s = -1 };

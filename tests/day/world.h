@@ -14,9 +14,10 @@
 #define MINUTE (60 * SECOND)
 #define HOUR   (60 * MINUTE)
 
-#define WORKLOADS 1150
-#define NODES     100
-#define PODS_MAX  16384
+#define WORKLOADS  1160
+#define NODES      100
+#define NODES_KEPT 90 /* of them, the first, that are never lost */
+#define PODS_MAX   16384
 
 /* What happens to an object in the course of the day: one row of the outcome table.
  * S(ID, what, what is right: done or left alone) */
@@ -46,7 +47,9 @@
 	S(STUCK_DEVICE, "Terminating, node Ready, every container has ended, its device is not given back",  \
 	  LEFT)                                                                                              \
 	S(WANTED_RESTARTS, "ends with a code for which its own rule asks to start it again", LEFT)           \
-	S(SICK_DEVICE, "crashes on a device that its node calls Unhealthy", LEFT)
+	S(SICK_DEVICE, "crashes on a device that its node calls Unhealthy", LEFT)                            \
+	S(BROKEN_BEFORE, "has never had its image when the program comes, with eleven others", DONE)         \
+	S(WRONG_CHART, "of a chart of twelve, whose tags were never pushed", DONE)
 
 enum situation {
 #define S(ID, what, right) SIT_##ID,
@@ -65,6 +68,7 @@ struct workload {
 	bool job, exists;
 	bool image_bad, no_access, crashes; /* of the newest revision */
 	const char *hopeless;               /* what the kubelet says of it, and nobody mends it */
+	bool apart;                         /* on nodes that are not lost, without a throw of the dice */
 	unsigned writes;                    /* scale-downs by the cleaner */
 	unsigned failing_revision;
 	int64_t failing_at; /* the first pod of that revision failed to pull, or crashed */
