@@ -18,7 +18,7 @@ static unsigned needs_of_duty(const struct duty_policy *dp, enum duty d)
 	if (action == ACTION_DELETE || action == ACTION_FORCE_DELETE || dp->fresh_attempt_ms > 0)
 		needs |= NEED_DELETES;
 	if (action == ACTION_FORCE_DELETE)
-		needs |= NEED_FORCES;
+		needs |= NEED_FORCES | NEED_HOLDERS;
 	if (action == ACTION_SCALE_DOWN)
 		needs |= NEED_SCALES | (dp->suspend_jobs ? NEED_SUSPENDS : 0u);
 	return needs;
@@ -47,15 +47,35 @@ unsigned rbac_needs_of(const struct config *c)
 	return needs;
 }
 
-bool rbac_needs_right(const struct rbac_request *q, const struct right_desc *r)
+static bool is_needed(const struct rbac_request *q, const struct right_desc *r)
 {
 	return r->needs == NEED_ALWAYS || (q->needs & r->needs);
+}
+
+/* Is it among the kinds of another row that is needed? */
+static bool is_covered(const struct rbac_request *q, const struct right_desc *r)
+{
+	const struct right_desc *other;
+	const struct kind_desc *k;
+
+	for (size_t i = 0; r->set == SET_ONE && (other = right_at(i)); i++)
+		for (size_t n = 0; other->set != SET_ONE && (k = kind_at(n)); n++)
+			if (other->role == r->role && !*other->resources && is_needed(q, other) &&
+			    right_is_for(other->set, k) && strcmp(other->verbs, r->verbs) == 0 &&
+			    strcmp(k->group, r->group) == 0 && strcmp(k->resource, r->resources) == 0)
+				return true;
+	return false;
+}
+
+bool rbac_needs_right(const struct rbac_request *q, const struct right_desc *r)
+{
+	return is_needed(q, r) && !is_covered(q, r);
 }
 
 bool rbac_is_optional(const struct rbac_request *q, const struct right_desc *r)
 {
 	return role_of(r->role)->bound == BOUND_GUARDED || r->needs == NEED_REPORTS ||
-	       (r->role == ROLE_OF_LEADER && !q->config->settings.election);
+	       r->needs == NEED_HOLDERS || (r->role == ROLE_OF_LEADER && !q->config->settings.election);
 }
 
 const struct kind_desc *rbac_kind_of(const struct rbac_request *q, size_t i)

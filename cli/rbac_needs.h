@@ -21,9 +21,10 @@ struct rbac_request {
 
 /* Bits of enum rights_need. */
 unsigned rbac_needs_of(const struct config *c);
+/* Is it asked for, and not by another row already? */
 bool rbac_needs_right(const struct rbac_request *q, const struct right_desc *r);
 /* Less is done without it, or less is known, but nothing is wrong: what the admission policy is bound beside,
- * what only a report says, and the Lease where it is only a presence. */
+ * what only a report or the evidence says, and the Lease where it is only a presence. */
 bool rbac_is_optional(const struct rbac_request *q, const struct right_desc *r);
 /* The kinds that are known, then those of --kinds; NULL behind the last. */
 const struct kind_desc *rbac_kind_of(const struct rbac_request *q, size_t i);

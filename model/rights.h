@@ -22,6 +22,7 @@ enum rights_need {
 	NEED_NAMESPACES = 128,    /* goes by labels of namespaces */
 	NEED_KINDS = 256,         /* scales workloads of kinds that only discovery tells */
 	NEED_REPORTS = 512,       /* makes reports */
+	NEED_HOLDERS = 1024,      /* says which workload waits for a pod that is deleted by force */
 	/* Any of these: whose pod is it, if it is of a kind that is scaled, */
 	NEED_OWNERS = NEED_SCALES | NEED_REPORTS,
 	/* of one that is suspended, of neither. Where a scale has no selector, the pods beside it count. */

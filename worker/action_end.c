@@ -11,6 +11,7 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "rules/select.h"
+#include "rules/text.h"
 
 #define RETRY_MAX_MS   3600000
 #define CLOCK_RETRY_MS 5000 /* the watcher nominates again when a clock was set, and no later than this */
@@ -101,6 +102,7 @@ void action_forget(struct action *a)
 	a->pod.namespace_labels = NULL;
 	json_decref(f->pod_json);
 	json_decref(f->scale_json);
+	json_decref(f->set_json);
 	for (size_t i = 0; i < f->n_owners; i++)
 		json_decref(f->owners[i].json);
 	str_list_done(&f->attached);
@@ -145,6 +147,8 @@ bool action_judge(struct action *a, enum judge_stage stage)
 	a->found.context.stage = stage;
 	judge_duty((enum duty)a->grant.duty, &a->pod, a->policy, &a->found.context, action_now(a),
 		   &a->verdict);
+	if (a->found.holds_up[0])
+		text_append(&a->verdict, "; %s", a->found.holds_up);
 	if (a->verdict.kind != VERDICT_ACT)
 		(void)action_refuse(a, &a->verdict);
 	return a->verdict.kind == VERDICT_ACT;

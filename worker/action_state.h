@@ -45,6 +45,8 @@ struct findings {
 
 	/* forced deletion */
 	struct str_list attached; /* persistent volumes attached to the pod's node */
+	json_t *set_json;         /* owned: the pod's ReplicaSet */
+	char holds_up[400];       /* which workload waits for the pod to go, and why; empty = none is known */
 	char evictions[64];       /* version of Evictions, where the server has any */
 	bool attached_unknown;    /* an attachment there does not say which volume it is of */
 	size_t volume;            /* of the pod's spec, that is looked at */
@@ -79,6 +81,8 @@ struct findings {
 	unsigned mark_tries;
 	char template[TEMPLATE_HASH_MAX]; /* of the workload as it was judged; empty = not read, or none */
 	int64_t restores;                 /* replicas that are put back */
+	unsigned leaving;                 /* pods of before that are terminating, */
+	char leaves[254];                 /* the first of them */
 };
 
 struct action {

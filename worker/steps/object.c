@@ -39,6 +39,7 @@ static const struct {
 	[STEP_HPA] = { "autoscaling", "v2", "horizontalpodautoscalers", OF_NAMESPACE },
 	[STEP_KEDA] = { "keda.sh", "v1alpha1", "scaledobjects", OF_NAMESPACE },
 	[STEP_REVISIONS] = { "apps", "v1", "replicasets", OF_WORKLOAD },
+	[STEP_LEAVING] = { "", "v1", "pods", OF_WORKLOAD },
 	[STEP_PODS] = { "", "v1", "pods", OF_WORKLOAD },
 };
 

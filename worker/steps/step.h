@@ -91,6 +91,16 @@ const struct namespace_labels *namespace_labels(const struct action *a);
 step_ask_fn ask_pod, ask_delete;
 step_take_fn take_pod, take_delete;
 
+/* holder.c */
+step_needed_fn needs_namesake, needs_set, needs_holder;
+step_ask_fn ask_set, ask_holder;
+step_take_fn take_namesake, take_set, take_holder;
+
+/* leaving.c */
+step_needed_fn needs_leaving;
+step_item_fn item_leaving;
+step_take_fn take_leaving;
+
 /* node.c */
 step_needed_fn needs_node, needs_attachments, needs_claim;
 step_ask_fn ask_node, ask_claim;

@@ -354,6 +354,17 @@ class Workload:
                 if not p["metadata"].get("deletionTimestamp")
                 and (p["metadata"].get("labels") or {}).get("app") == self.name]
 
+    def leave(self):
+        """Ends those of its pods that were asked to go, as a kubelet does; where there is no controller nobody asks them."""
+        def left():
+            answer = self.objects.admin.get(pod_path(self.ns), labelSelector=f"app={self.name}").get("items") or []
+            for pod in answer:
+                if pod["metadata"].get("deletionTimestamp"):
+                    self.objects.force_delete(pod)
+            return not answer
+        if self._controllers_make_pods():
+            until(f"the pods of {self.name} to leave", left, 20)
+
     def becomes_available(self, value):
         """Its condition Available is that; since when, Unix seconds. Where there is no controller, it is written here."""
         path, status = path_of(self.kind, self.ns, self.name), str(value)

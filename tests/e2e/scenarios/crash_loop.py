@@ -159,6 +159,7 @@ def restore(t):
     t.wait_write(workload)
     t.wait_history(program, outcome="done", duty="crashLoop")
     t.policy.restore = True
+    workload.leave()
     take_back(program, f"{ns}/{workload.name}")
     t.until("the replicas to be back", lambda: workload.wanted() == 2, 10)
 

@@ -189,6 +189,7 @@ def restore(t):
         t.wait_write(workload)
     t.until("four ends", lambda: len([r for r in program.history() if r["outcome"] == "done"]) == 4, 15)
     program.ask("pause", check=True)
+    mine.leave()
     t.admin.patch(path_of(theirs.kind, ns, theirs.name), {"spec": {"replicas": 1}}, MERGE)
     for replicas in (1, 0):
         t.admin.patch(path_of(their_zero.kind, ns, their_zero.name), {"spec": {"replicas": replicas}}, MERGE)

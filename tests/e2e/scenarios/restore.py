@@ -2,14 +2,14 @@
 import contextlib
 import sqlite3
 
-from harness.objects import path_of
+from harness.objects import path_of, pod_path
 from harness.proxy import DROP
 from harness.scenario import judge, scenario
 from harness.wait import until
 
 
-def scaled_down(t, kind="Deployment", replicas=2, **more):
-    """(program, workload, id of the action) after it was scaled to 0."""
+def scaled_down(t, kind="Deployment", replicas=2, leave=True, **more):
+    """(program, workload, id of the action) after it was scaled to 0, and its pods have left."""
     ns = t.ns()
     program = t.run(image_pull=ns, hours="1s", **more)
     workload = t.objects.workload(kind, ns, replicas)
@@ -17,6 +17,8 @@ def scaled_down(t, kind="Deployment", replicas=2, **more):
     t.wait_write(workload)
     row = t.wait_history(program, outcome="done", reason="CannotPullImage")
     t.policy.restore = True
+    if leave:
+        workload.leave()
     return program, workload, row["id"]
 
 
@@ -64,6 +66,23 @@ def not_ours(t):
     answer = restore(program, str(number))
     assert "NotOurZero" in answer.stdout + answer.stderr, answer.stdout + answer.stderr
     assert not ups(t) and workload.wanted() == 0
+
+
+@scenario("restore/pods-of-before")
+def pods_of_before(t):
+    """While pods of before are terminating nothing comes back; when they are gone it does, as soon as it is asked for again."""
+    program, workload, number = scaled_down(t, leave=False)
+    for pod in workload.pods() if not t.server.has_controllers else ():     # as its controller does
+        t.objects.terminate(pod)
+    t.until("its pods to be asked to go", lambda: not workload.pods(), 20)
+    answer = restore(program, str(number))
+    assert answer.returncode == 1 and "OldPodsTerminating" in answer.stdout and "2 pods still terminate" in answer.stdout, answer
+    assert not ups(t) and workload.wanted() == 0
+    for pod in t.admin.get(pod_path(workload.ns))["items"]:
+        t.objects.force_delete(pod)
+    done = restore(program, str(number))
+    assert done.returncode == 0, done
+    t.until("the replicas", lambda: workload.wanted() == 2, 10)
 
 
 @scenario("restore/another-object")
@@ -134,6 +153,7 @@ def without_answer(t, kind, path, outcome):
     t.wait_write(workload)
     t.wait_history(program, outcome=outcome)
     t.policy.restore = True
+    workload.leave()
     done = restore(program, f"{ns}/{workload.name}")
     assert done.returncode == 0, done.stdout + done.stderr
     t.until("the replicas", lambda: workload.wanted() == 3, 10)

@@ -230,6 +230,7 @@ def comes_back(t, before, after, duty="errImagePull"):
     t.wait_write(workload)
     t.until("its row", lambda: [r for r in program.history() if r["outcome"] == "done"], 10)
     t.admin.patch(path_of("Deployment", ns, workload.name), {"metadata": {"annotations": {"ops-pod-cleaner.io/restore": "now"}}})
+    workload.leave()
     t.never("replicas by the settings before", lambda: workload.wanted(), 2.5)
     begin = turn(t, program, then)
     t.until("the replicas", lambda: workload.wanted() == 1, EFFECT_S + 10)

@@ -158,6 +158,36 @@ def finalizers(t):
     assert len(t.objects.get(pod)["metadata"]["finalizers"]) == 2
 
 
+@scenario("terminating/holds-a-rollout-up")
+def holds_up(t):
+    """Whose rollout waits for a pod that is stuck: explain, plan and the history say so, of a StatefulSet and of a Deployment that recreates."""
+    ns = t.ns()
+    node = t.objects.node("Unknown")    # refused, so that they stay
+    ordered, recreated = (t.objects.workload(kind, ns, 1, node=node) for kind in ("StatefulSet", "Deployment"))
+    path = path_of("Deployment", ns, recreated.name)
+    t.admin.patch(path, {"spec": {"strategy": {"type": "Recreate", "rollingUpdate": None}}})
+    pods = [workload.pods()[0] for workload in (ordered, recreated)]
+    for pod in pods:
+        t.objects.stop_containers(pod)
+    program = t.run(terminating=ns, hours="2s")
+    if t.server.has_controllers:
+        t.admin.patch(path, {"spec": {"template": {"metadata": {"annotations": {"example.com/rollout": "2"}}}}})
+        t.until("the old pod to be asked to go", lambda: not recreated.pods(), 20)
+        t.until("no pod of the new template", lambda: not t.admin.get(path)["status"].get("updatedReplicas"), 20)
+    for pod in pods:
+        t.objects.terminate(pod, 1)
+    waits = {ordered: f"StatefulSet {ordered.name} makes no other pod before it is gone (the next bears its name)",
+             recreated: f"Deployment {recreated.name} makes no other pod before it is gone (strategy Recreate"}
+    for workload, pod in zip((ordered, recreated), pods):
+        name = f"{ns}/{pod['metadata']['name']}"
+        t.until(f"explain {name}", lambda n=name, w=workload: waits[w] in program.ask("explain", n).stdout, 20)
+        assert waits[workload] in str(program.ask_json("plan")["rows"]), program.ask_json("plan")
+    for workload, pod in zip((ordered, recreated), pods):
+        row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="refused", reason="NodeNotReady")
+        assert waits[workload] in row["detail"], row
+    t.expect()
+
+
 def eviction(t, pod, *responders):
     """An Eviction of that pod, with (name, state) of each responder."""
     ns, name = pod["metadata"]["namespace"], f"pod-1-{pod['metadata']['name']}"

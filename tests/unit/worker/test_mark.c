@@ -402,6 +402,7 @@ TEST_LOOP(its_pod_goes_already, 0, 5)
 static void setup_restore(const char *annotations)
 {
 	fake.grant.action = ACTION_RESTORE;
+	on_pods("");
 	fake.grant.by_operator = true;
 	fake.grant.origin = 7;
 	fake.grant.want_replicas = 3;
@@ -428,7 +429,7 @@ TEST(a_restore_takes_it_away)
 	setup_restore(MARK_OF_7);
 	go();
 	RESULT(DONE, RESTORED);
-	REQUESTS("GET " PATH, "GET " SCALE, PATCH_MARK "?");
+	REQUESTS("GET " PATH, "GET " SCALE, PODS PAGE1, PATCH_MARK "?");
 	json_t *o = sent(fake.n_log - 1), *value;
 	const char *key;
 
@@ -447,7 +448,7 @@ TEST(a_restore_refused_as_one)
 	on(PATCH_MARK, 403, "%s", BY_RIGHTS_JSON);
 	go();
 	RESULT(DONE, RESTORED);
-	REQUESTS("GET " PATH, "GET " SCALE, PATCH_MARK "?", "PATCH " SCALE);
+	REQUESTS("GET " PATH, "GET " SCALE, PODS PAGE1, PATCH_MARK "?", "PATCH " SCALE);
 	ck_assert(has("its mark was not written: 403"));
 }
 

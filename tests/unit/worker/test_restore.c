@@ -15,6 +15,7 @@
 	"{'manager':'" manager "','operation':'Update','subresource':'" sub "','time':'" at                  \
 	"','fieldsV1':{'f:spec':{'f:replicas':{}}}}"
 #define OURS_0 ENTRY("ops-pod-cleaner", "scale", LIVE)
+#define LEFT   PODS PAGE1
 #define WRITE                                                                                                \
 	"PATCH " PATH                                                                                        \
 	"?fieldManager=ops-pod-cleaner {\"spec\":{\"replicas\":3},\"metadata\":{\"uid\":\"dep-1\","          \
@@ -50,13 +51,14 @@ static void setup(void)
 	(void)snprintf(fake.grant.want_uid, sizeof(fake.grant.want_uid), "dep-1");
 	on_workload("dep-1", "77", OURS_0);
 	on_scale(SCALE, "dep-1", "");
+	on_pods("");
 	on_write("'replicas':3");
 }
 
 TEST(puts_the_replicas_back)
 {
 	go();
-	REQUESTS("GET " PATH, "GET " SCALE, WRITE);
+	REQUESTS("GET " PATH, "GET " SCALE, LEFT, WRITE);
 	RESULT(DONE, RESTORED);
 	ck_assert_str_eq(fake.result.target, "deployments.apps/shop/web");
 	ck_assert_str_eq(fake.result.target_uid, "dep-1");
@@ -76,11 +78,11 @@ TEST_LOOP(dry, 0, 2)
 	fake.grant.observe = _i == 1;
 	go();
 	if (_i == 0) {
-		REQUESTS("GET " PATH, "GET " SCALE);
+		REQUESTS("GET " PATH, "GET " SCALE, LEFT);
 		RESULT(WOULD, RESTORED);
 		ck_assert_int_eq(strncmp(fake.result.request, WRITE, strlen(WRITE)), 0);
 	} else {
-		REQUESTS("GET " PATH, "GET " SCALE,
+		REQUESTS("GET " PATH, "GET " SCALE, LEFT,
 			 "PATCH " PATH "?fieldManager=ops-pod-cleaner&dryRun=All ");
 		RESULT(WOULD, RESTORED);
 	}
@@ -172,7 +174,7 @@ TEST(zero_without_an_owner)
 		    "{'manager':'kubectl-create','operation':'Update','time':'" LIVE
 		    "','fieldsV1':{'f:spec':{'f:template':{}}}}");
 	go();
-	REQUESTS("GET " PATH, "GET " SCALE, WRITE);
+	REQUESTS("GET " PATH, "GET " SCALE, LEFT, WRITE);
 	RESULT(DONE, RESTORED);
 	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "leaves no owner, as action 17 wrote"));
 }
@@ -193,7 +195,7 @@ TEST(changed_between_the_reads)
 	on_workload("dep-1", "76", OURS_0);
 	fake.replies[fake.n_replies - 1].times = 1;
 	go();
-	REQUESTS("GET " PATH, "GET " SCALE, "GET " PATH, "GET " SCALE, WRITE);
+	REQUESTS("GET " PATH, "GET " SCALE, "GET " PATH, "GET " SCALE, LEFT, WRITE);
 	RESULT(DONE, RESTORED);
 }
 
@@ -209,7 +211,7 @@ TEST(conflict)
 {
 	on("PATCH " PATH, 409, "{'kind':'Status','status':'Failure','code':409}")->times = 1;
 	go();
-	REQUESTS("GET " PATH, "GET " SCALE, "PATCH", "GET " PATH, "GET " SCALE, WRITE);
+	REQUESTS("GET " PATH, "GET " SCALE, LEFT, "PATCH", "GET " PATH, "GET " SCALE, LEFT, WRITE);
 	RESULT(DONE, RESTORED);
 }
 
@@ -222,9 +224,9 @@ TEST_LOOP(lost_answer, 0, 2)
 		fake.replies[fake.n_replies - 1].times = 1;
 	go();
 	if (_i == 0) /* done: its mark goes, too */
-		REQUESTS("GET " PATH, "GET " SCALE, WRITE, "GET " SCALE, "GET " PATH, "PATCH " PATH);
+		REQUESTS("GET " PATH, "GET " SCALE, LEFT, WRITE, "GET " SCALE, "GET " PATH, "PATCH " PATH);
 	else
-		REQUESTS("GET " PATH, "GET " SCALE, WRITE, "GET " SCALE);
+		REQUESTS("GET " PATH, "GET " SCALE, LEFT, WRITE, "GET " SCALE);
 	if (_i == 0)
 		RESULT(UNCONFIRMED, PROBABLY_DONE);
 	else
@@ -249,6 +251,65 @@ TEST(accepted_but_not_done)
 	on_write("'replicas':1");
 	go();
 	RESULT(FAILED, SERVER_REJECTED);
+}
+
+/* -- the pods of before -- */
+
+#define TERMINATING       "'deletionTimestamp':'2026-09-21T14:13:00Z','deletionGracePeriodSeconds':30"
+#define OLD(name, status) ITEM(name, name, TERMINATING, status)
+
+/* One that is terminating runs beside the new one; one that is over, or is not asked to go, does not forbid
+ * it. */
+TEST_LOOP(pods_of_before_are_terminating, 0, 6)
+{
+	static const struct {
+		const char *items, *detail;
+	} rows[] = {
+		{ OLD("web-a", "'phase':'Running'"),
+		  "deployments.apps/shop/web: 1 pod still terminates: web-a" },
+		{ OLD("web-a", "'phase':'Pending'") "," OLD("web-b", "'phase':'Unknown'"),
+		  "deployments.apps/shop/web: 2 pods still terminate, as web-a" },
+		{ OLD("web-a", "'phase':'Failed'") "," OLD("web-b", "'phase':'Succeeded'"), NULL },
+		{ ITEM("web-a", "a", "'labels':{}", "'phase':'Running'"), NULL },
+		{ OLD("web-a", "'phase':'Succeeded'") "," OLD("web-b", "'phase':'Running'"),
+		  "deployments.apps/shop/web: 1 pod still terminates: web-b" },
+		{ "", NULL },
+	};
+
+	on_pods(rows[_i].items);
+	go();
+	if (!rows[_i].detail) {
+		RESULT(DONE, RESTORED);
+		return;
+	}
+	REQUESTS("GET " PATH, "GET " SCALE, LEFT);
+	RESULT(REFUSED, OLD_PODS_TERMINATING);
+	ck_assert_str_eq(fake.result.detail, rows[_i].detail);
+}
+
+TEST(a_pod_of_before_on_the_second_page)
+{
+	on_pods(OLD("web-a", "'phase':'Running'"));
+	on(PODS, 200, "{'metadata':{'continue':'c1'},'items':[]}")->times = 1;
+	go();
+	REQUESTS("GET " PATH, "GET " SCALE, LEFT, LEFT "&continue=c1");
+	RESULT(REFUSED, OLD_PODS_TERMINATING);
+}
+
+/* Not known is no. */
+TEST_LOOP(pods_of_before_are_not_known, 0, 4)
+{
+	static const char *const bodies[] = { "{}", "{'items':[7]}", DENIED, DENIED };
+
+	on(PODS, _i < 2 ? 200 : _i == 2 ? 403 : 500, "%s", bodies[_i]);
+	go();
+	ck_assert_ptr_null(strstr(fake.log[fake.n_log - 1], "PATCH"));
+	if (_i < 2)
+		RESULT(REFUSED, TALLY_UNKNOWN);
+	else if (_i == 2)
+		RESULT(FORBIDDEN, FORBIDDEN);
+	else
+		RESULT(FAILED, SERVER_ERROR);
 }
 
 static void on_fleet(const char *mark)
@@ -345,11 +406,11 @@ TEST(corrected)
 {
 	setup_corrected();
 	go();
-	REQUESTS("GET " PATH, "GET " SCALE, WRITE);
+	REQUESTS("GET " PATH, "GET " SCALE, LEFT, WRITE);
 	RESULT(DONE, CORRECTED);
 	ck_assert_str_eq(fake.result.detail, "from 0 to 3 replicas, as before action 17");
 	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "its pod template was changed since"));
-	ck_assert_ptr_nonnull(strstr(fake.log[2], "\"ops-pod-cleaner.io/restore\":null"));
+	ck_assert_ptr_nonnull(strstr(fake.log[3], "\"ops-pod-cleaner.io/restore\":null"));
 	ck_assert(fake.reported);
 	ck_assert_str_eq(fake.event.reason, "Restored");
 	ck_assert_msg(!fake.event.warning && strncmp(fake.event.message, "scaled back to 3: ", 18) == 0, "%s",

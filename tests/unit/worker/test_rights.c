@@ -105,6 +105,24 @@ static void delete_pods(void)
 	act(NEED_FORCES | NEED_DELETES);
 }
 
+/* Pods of a Job and of a Deployment that wait for them. */
+static void say_who_waits(void)
+{
+	for (int job = 0; job < 2; job++) {
+		fake_setup();
+		without_evictions();
+		fake.grant.duty = DUTY_TERMINATING;
+		fake.grant.action = ACTION_FORCE_DELETE;
+		on_pod("41", job ? STUCK "," OWNED("batch/v1", "Job", "web", "job-1") : STUCK "," BY_RS, "",
+		       "'phase':'Running'");
+		on("GET " BATCH "jobs/web", 200, "{'metadata':{'uid':'job-1'}}");
+		on(RS, 200, "{'metadata':{'uid':'rs-2'," BY_DEPLOY "}}");
+		on(DEPLOY, 200, "{'metadata':{'uid':'dep-1'}}");
+		on("DELETE " POD_PATH, 200, "{'kind':'Status','status':'Success'}");
+		act(NEED_HOLDERS | NEED_FORCES | NEED_DELETES);
+	}
+}
+
 /* The Event of what was done, and again. */
 static void write_events(void)
 {
@@ -278,6 +296,7 @@ static void setup(void)
 {
 	n_uses = 0;
 	delete_pods();
+	say_who_waits();
 	write_events();
 	scale_workloads();
 	scale_without_selector();
@@ -291,6 +310,7 @@ static void setup(void)
 static unsigned with_what_it_implies(unsigned need)
 {
 	return need | (need & NEED_FORCES ? NEED_DELETES : 0u) |
+	       (need & NEED_HOLDERS ? NEED_FORCES | NEED_DELETES : 0u) |
 	       (need & (NEED_SUSPENDS | NEED_KINDS) ? NEED_SCALES : 0u) |
 	       (need & NEED_ANNOUNCES ? NEED_SCALES | NEED_DELETES : 0u);
 }
