@@ -11,6 +11,7 @@
 #include "supervisor/actions/pause_requests.h"
 #include "supervisor/actions/restores.h"
 #include "supervisor/children/lifecycle.h"
+#include "base/log.h"
 #include "supervisor/trouble_list.h"
 
 struct control;
@@ -26,6 +27,7 @@ struct supervisor {
 	struct dry_runs *dry_runs;
 	struct restores *restores;
 	struct trouble_list *troubles;
+	struct log_quota trouble_lines[CLUSTERS_MAX + 1]; /* one a cluster, and one of none */
 	struct control *control;
 	struct answers answers;                /* by control.c and restores.c */
 	uint64_t credential_ms;                /* last load because of a refused credential, boot time */

@@ -121,6 +121,20 @@ static void check_actions(struct supervisor *s, uint64_t cluster)
 	}
 }
 
+/* What comes and goes at a child's word, second after second, does not fill the log. */
+static void tell_left_out(struct supervisor *s)
+{
+	for (uint64_t c = 0; c <= CLUSTERS_MAX; c++) {
+		const uint64_t left_out = log_quota_left_out(&s->trouble_lines[c]);
+
+		if (left_out)
+			(void)log_warn(0, "more troubles come and go than the log takes",
+				       kv_s("cluster",
+					    c < CLUSTERS_MAX ? lifecycle_generation(s->root)->names[c] : ""),
+				       kv_u("lines_left_out", left_out));
+	}
+}
+
 void trouble_check(struct supervisor *s)
 {
 	const struct generation *g = lifecycle_generation(s->root);
@@ -141,6 +155,7 @@ void trouble_check(struct supervisor *s)
 	if (d.limited)
 		trouble_list_add(s->troubles, TROUBLE_WRITE_LIMIT, CLUSTERS_MAX, 0, "");
 	trouble_list_end(s->troubles, clock_boot_ms(), clock_wall_ms());
+	tell_left_out(s);
 }
 
 /* -- who hears of it -- */
@@ -223,11 +238,14 @@ void trouble_check_tell(void *ctx, const struct standing_trouble *t, enum troubl
 {
 	const struct trouble_desc *desc = trouble_desc(t->kind);
 	struct supervisor *s = ctx;
+	struct log_quota *before =
+		log_charge(&s->trouble_lines[t->cluster < CLUSTERS_MAX ? t->cluster : CLUSTERS_MAX]);
 
 	if (news == TROUBLE_ENDS)
 		log_info("a trouble is over", kv_s("trouble", desc->name), kv_s("cluster", cluster_of(s, t)));
 	else if (news == TROUBLE_LASTS || desc->said)
 		log_trouble(s, t, news == TROUBLE_LASTS);
+	(void)log_charge(before);
 	send_row(s, t); /* also of one that lasts: its detail may be another */
 }
 

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/log.h"
 #include "supervisor/actions/end_log.h"
 #include "world.h"
@@ -81,6 +82,30 @@ TEST(a_flood_hides_nothing_of_others_and_no_kill)
 	ck_assert_uint_eq(lines_with("gave up what it had left"), LOG_QUOTA_BURST + 1);
 	say(ROLE_WATCHER, &restore);
 	ck_assert_uint_eq(lines_with("it broke the protocol"), 1);
+}
+
+/* They are looked at once a second, so each could have a line a second. */
+TEST(troubles_that_come_and_go_have_a_quota)
+{
+	static const struct {
+		enum role role;
+		enum trouble trouble;
+	} all[] = { { ROLE_WATCHER, TROUBLE_LEASE },
+		    { ROLE_WATCHER, TROUBLE_ANOTHER_INSTANCE },
+		    { ROLE_WORKER, TROUBLE_EVENTS } };
+
+	for (unsigned i = 0; i < 400; i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(all); k++) {
+			struct msg m = { .type = MSG_TROUBLE, .u.trouble.trouble = all[k].trouble };
+
+			msg_set(&m, trouble.text, "x", i % 2);
+			say(all[k].role, &m);
+		}
+		stage_pass(w.s, 1000);
+	}
+	ck_assert_uint_gt(lines_with("\"trouble\":"), LOG_QUOTA_BURST);
+	ck_assert_uint_lt(lines_with("\"trouble\":"), LOG_QUOTA_BURST + 450);
+	ck_assert_uint_ge(lines_with("more troubles come and go"), 1);
 }
 
 /* What ended with nothing to do is counted, what was written has its line. */

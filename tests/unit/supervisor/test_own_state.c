@@ -150,6 +150,8 @@ TEST(a_restart_forgets_no_write_of_any_span)
 		now += i % 7 == 0 ? 61000 : i % 3 * 500;
 		if (write_limit_charge(&c, &limit, now))
 			disk = c;
+		ck_assert_int_eq(c.minute.at, disk.minute.at);
+		ck_assert_int_eq(c.hour.at, disk.hour.at);
 		ck_assert_uint_le(c.minute.used, disk.minute.kept);
 		ck_assert_uint_le(c.hour.used, disk.hour.kept);
 		ck_assert_uint_le(disk.hour.kept, c.hour.used + WRITE_LIMIT_AHEAD);
