@@ -200,11 +200,10 @@ static void show(struct ask *a, const struct edition *e, const struct zone *zone
 /* Who asks without a sink sees all of it. */
 static struct sink_settings everything(const struct msg_ctl_report *q)
 {
-	static char none[1];
-
-	return (struct sink_settings){
-		.name = none, .type = SINK_WEBHOOK, .language = q->language, .top = TOP_SHOWN
-	};
+	return (struct sink_settings){ .name = (char *)(uintptr_t) "",
+				       /* never written */ .type = SINK_WEBHOOK,
+				       .language = q->language,
+				       .top = TOP_SHOWN };
 }
 
 static void on_edition(void *ctx, const struct edition *e, const struct zone *zone)
