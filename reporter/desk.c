@@ -200,10 +200,11 @@ static void show(struct ask *a, const struct edition *e, const struct zone *zone
 /* Who asks without a sink sees all of it. */
 static struct sink_settings everything(const struct msg_ctl_report *q)
 {
-	return (struct sink_settings){ .name = (char *)(uintptr_t) "",
-				       /* never written */ .type = SINK_WEBHOOK,
-				       .language = q->language,
-				       .top = TOP_SHOWN };
+	char *none = (char *)(uintptr_t) ""; /* never written */
+
+	return (struct sink_settings){
+		.name = none, .type = SINK_WEBHOOK, .language = q->language, .top = TOP_SHOWN
+	};
 }
 
 static void on_edition(void *ctx, const struct edition *e, const struct zone *zone)

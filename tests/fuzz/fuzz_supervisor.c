@@ -28,6 +28,7 @@
 #define NAMED_MAX 64
 #define SLACK_MS  2000 /* KNOWN_SLACK_MS */
 #define ANYONE    (~0u)
+#define LIVES_MAX 2u
 
 struct kept {
 	struct msg intent; /* as OPEN_INTENT */
@@ -56,6 +57,7 @@ static struct {
 	struct named named[NAMED_MAX + 1]; /* the last place is for looking */
 	size_t n_named;
 	bool paused;
+	unsigned lives;
 	int operator_fd;
 } w;
 
@@ -390,8 +392,11 @@ static void stop(void)
 	stage_free(&w.s);
 }
 
+/* A life takes as long as very many steps: an input has a few. */
 static void start_again(void)
 {
+	if (++w.lives > LIVES_MAX)
+		return;
 	stop();
 	for (size_t i = 0; i < w.n_kept; i++)
 		w.kept[i].acked = w.kept[i].held = w.kept[i].reopened = false;
@@ -467,6 +472,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	w.made = (struct made){ p, n, texts, known_id, known_mac };
 	w.n_kept = w.n_writes = w.n_named = 0;
 	w.paused = false;
+	w.lives = 0;
 	clock_fake_set(INT64_C(1790000000000), 1000000);
 	w.o = (struct stage_options){ .dir = state, .writes_per_minute = LIMIT, .on_msg = on_msg };
 	start();

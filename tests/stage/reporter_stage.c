@@ -33,6 +33,62 @@ static struct process on_stage;
 
 #define TABLES_MAX 32u
 
+/* SQLite is no part of what is looked at: its memory is the C library's, whoever else watches that. */
+void *__libc_malloc(size_t n);
+void *__libc_realloc(void *p, size_t n);
+void __libc_free(void *p);
+
+static void *sql_realloc(void *p, int n)
+{
+	uint64_t *block = __libc_realloc(p ? (uint64_t *)p - 2 : NULL, (size_t)n + 16);
+
+	if (!block)
+		abort();
+	block[0] = (uint64_t)n;
+	return block + 2;
+}
+
+static void *sql_malloc(int n)
+{
+	return sql_realloc(NULL, n);
+}
+
+static void sql_free(void *p)
+{
+	__libc_free((uint64_t *)p - 2);
+}
+
+static int sql_size(void *p)
+{
+	return p ? (int)((uint64_t *)p)[-2] : 0;
+}
+
+static int sql_round_up(int n)
+{
+	return (n + 7) & ~7;
+}
+
+static int sql_init(void *ctx)
+{
+	(void)ctx;
+	return SQLITE_OK;
+}
+
+static void sql_shutdown(void *ctx)
+{
+	(void)ctx;
+}
+
+static void configure_sqlite(void)
+{
+	static const sqlite3_mem_methods memory = { sql_malloc,   sql_free, sql_realloc,  sql_size,
+						    sql_round_up, sql_init, sql_shutdown, NULL };
+
+	(void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+	(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	(void)sqlite3_config(SQLITE_CONFIG_MALLOC, &memory);
+}
+
 /* To make the schema takes longer than most of what follows: a database is used again, empty. */
 static struct {
 	struct db *db;
@@ -66,8 +122,6 @@ static void empty_tables(void)
 static int take_kept(struct db **ret)
 {
 	if (!kept.db) {
-		(void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
-		(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 		if (db_open_memory(0, &kept.db) < 0)
 			abort();
 		note_tables(sqlite3_db_handle(db_stmt(kept.db, DB_INTENT_PUT)));
@@ -288,6 +342,8 @@ void reporter_stage_pass(int64_t ms)
 
 void reporter_stage_start(const struct reporter_stage_options *o, struct settings *s)
 {
+	if (!on_stage.spec)
+		configure_sqlite();
 	on_stage = (struct process){ .o = *o };
 	on_stage.base = event_base_new();
 	(void)reporter_main(0, NULL);
