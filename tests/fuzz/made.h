@@ -75,21 +75,30 @@ static inline void made_fill(struct made *m, struct msg *msg)
 	}
 }
 
-/* Some message that this role may send to one of those while all run. False: there is none. */
+static inline bool made_may(enum msg_type type, enum role from, unsigned to)
+{
+	const struct msg_desc *d = msg_desc(type);
+
+	return (d->from >> from & 1) && (d->to & to) && (d->phases & PH_RUN);
+}
+
+/* Some message that this role may send to one of those while all run, each as likely. False: there is none.
+ */
 static inline bool made_message(struct made *m, enum role from, unsigned to, struct msg *ret)
 {
-	const unsigned first = made_next(m);
+	unsigned n = 0, left;
 
-	for (unsigned i = 0; i < MSG__MAX; i++) {
-		const enum msg_type type = (enum msg_type)((first + i) % MSG__MAX);
-		const struct msg_desc *d = msg_desc(type);
-
-		if (!(d->from >> from & 1) || !(d->to & to) || !(d->phases & PH_RUN))
-			continue;
-		*ret = (struct msg){ .type = type };
-		made_fill(m, ret);
-		return true;
-	}
+	for (enum msg_type t = 0; t < MSG__MAX; t++)
+		n += made_may(t, from, to);
+	if (n == 0)
+		return false;
+	left = made_next(m) % n;
+	for (enum msg_type t = 0; t < MSG__MAX; t++)
+		if (made_may(t, from, to) && left-- == 0) {
+			*ret = (struct msg){ .type = t };
+			made_fill(m, ret);
+			return true;
+		}
 	return false;
 }
 
