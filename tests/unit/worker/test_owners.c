@@ -183,6 +183,36 @@ TEST(replica_sets_without_labels)
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 }
 
+/* A LeaderWorkerSet restarts whole groups by itself; its leaders are a StatefulSet's that it owns, and the
+ * workers of a group are another's, which their leader owns. Nothing below it is scaled. */
+static const struct {
+	const char *owner, *request;
+	int status;
+	const char *answer;
+	enum reason reason;
+} groups[] = {
+#define LWS  OWNED("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "ring", "lws-1")
+#define KIND "GET /apis/leaderworkerset.x-k8s.io/v1"
+	{ LWS, KIND, 404, NOTFOUND, REASON_OWNER_UNREADABLE },
+	{ LWS, KIND, 403, DENIED, REASON_OWNER_UNREADABLE },
+	{ OWNED("v1", "Pod", "ring-0", "pod-0"), "GET /api/v1", 200,
+	  "{'kind':'APIResourceList','resources':[{'name':'pods','kind':'Pod','namespaced':true}]}",
+	  REASON_KIND_NOT_SCALABLE },
+};
+
+TEST_LOOP(a_group_of_leaders_and_workers_is_left_alone, 0, sizeof(groups) / sizeof(groups[0]))
+{
+	char body[400];
+
+	(void)snprintf(body, sizeof(body), "{'metadata':{'name':'web','uid':'sts-1',%s}}", groups[_i].owner);
+	on_pod("41", "," BY_STS, "", PULLING);
+	on("GET /apis/apps/v1" NS "statefulsets/web", 200, "%s", body);
+	on(groups[_i].request, groups[_i].status, "%s", groups[_i].answer);
+	on("GET /api/v1" NS "pods/ring-0", 200, "{'metadata':{'name':'ring-0','uid':'pod-0'}}");
+	go();
+	expect_result(OUTCOME_REFUSED, groups[_i].reason, __LINE__);
+}
+
 TEST(a_circle_ends)
 {
 	on(DEPLOY, 200, "{'metadata':{'name':'web','uid':'dep-1'," BY_RS "}}");
