@@ -256,6 +256,30 @@ TEST_LOOP(kinds_that_are_only_reported, 0, 3)
 		RESULT(REFUSED, KIND_NOT_SCALABLE);
 }
 
+/* -- whose fault it is -- */
+
+#define CRASHING(device)                                                                                     \
+	"'phase':'Running','containerStatuses':[{'name':'app','restartCount':7,'state':{'waiting':{'reason'" \
+	":'CrashLoopBackOff'}},'allocatedResourcesStatus':[{'name':'example.com/gpu','resources':[{"         \
+	"'resourceID':'GPU-1','health':'" device "'}]}]}]"
+
+/* All of its pods crash, but one of them on a device of its node that is Unhealthy: that one tells nothing
+ * of the workload. */
+TEST_LOOP(a_crash_on_a_sick_device_counts_against_nobody, 0, 2)
+{
+	fake.grant.duty = DUTY_CRASH_LOOP;
+	on_pod("41", "," BY_RS, "", CRASHING("Healthy"));
+	on_pods(_i ? ITEM("web", "pod-1", BY_RS, CRASHING("Healthy")) "," ITEM("web-b", "pod-2", BY_RS,
+									       CRASHING("Unhealthy"))
+		   : ITEM("web", "pod-1", BY_RS, CRASHING("Healthy")) "," ITEM("web-b", "pod-2", BY_RS,
+									       CRASHING("Unknown")));
+	go();
+	if (_i)
+		RESULT(REFUSED, NOT_ALL_FAILING);
+	else
+		RESULT(DONE, CRASH_LOOPING);
+}
+
 /* -- other kinds -- */
 
 #define STS        "/apis/apps/v1" NS "statefulsets/web"
