@@ -43,6 +43,7 @@ def make(kind):
         assert begin - 2 <= parse_time(mark["at"]) <= time.time() + 2, mark
         assert "errImagePull: CannotPullImage" in mark["why"] and mark["undo"] == f"ops-pod-cleaner restore {row['id']}", mark
         t.policy.restore = True
+        workload.leave()
         done = restore(program, mark["action"])
         assert done.returncode == 0, done.stdout + done.stderr
         t.until("the replicas", lambda: workload.wanted() == 3, 10)
@@ -206,6 +207,7 @@ def dies_after(t):
     row = t.wait_history(program, outcome="done", reason="CannotPullImage")
     assert killed and row["replicas"] == 2 and workload.name in row["target"], row
     t.policy.restore = True
+    workload.leave()
     done = restore(program, str(row["id"]))
     assert done.returncode == 0, done.stdout + done.stderr
     t.until("the replicas", lambda: workload.wanted() == 2, 10)

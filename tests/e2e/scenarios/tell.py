@@ -53,6 +53,7 @@ def actions(t):
     down = next(f for f in rows if "workload" in f)
     assert (down["workload"], down["kind"], str(down["replicas"]), down["reason"]) == (workload.name, "Deployment", "2", "CannotPullImage"), down
     number = down["undo"].rsplit(" ", 1)[1]
+    workload.leave()
     assert program.ask("restore", number, "--dry-run", timeout=30).returncode == 0, down
     gone = [f for f in rows if f["reason"] == "Evicted"]
     assert all(f["namespace"] == ns and f["node"] for f in gone), gone
