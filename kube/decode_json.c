@@ -157,6 +157,7 @@ static void template_get(const json_t *json, struct pod_facts *pod)
 		if (ruled.of)
 			template_read(json, &ruled);
 	}
+	facts_note_template(pod, t.name);
 }
 
 static void condition_get(const json_t *json, struct pod_facts *pod)

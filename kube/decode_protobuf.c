@@ -247,6 +247,7 @@ static NOINLINE int template_read(struct field f, struct pod_facts *pod)
 		if (ruled.of && cursor_walk(field_message(f), template_field, &ruled) < 0)
 			return -EBADMSG;
 	}
+	facts_note_template(pod, t.name);
 	return 0;
 }
 

@@ -132,6 +132,15 @@ struct container_facts *facts_ruled(struct pod_facts *f, uint32_t i, struct str 
 	return has_ended(c) && str_eq(c->name, name) ? c : NULL;
 }
 
+void facts_note_template(struct pod_facts *f, struct str name)
+{
+	uint32_t i = 0;
+
+	while (i < f->n_containers && !str_eq(f->containers[i].name, name))
+		i++;
+	f->unreported = f->unreported || i == f->n_containers;
+}
+
 struct rule_row facts_rule(const struct template_row *row)
 {
 	const struct container_facts *c = row->of;

@@ -72,6 +72,9 @@ bool facts_any_ended(const struct pod_facts *f);
 /* The i-th container, when rules of the spec's container of that name are to be held against its end. */
 struct container_facts *facts_ruled(struct pod_facts *f, uint32_t i, struct str name);
 /* A rule of row->of. */
+/* The spec has a container of that name: without a status it is unreported. Call it when all statuses are
+ * known. */
+void facts_note_template(struct pod_facts *f, struct str name);
 struct rule_row facts_rule(const struct template_row *row);
 void facts_heed_rule(const struct template_row *row, const struct rule_row *rule);
 /* Conclusions that need the whole pod. */

@@ -62,7 +62,7 @@ static enum reason force_safe(const struct pod_facts *p, const struct duty_polic
 		return REASON_STUCK_TERMINATING;
 	}
 	/* A state that was not reported proves nothing. */
-	if (p->n_containers == 0 || any_in(p, CONTAINER_NONE))
+	if (p->n_containers == 0 || p->unreported || any_in(p, CONTAINER_NONE))
 		return REASON_FORCE_NOT_SAFE;
 	if (p->has_pvc && s->volume_attached != TRI_NO)
 		return s->volume_attached == TRI_YES ? REASON_VOLUME_ATTACHED : REASON_VOLUMES_UNKNOWN;

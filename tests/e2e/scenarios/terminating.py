@@ -1,7 +1,7 @@
 """Duty deleteTerminatingPod."""
 import time
 
-from harness.objects import condition, container_status, path_of, running
+from harness.objects import condition, conditions, container_status, path_of, running, terminated
 from harness.proxy import Answer
 from harness.scenario import scenario
 from oracle.logs import parse_time
@@ -73,6 +73,9 @@ def safe(t):
         refused[t.objects.terminate(pod, 1)["metadata"]["uid"]] = reason
     silent = t.objects.terminate(t.objects.pod(ns, "no-status", node=ready), 1)
     refused[silent["metadata"]["uid"]] = "ForceNotSafe"
+    half = t.objects.pod(ns, "half-reported", node=ready, containers=("c", "d"))
+    t.objects.status(half, phase="Running", conditions=conditions("False"), containerStatuses=[container_status("c", terminated())])
+    refused[t.objects.terminate(half, 1)["metadata"]["uid"]] = "ForceNotSafe"
     for pod in forced:
         t.wait_write(pod)
     for uid, reason in refused.items():

@@ -462,6 +462,35 @@ TEST_LOOP(test_restarts_that_are_asked_for, 0, sizeof(restarts) / sizeof(restart
 	}
 }
 
+/* Of the spec two, of the status one: the other is unreported, wherever it is. */
+static const struct {
+	const char *spec, *status;
+	bool unreported;
+} reports[] = {
+#define NAMED(name)    "{\"name\":\"" name "\"}"
+#define ENDED_AS(name) "{\"name\":\"" name "\"," ENDED("0") "}"
+	{ "\"containers\":[" NAMED("c") "]", "\"containerStatuses\":[" ENDED_AS("c") "]", false },
+	{ "\"containers\":[" NAMED("c") "," NAMED("d") "]", "\"containerStatuses\":[" ENDED_AS("c") "]",
+	  true },
+	{ "\"containers\":[" NAMED("c") "," NAMED("d") "]",
+	  "\"containerStatuses\":[" ENDED_AS("c") "," ENDED_AS("d") "]", false },
+	{ "\"containers\":[" NAMED("c") "],\"initContainers\":[" NAMED("i") "]",
+	  "\"containerStatuses\":[" ENDED_AS("c") "]", true },
+	{ "\"containers\":[" NAMED("c") "],\"initContainers\":[" NAMED("i") "]",
+	  "\"containerStatuses\":[" ENDED_AS("c") "],\"initContainerStatuses\":[" ENDED_AS("i") "]", false },
+};
+
+TEST_LOOP(test_containers_without_a_status, 0, sizeof(reports) / sizeof(reports[0]))
+{
+	static struct pod_facts f;
+	char *json = xasprintf("{\"metadata\":{\"name\":\"a\",\"uid\":\"u\"},\"spec\":{%s},\"status\":{%s}}",
+			       reports[_i].spec, reports[_i].status);
+
+	decode_both(json, &f);
+	ck_assert_msg(f.unreported == reports[_i].unreported, "%s", json);
+	free(json);
+}
+
 /* As every reader of protobuf, also where many numbers stand in one field. */
 TEST(test_packed_exit_codes)
 {

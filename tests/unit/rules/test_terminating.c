@@ -273,6 +273,16 @@ TEST(init_and_ephemeral_containers_count)
 	EXPECT(judge(&p, live_node_ready()), REFUSE, FORCE_NOT_SAFE);
 }
 
+/* A container of the spec without a status may run. */
+TEST(a_container_without_a_status_has_not_ended)
+{
+	struct pod_facts p = pod_terminating();
+
+	EXPECT(judge(&p, live_node_ready()), ACT, STUCK_TERMINATING);
+	p.unreported = true;
+	EXPECT(judge(&p, live_node_ready()), REFUSE, FORCE_NOT_SAFE);
+}
+
 /* Who keeps up the condition: the kubelet and the node controller, both only where there is a node. */
 TEST(ready_forbids_it_only_where_its_node_exists)
 {
