@@ -223,8 +223,9 @@ static void end_refused(struct stream *s, const struct http_result *r)
 	const enum core_event event = stream_body_refusal(r, s->error_body, s->error_len, text);
 
 	s->env->stats.relists_410 += event == CORE_EXPIRED;
-	if (r->status == 403 && s->core.request == CORE_WATCHLIST) {
-		/* The list that follows decides, and reports: two texts in turn would be news for ever. */
+	if (s->core.request == CORE_WATCHLIST && event == CORE_FAILED && r->status / 100 == 4) {
+		/* The list that follows at once decides, and reports: a server before 1.32 knows no
+		 * WatchList, and two texts in turn would be news for ever. */
 	} else if (r->status == 403 && s->fallback) {
 		if (s->core.request == CORE_LIST)
 			fall_back(s, text);

@@ -8,6 +8,7 @@ import time
 
 import scratch
 
+from .capabilities import CAPABILITIES, YES
 from .scenario import SCENARIOS, execute
 from .servers import Apisim, Cluster
 from .tls import Authority
@@ -62,6 +63,7 @@ class Runner:
             return
         server = SERVERS[name](self.folder / f"server-{name}", self.build)
         server.start()
+        scenarios = [s for s in scenarios if self.can(server, s)]
         try:
             with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
                 list(pool.map(lambda s: self.one(server, s), [s for s in scenarios if not s.alone]))
@@ -70,6 +72,14 @@ class Runner:
         finally:
             if not self.keep:
                 server.stop()
+
+    def can(self, server, one):
+        """Has the server what the scenario needs?"""
+        lacking = [CAPABILITIES[name].says for name in one.needs if server.capabilities()[name] != YES]
+        if lacking:
+            self.skipped += 1
+            self.say(f"skip {server.name}/{one.name}: the API server lacks: {', '.join(lacking)}")
+        return not lacking
 
     def one(self, server, one):
         result, tests = [], []

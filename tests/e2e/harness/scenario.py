@@ -28,17 +28,18 @@ class Skip(Exception):
 
 
 class Scenario:
-    def __init__(self, fn, name, servers, alone, timeout):
-        self.fn, self.name, self.servers, self.alone, self.timeout = fn, name, servers, alone, timeout
+    def __init__(self, fn, name, servers, alone, timeout, needs):
+        self.fn, self.name, self.servers, self.alone, self.timeout, self.needs = fn, name, servers, alone, timeout, needs
 
 
 PLURALS = {"Pod": "pods", **{kind: row[1] for kind, row in KINDS.items()}}
 
 
-def scenario(name, servers=("apisim", "cluster"), alone=False, timeout=120):
-    """alone: nothing else may run on the server meanwhile (it acts in every namespace, or disturbs the server)."""
+def scenario(name, servers=("apisim", "cluster"), alone=False, timeout=120, needs=()):
+    """alone: nothing else may run on the server meanwhile (it acts in every namespace, or disturbs the server).
+    needs: capabilities of capabilities.py; where the server lacks one the scenario is skipped."""
     def register(fn):
-        SCENARIOS.append(Scenario(fn, name, servers, alone, timeout))
+        SCENARIOS.append(Scenario(fn, name, servers, alone, timeout, needs))
         return fn
     return register
 

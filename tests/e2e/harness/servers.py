@@ -11,6 +11,7 @@ import time
 import scratch
 from oracle import judge, logs
 
+from . import capabilities
 from .client import AGENT, Client
 from .tls import Authority
 from .wait import until
@@ -29,6 +30,7 @@ class Server:
     """name, url, ca (file or None), tokens {user: token}, audit (path), has_controllers."""
     name = ""
     has_controllers = False
+    _capabilities = None
 
     def _ready(self):
         self.states = judge.States()
@@ -41,6 +43,12 @@ class Server:
             self.states.add(obj)
             for item in obj.get("items") or []:
                 self.states.add(item)
+
+    def capabilities(self):
+        """{name: YES, OFF or NO}, of capabilities.py."""
+        if self._capabilities is None:
+            self._capabilities = capabilities.measure(self.admin)
+        return self._capabilities
 
     def log(self):
         """All requests so far, as a list of its own."""
@@ -152,6 +160,10 @@ class Apisim(Server):
     USERS = {"admin": "", "cleaner": "", "cleaner-writer": "",
              "cleaner-reader": ":+get,list,watch/pods:+list,watch/namespaces:+get,create,patch/leases",
              "cleaner-ns": ":+get,list,watch/pods@only-here"}
+
+    def capabilities(self):
+        """It takes whatever a new server takes."""
+        return {name: capabilities.YES for name in capabilities.CAPABILITIES}
 
     def __init__(self, folder, build, fill=(), tls=True, answers=True, host_name="localhost"):
         self.dir = pathlib.Path(folder)

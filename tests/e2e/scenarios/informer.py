@@ -241,7 +241,7 @@ def rbac_of_one_namespace(t):
 
 # --- dialects, and trouble on the way ---
 
-@scenario("informer/watchlist")
+@scenario("informer/watchlist", needs=("watch-list",))
 def watchlist(t):
     """Where the server streams lists, nothing is ever listed; the first event follows on the same stream."""
     ns, proxy = t.ns(), t.proxy()
@@ -318,7 +318,7 @@ def compaction_between_pages(t):
     assert refused, "the server answered the page after the compaction"
 
 
-@scenario("informer/version-ahead")
+@scenario("informer/version-ahead", needs=("watch-list",))
 def version_ahead(t):
     """The version known is ahead of the server, as after a restored backup: its own "too large resource version", and a list of any."""
     ns, proxy = t.ns(), t.proxy()

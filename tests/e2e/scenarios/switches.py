@@ -201,6 +201,8 @@ def fresh_attempt(t):
     t.policy = policy_of(before)
     workload = make()[0]
     t.until("the fresh attempt", lambda: len(taken(t)) == 1, 15)
+    if t.server.has_controllers:
+        t.until("the pod that takes its place", workload.pods, 15)
     for pod in workload.pods() or [workload.add_pod(1)]:
         t.objects.fail_to_pull(pod)
     time.sleep(1.5)
