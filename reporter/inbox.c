@@ -28,6 +28,11 @@
 
 static const struct backoff_policy commit_policy = { .base_ms = 1000, .cap_ms = 30000, .jitter = 0.2 };
 
+/* What a cluster's watcher had written down since then, by pruning time. */
+struct share {
+	uint64_t since_ms, rows;
+};
+
 struct inbox {
 	struct process *process;
 	const struct settings *settings;
@@ -46,6 +51,7 @@ struct inbox {
 	uint64_t intent_us;    /* boot clock: since when an intent waits for a commit, 0 = none does */
 	struct msg *acks;      /* that the channel did not take */
 	size_t n_acks;
+	struct share shares[CLUSTERS_MAX + 1][3]; /* refusals, saved, failing since */
 	bool lost; /* a message had to be dropped: the supervisor sends it again after a restart */
 	struct {
 		bool known;
@@ -184,6 +190,21 @@ static void on_write(struct inbox *i, const struct msg *m)
 	}
 	metrics_add(i->stats->metrics, METRIC_HISTORY_DROPPED, 1, METRIC_NO_LABELS);
 	i->lost = i->lost || m->type == MSG_INTENT || m->type == MSG_RECORD || m->type == MSG_PAUSE;
+}
+
+/* A watcher that was taken over does not fill the file, without whose room nothing is done in any cluster. */
+static void on_watchers_row(struct inbox *i, const struct msg *m)
+{
+	const uint64_t cluster = msg_get_u64(m, "cluster", 0);
+	struct share *s = &i->shares[cluster][m->type == MSG_REFUSAL ? 0 : m->type == MSG_SAVED ? 1 : 2];
+	const uint64_t now = clock_boot_ms();
+
+	if (now >= s->since_ms + PRUNE_MS)
+		*s = (struct share){ .since_ms = now };
+	if (s->rows++ < db_share(i->db))
+		on_write(i, m);
+	else
+		metrics_add(i->stats->metrics, METRIC_HISTORY_DROPPED, 1, METRIC_NO_LABELS);
 }
 
 static void on_prune(evutil_socket_t fd, short what, void *arg)
@@ -384,9 +405,9 @@ static void on_looked(struct inbox *i, const struct msg *m)
 static void (*const handlers[MSG__MAX])(struct inbox *i, const struct msg *m) = {
 	[MSG_INTENT] = on_write,
 	[MSG_RECORD] = on_write,
-	[MSG_REFUSAL] = on_write,
-	[MSG_FAILING_SINCE] = on_write,
-	[MSG_SAVED] = on_write,
+	[MSG_REFUSAL] = on_watchers_row,
+	[MSG_FAILING_SINCE] = on_watchers_row,
+	[MSG_SAVED] = on_watchers_row,
 	[MSG_SETTLED] = on_write,
 	[MSG_PAUSE] = on_write,
 	[MSG_SAVED_GET] = on_saved_get,

@@ -17,7 +17,8 @@
 #include "base/xalloc.h"
 #include "reporter/history/schema.h"
 
-#define DAY_MS INT64_C(86400000)
+#define DAY_MS      INT64_C(86400000)
+#define PAGES_A_ROW 4 /* of the whole file, for each row of a cluster's share of a table */
 
 /* Which parameters of a statement are fields of the message it is bound with. */
 struct bindings {
@@ -175,6 +176,11 @@ static int set_limit(struct db *d, uint64_t max_bytes, const char *path, char *t
 		text, DB_TEXT_MAX, -EFBIG,
 		"%s: is larger than historyMegabytes allows; raise that to %lld, or move the file away", path,
 		(long long)(d->max_pages * page / 1048576 + 1));
+}
+
+uint64_t db_share(const struct db *d)
+{
+	return d->max_pages ? (uint64_t)d->max_pages / PAGES_A_ROW : INT64_MAX;
 }
 
 unsigned db_fill(struct db *d)

@@ -42,6 +42,9 @@ int db_give_up(struct db *d, char ret_text[static DB_TEXT_MAX]);
 /* An empty one of the same schema in memory, in no directory; it grows no larger than max_bytes: then writing
  * is -ENOSPC. */
 int db_open_memory(uint64_t max_bytes, struct db **ret);
+/* So many rows of one table may one cluster's watcher fill: of a kilobyte each they are a sixteenth of the
+ * file. Without a limit of the file there is none. */
+uint64_t db_share(const struct db *d);
 /* How full it is, in percent of max_bytes; 0 when it has no limit or cannot be asked. */
 unsigned db_fill(struct db *d);
 /* Accepts NULL. */

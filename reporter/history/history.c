@@ -383,26 +383,46 @@ static void shorten(struct history *h, uint64_t *days)
 		*days = h->days;
 }
 
+/* So many actions were forgotten that changed nothing, because the file is nearly full. */
+static int prune_unwritten(struct history *h, int *ret_n)
+{
+	*ret_n = 0;
+	return db_fill(h->db) < FULL_PERCENT
+		       ? 0
+		       : db_run(db_stmt(h->db, DB_PRUNE_UNWRITTEN, db_i("rows_max", (int64_t)db_share(h->db)),
+					db_i("written", OUTCOMES_WRITTEN), db_i("limit", PRUNE_LIMIT)),
+				ret_n);
+}
+
 int history_prune(struct history *h, uint64_t *days, bool *ret_more)
 {
 	static const enum db_stmt steps[] = {
-		DB_PRUNE_INTENTS,   DB_PRUNE_RESULTS,       DB_PRUNE_UNSETTLED,    DB_PRUNE_REFUSALS,
-		DB_PRUNE_DIGESTS,   DB_PRUNE_FAILING_SINCE, DB_PRUNE_SAVED,        DB_PRUNE_PAUSES,
-		DB_PRUNE_ATTENTION, DB_PRUNE_SAMPLES,       DB_PRUNE_SAMPLES_MANY, DB_PRUNE_SAMPLED,
-		DB_PRUNE_OUTBOX,    DB_PRUNE_REPORTED
+		DB_PRUNE_REFUSALS_MANY, DB_PRUNE_SAVED_MANY,   DB_PRUNE_FAILING_SINCE_MANY,
+		DB_PRUNE_INTENTS,       DB_PRUNE_RESULTS,      DB_PRUNE_UNSETTLED,
+		DB_PRUNE_REFUSALS,      DB_PRUNE_DIGESTS,      DB_PRUNE_FAILING_SINCE,
+		DB_PRUNE_SAVED,         DB_PRUNE_PAUSES,       DB_PRUNE_ATTENTION,
+		DB_PRUNE_SAMPLES,       DB_PRUNE_SAMPLES_MANY, DB_PRUNE_SAMPLED,
+		DB_PRUNE_OUTBOX,        DB_PRUNE_REPORTED
 	};
 	const int64_t now = clock_wall_ms();
 
+	int unwritten;
+	const int err = prune_unwritten(h, &unwritten);
+
+	if (err < 0)
+		return err;
+	h->pruning = h->pruning || unwritten > 0;
 	shorten(h, days);
-	h->pruning = false;
+	h->pruning = unwritten > 0;
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
 		int changes = 0;
-		const int r =
-			db_run(db_stmt(h->db, steps[i], db_i("before", now - (int64_t)*days * DAY_MS),
-				       db_i("long_before", now - SAVED_DAYS * DAY_MS),
-				       db_i("samples_before", now - HISTORY_SAMPLE_DAYS * DAY_MS),
-				       db_i("samples_max", HISTORY_SAMPLES_MAX), db_i("limit", PRUNE_LIMIT)),
-			       &changes);
+		const int r = db_run(db_stmt(h->db, steps[i], db_i("before", now - (int64_t)*days * DAY_MS),
+					     db_i("long_before", now - SAVED_DAYS * DAY_MS),
+					     db_i("samples_before", now - HISTORY_SAMPLE_DAYS * DAY_MS),
+					     db_i("samples_max", HISTORY_SAMPLES_MAX),
+					     db_i("rows_max", (int64_t)db_share(h->db)),
+					     db_i("limit", PRUNE_LIMIT)),
+				     &changes);
 
 		if (r < 0)
 			return r;

@@ -8,6 +8,7 @@
 #include <signal.h>
 
 #include "base/clock.h"
+#include "base/xalloc.h"
 #include "model/duties.h"
 #include "reporter/history/query.h"
 #include "reporter/history/history.h"
@@ -329,8 +330,8 @@ TEST(what_was_written_is_on_the_disk)
 	}
 }
 
-/* Ten days old, kept for thirty: until the file is nearly full. */
-TEST(prune_makes_room_in_a_full_file)
+/* 750 actions of that outcome, ten days old, in a file that they fill; how many days are kept then? */
+static uint64_t fill_with(enum outcome outcome)
 {
 	uint64_t days = 30;
 	char text[DB_TEXT_MAX] = "", path[SUITE_PATH_MAX + 16], uid[16];
@@ -339,8 +340,9 @@ TEST(prune_makes_room_in_a_full_file)
 	int calls = 0;
 
 	for (int i = 0; i < 1500; i++) {
-		(void)snprintf(uid, sizeof(uid), "u%d", i);
-		const struct msg m = world_refusal(uid, "X");
+		(void)snprintf(uid, sizeof(uid), "u%d", i / 2);
+		const uint64_t id = (uint64_t)i / 2 + 1;
+		const struct msg m = i % 2 ? world_record(id, outcome) : world_intent(id, 0, uid);
 
 		ck_assert(history_add(w.h, &m));
 	}
@@ -356,11 +358,58 @@ TEST(prune_makes_room_in_a_full_file)
 	w.h = history_new(w.db, &w.clusters, world_on_committed, &w.seen);
 	for (; more && calls < 100; calls++)
 		ck_assert_int_eq(history_prune(w.h, &days, &more), 0);
-	ck_assert_uint_eq(days, 7);
+	ck_assert_uint_lt(db_fill(w.db), 90);
+	return days;
+}
+
+/* Kept for thirty days, until the file is nearly full. */
+TEST(prune_makes_room_in_a_full_file)
+{
+	uint64_t days = 30;
+	bool more;
+
+	ck_assert_uint_eq(fill_with(OUTCOME_DONE), 7);
 	ck_assert_uint_lt(db_fill(w.db), 70);
-	days = 30;
 	ck_assert_int_eq(history_prune(w.h, &days, &more), 0);
 	ck_assert_uint_eq(days, 30);
+}
+
+/* A watcher that was taken over may nominate without end. */
+TEST(prune_gives_up_what_changed_nothing_first)
+{
+	ck_assert_uint_eq(fill_with(OUTCOME_REFUSED), 30);
+}
+
+/* Of what a watcher has written down the newest stay; what was done stays, however much that is. */
+TEST(prune_leaves_each_cluster_its_share)
+{
+	const uint64_t share = 16 << 20 >> 14; /* db_share() of 16 MiB */
+	const struct msg done[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE) };
+	struct msg_ctl_history q = {
+		.limit = 100000, .duty = -1, .outcomes = OUTCOMES_ALL, .refusals = true
+	};
+	struct msg *out = xcalloc(share + 8, sizeof(*out));
+	uint64_t days = 30;
+	char uid[16], text[DB_TEXT_MAX];
+	bool more = true;
+
+	db_close(&w.db);
+	ck_assert_int_eq(test_open(w.dir, 16 << 20, &w.db, text), 0);
+	history_free(&w.h);
+	w.h = history_new(w.db, &w.clusters, world_on_committed, &w.seen);
+	world_write(done, 2);
+	for (unsigned i = 0; i < share + 100; i++) {
+		(void)snprintf(uid, sizeof(uid), "r%u", i);
+		const struct msg m = world_refusal(uid, "X");
+
+		ck_assert(history_add(w.h, &m));
+		ck_assert_int_eq(i % 100 ? 0 : history_flush(w.h), 0);
+	}
+	ck_assert_int_eq(history_flush(w.h), 0);
+	ck_assert_int_eq(history_prune(w.h, &days, &more), 0);
+	ck_assert_uint_eq(days, 30);
+	ck_assert_uint_eq(world_query(&q, out, share + 8), share + 2); /* the action, and the end */
+	free(out);
 }
 
 TEST(prune_keeps_open_new_and_the_last_id)
