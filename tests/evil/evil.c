@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -452,16 +454,39 @@ static int obey_hang(const struct words *w)
 	return 0;
 }
 
-static int obey_raw(const struct words *w)
+static int send_raw(const char *hex)
 {
 	uint8_t bytes[512];
 	size_t n = 0;
 	unsigned byte;
 
-	for (const char *p = w->n > 0 ? w->v[0] : ""; sscanf(p, "%2x", &byte) == 1 && n < sizeof(bytes);
-	     p += 2)
+	for (; sscanf(hex, "%2x", &byte) == 1 && n < sizeof(bytes); hex += 2)
 		bytes[n++] = (uint8_t)byte;
 	return n > 0 && send(CHANNEL_FD, bytes, n, MSG_NOSIGNAL) == (ssize_t)n ? 0 : -EINVAL;
+}
+
+static int obey_raw(const struct words *w)
+{
+	int r = w->n > 0 ? 0 : -EINVAL;
+
+	for (size_t i = 0; r == 0 && i < w->n; i++)
+		r = send_raw(w->v[i]);
+	return r;
+}
+
+static int obey_open(const struct words *w)
+{
+	const int fd = w->n > 0 ? open(w->v[0], O_RDONLY | O_CLOEXEC) : -1;
+
+	if (fd < 0)
+		return -errno;
+	(void)close(fd);
+	return 0;
+}
+
+static int obey_remove(const struct words *w)
+{
+	return w->n == 0 || unlink(w->v[0]) < 0 ? -errno : 0;
 }
 
 static int obey_pass(const struct words *w)
@@ -490,10 +515,11 @@ static const struct {
 	const char *verb;
 	int (*obey)(const struct words *w);
 } verbs[] = {
-	{ "say", obey_say },       { "flood", obey_flood }, { "random", obey_random },
-	{ "answer", obey_answer }, { "lie", obey_lie },     { "swallow", obey_swallow },
-	{ "mute", obey_mute },     { "raw", obey_raw },     { "pass", obey_pass },
-	{ "hang", obey_hang },     { "rest", obey_rest },   { "precede", obey_precede },
+	{ "say", obey_say },       { "flood", obey_flood },     { "random", obey_random },
+	{ "answer", obey_answer }, { "lie", obey_lie },         { "swallow", obey_swallow },
+	{ "mute", obey_mute },     { "raw", obey_raw },         { "pass", obey_pass },
+	{ "hang", obey_hang },     { "rest", obey_rest },       { "open", obey_open },
+	{ "remove", obey_remove }, { "precede", obey_precede },
 };
 
 int evil_obey(struct process *p, enum role role, const char *command)

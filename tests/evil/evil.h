@@ -24,7 +24,9 @@ struct process;
  *   lie TYPE FIELD=VALUE...              from now on send every TYPE of the honest code changed like that
  *   swallow TYPE|all                     from now on receive none of these
  *   mute TYPE|all                        from now on send none of these
- *   raw HEX                              send these bytes as a datagram
+ *   raw HEX...                           send these bytes, each as a datagram
+ *   open PATH                            open that file to be read
+ *   remove PATH                          unlink it
  *   pass FD                              send a HEARTBEAT with that descriptor beside it
  *   hang                                 never come back to the loop */
 /* clang-format on */

@@ -11,7 +11,7 @@ import signal
 import sqlite3
 import time
 
-from harness.objects import Objects
+from harness.objects import Objects, path_of
 from harness.scenario import Skip, scenario
 from harness.servers import Apisim
 
@@ -39,7 +39,8 @@ def pack(value):
     if isinstance(value, str):
         text = value.encode("utf-8", "surrogateescape")
         return (bytes([0xa0 + len(text)]) if len(text) < 32 else b"\xd9" + bytes([len(text)])) + text
-    return bytes([0x90 + len(value)]) + b"".join(map(pack, value))
+    head = bytes([0x90 + len(value)]) if len(value) < 16 else b"\xdc" + len(value).to_bytes(2, "big")
+    return head + b"".join(map(pack, value))
 
 
 def raw(name, *fields):
@@ -69,6 +70,7 @@ class Tree:
         config = {**t.config(evicted=self.ns, **dict.fromkeys(duties, self.ns), **config), "sandbox": "require", **(more or {})}
         config["clusters"] = [{"name": "evil", "kubeconfig": str(t.kubeconfig("cleaner")), "workers": workers},
                               {"name": "other", "kubeconfig": str(t.write("kubeconfig-other", self.other.kubeconfig("cleaner"))), "workers": 1}]
+        self.config = config
         self.program = t.program(config, kubeconfig=None)
         self.pid = self.program.process.pid
         self.wanted = {}        # what else may be written, as t.expect() takes it
@@ -167,6 +169,31 @@ def attack(name, role, *commands, killed=False, holds=None, log_bytes=LOG_BYTES,
 
 # What takes long stands first.
 
+# -- any of them will not have new settings --
+
+def keeps_the_old(tree, role, command):
+    """A duty that is switched off is off, whatever that process says to it; and when it is on again it works."""
+    tree.obey(role, command)
+    tree.program.write_config({**tree.config, "deleteEvictedPod": {**tree.config["deleteEvictedPod"], "enable": False}})
+    tree.program.reload()
+    time.sleep(1)
+    pod = tree.t.objects.evict(tree.t.objects.pod(tree.ns))
+    tree.t.never("a duty acts that was switched off", lambda: tree.t.writes_on(pod), 3)
+    tree.program.write_config(tree.config)
+    for which in range(len(tree.program.pids(role))):
+        tree.program.kill(role, which)
+    tree.wait_ready()
+    tree.program.reload()
+    tree.t.wait_write(pod, 60)
+    tree.deleted.append(pod)
+
+
+for _role in ("watcher", "worker", "reporter"):
+    for _what, _command in (("refuses", "lie SETTINGS_ACK ok=0 error=no"), ("ignores", "swallow SETTINGS")):
+        attack(f"{_role}-{_what}-settings", _role, functools.partial(keeps_the_old, role=_role, command=_command),
+               duties=("terminating",))(f"The {_role} {_what} new settings, by which a duty is off.")
+
+
 # -- the worker lies about what it did, or does nothing --
 
 def claims_to_have_written(tree):
@@ -263,10 +290,8 @@ for _role, _command in (("watcher", "say RESULT id=1"), ("worker", "say NOMINATE
 
 # -- too much of everything: a message that is added to the table has its row here --
 
-NO_RATE_YET = ("DRAINED", "NOMINATE")
-
 for _role in ("watcher", "worker", "reporter"):
-    for _name in [name for name in messages_of(_role) if name not in NO_RATE_YET]:
+    for _name in messages_of(_role):
         attack(f"{_role}-floods-{_name.lower().replace('_', '-')}", _role, f"flood 10000 {_name}")(
             f"The {_role} sends 10,000 {_name} at once, no two alike.")
 
@@ -279,11 +304,10 @@ ENDS_AT_ONCE = {"watcher": (), "worker": ("CTL_DRY_RUN_RESULT", "RESULT"), "repo
 def random_messages(tree, role, lives=4):
     """So many lives of that role, each until it is killed or has sent all. The seed is in the note."""
     but = " ".join(f"-{name}" for name in ENDS_AT_ONCE[role])
-    always = " ".join(f"-{name}" for name in NO_RATE_YET)
     for life in range(lives):
         tree.obey(role, "rest")      # from now on it remembers what it sends and receives
         tree.deleted.append(tree.t.canary(tree.ns))
-        tree.obey(role, f"random 20000 {random.randrange(1 << 32)} {always} {but if life % 2 else ''}".strip())
+        tree.obey(role, f"random 20000 {random.randrange(1 << 32)} {but if life % 2 else ''}".strip())
         tree.check()
         tree.wait_sent(role)
         for which in range(len(tree.program.pids(role))):
@@ -335,6 +359,8 @@ def nominate_twice(tree):
 
 def past_budgets(tree):
     """Thirty that are due, where the budgets allow one a minute: the supervisor's own limit is twice that, and ten."""
+    tree.t.policy.budgets.clear()   # they are the watcher's
+    tree.t.complete = False
     tree.obey("watcher", "mute NOMINATE")
     for _ in range(30):
         pod = tree.t.objects.evict(tree.t.objects.pod(tree.ns))
@@ -476,3 +502,62 @@ attack("reporter-resumes", "reporter", resumes, served=False)("The reporter take
 attack("reporter-makes-it-old", "reporter", makes_it_old, duties=("image_pull",), hours="1h")("The reporter says that a fresh failure is old.")
 attack("reporter-gives-no-guards", "reporter", gives_no_guards)("The reporter says that nothing was saved.")
 attack("reporter-looks-everywhere", "reporter", looks_everywhere)("The reporter has workers look at what no report shows.")
+
+
+def opens_the_supervisors_file(tree):
+    """The key of all intents, the pauses and the counts lie beside the folder of the history."""
+    path = tree.program.state / "supervisor.state"
+    assert tree.obey("reporter", f"open {path}") == ["denied: EACCES"]
+    assert tree.obey("reporter", f"open {next(tree.program.state.rglob('history.db'))}") == ["worked"]
+    answer = tree.obey("reporter", f"remove {path}")
+    assert answer in (["denied: EACCES"], ["killed by SIGSYS"]) and path.exists(), answer
+
+
+def speaks_behind_its_fault(tree):
+    """What stands behind a fault in the socket counts no more: no row, not even of a refusal."""
+    pod = tree.t.objects.run(tree.t.objects.pod(tree.ns), ready=True) or None
+    pod = tree.t.objects.all_pods(tree.ns)[-1]
+    meta = pod["metadata"]
+    wish = raw("NOMINATE", 0, EVICTED, meta["namespace"], meta["name"], meta["uid"], "", meta["uid"], 0, 0, "Evicted", "", 0, 0, False, "")
+    tree.obey("watcher", f"raw {wish.split()[1]}")
+    tree.t.wait_history(tree.program, uid=meta["uid"], outcome="refused")
+    before = len(tree.program.history())
+    tree.obey("watcher", f"raw c0 {wish.split()[1]}")
+    tree.t.until("the watcher to be killed", lambda: tree.broke_the_protocol("watcher"), 10)
+    tree.wait_ready()
+    assert len([r for r in tree.program.history() if r["uid"] == meta["uid"]]) == 1, tree.program.history()[before:]
+
+
+def fills_the_history(tree):
+    """More refusals than the file holds: it stays open for others, and what was done stays in it."""
+    tree.obey("watcher", f"flood 60000 REFUSAL evidence={'e' * 200}#")
+    tree.wait_sent("watcher")
+    tree.obey("watcher", f"flood 60000 SAVED at=1 until=9000000000000000 text={'t' * 200}#")
+    tree.wait_sent("watcher")
+
+
+attack("reporter-opens-the-supervisors-file", "reporter", opens_the_supervisors_file)("The reporter opens the supervisor's own file.")
+attack("watcher-speaks-behind-its-fault", "watcher", speaks_behind_its_fault)("The watcher nominates behind bytes that are no message.")
+attack("watcher-fills-the-history", "watcher", fills_the_history, historyMegabytes=16)("The watcher has more written down than the file holds.")
+
+
+def puts_another_back(tree):
+    """An operator asks for the scale-down of one workload; the reporter answers with another, which people have put to 0."""
+    ours, _ = failing(tree, "Deployment")
+    tree.t.wait_write(ours)
+    tree.wanted = {"scaled": [ours]}
+    number = tree.t.wait_history(tree.program, outcome="done", reason="CannotPullImage")["id"]
+    theirs = tree.t.objects.workload("Deployment", tree.ns, 1)
+    tree.t.admin.patch(path_of("Deployment", tree.ns, theirs.name), {"spec": {"replicas": 0}})
+    tree.obey("reporter", f"answer CTL_RESTORE CTL_RESTORE_ROW ns={tree.ns} name={theirs.name} uid={theirs.uid} action_key={theirs.uid} action=2 "
+              f"origin={number} duty={IMAGE_PULL} reason=Restored want_target=deployments.apps/{tree.ns}/{theirs.name} want_uid={theirs.uid} "
+              "want_replicas=500")
+    for words in (("--dry-run",), ("--yes",)):
+        tree.program.ask("restore", str(number), *words, timeout=30)
+        tree.wait_ready()
+    time.sleep(1)
+    assert theirs.wanted() == 0, f"{theirs.wanted()} replicas"
+
+
+attack("reporter-puts-another-back", "reporter", puts_another_back, duties=("image_pull",), hours="1s")(
+    "The reporter answers a question for one workload with another.")
