@@ -31,8 +31,9 @@ static const char head[] =
 	"alerts_test.yml`.\n"
 	"- `dashboard.json`: a dashboard for Grafana: *Dashboards*, *New*, *Import*.\n\n"
 	"Outside of a pod the address is `127.0.0.1:9464`: a Prometheus elsewhere needs another "
-	"`metricsListen`. In "
-	"a cluster the chart makes a\n"
+	"`metricsListen`. A loopback\n"
+	"address answers who asks by an address or as `localhost`, and any other name with 421 "
+	"(docs/threat-model.md). In a cluster the chart makes a\n"
 	"ServiceMonitor (`--set serviceMonitor.create=true`).\n\n"
 	"| metric | type | labels | what it says |\n|---|---|---|---|\n";
 
