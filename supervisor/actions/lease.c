@@ -80,7 +80,8 @@ size_t lease_table_bytes(const struct lease_table *t)
 
 static bool takes_up(const struct usage *mine, const struct usage *all)
 {
-	return mine->count + all->count >= LEASES_MAX || mine->bytes + all->bytes >= LEASES_BYTES_MAX;
+	return mine->count + 2 * all->count >= 2 * LEASES_MAX ||
+	       mine->bytes + 2 * all->bytes >= 2 * LEASES_BYTES_MAX;
 }
 
 bool lease_table_is_full(const struct lease_table *t, uint64_t cluster, bool alone)

@@ -54,8 +54,8 @@ void lease_table_free(struct lease_table **t);
 size_t lease_table_count(const struct lease_table *t);
 /* What all leases take, without the table. */
 size_t lease_table_bytes(const struct lease_table *t);
-/* No room for another nomination of that cluster, or no id is left. Unless it is alone it may have as much as
- * it leaves to others, so none fills the table: n that flood it leave an (n+1)th of it. */
+/* No room for another nomination of that cluster, or no id is left. Unless it is alone it may have twice as
+ * much as it leaves to others, so none fills the table, and 5,000 at once have room. */
 bool lease_table_is_full(const struct lease_table *t, uint64_t cluster, bool alone);
 /* Open leases of that cluster. */
 size_t lease_table_count_of(const struct lease_table *t, uint64_t cluster);

@@ -333,7 +333,7 @@ TEST(memory_is_small_and_has_a_limit)
 	ck_assert_uint_eq(lease_table_bytes(table), 0);
 }
 
-/* It has as much as it leaves to others; who is alone has all. */
+/* It has twice as much as it leaves to others; who is alone has all. */
 TEST(no_cluster_fills_the_table)
 {
 	uint64_t n[3] = { 0 };
@@ -345,9 +345,10 @@ TEST(no_cluster_fills_the_table)
 			m.u.nominate.cluster = c;
 			ck_assert_ptr_nonnull(lease_open(table, &m, false));
 		}
-	ck_assert_uint_eq(n[0], LEASES_MAX / 2);
-	ck_assert_uint_eq(n[1], LEASES_MAX / 4);
-	ck_assert_uint_eq(n[2], LEASES_MAX / 8);
+	ck_assert_uint_ge(n[0], 5000); /* a storm of one cluster is not slowed */
+	ck_assert_uint_ge(n[1], 1800); /* what one leaves, the next may have two thirds of */
+	ck_assert_uint_ge(n[2], 600);
+	ck_assert_uint_lt(lease_table_count(table), LEASES_MAX);
 	ck_assert(!lease_table_is_full(table, 0, true));
 	ck_assert_uint_eq(lease_table_count_of(table, 1), n[1]);
 	for (uint64_t id = 1; id <= n[0]; id++) {
