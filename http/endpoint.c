@@ -165,7 +165,18 @@ static void set_target(struct endpoint *e, const struct http_endpoint *from, con
 		set_problem(e, "no address is known for host ", p->host);
 }
 
-static void set_proxy(struct endpoint *e, const char *proxy)
+/* An https proxy keeps its name, which its certificate is of; where that is has been looked up. */
+static void set_proxy_address(struct endpoint *e, const char *host, const char *address)
+{
+	const char *port = strrchr(address, ':');
+	_cleanup_free_ char *entry =
+		port ? xasprintf("%s:%s:%.*s", host, port + 1, (int)(port - address), address) : NULL;
+
+	if (entry)
+		e->resolve = curl_slist_append(NULL, entry);
+}
+
+static void set_proxy(struct endpoint *e, const char *proxy, const char *address)
 {
 	if (!proxy || !*proxy)
 		return;
@@ -175,8 +186,11 @@ static void set_proxy(struct endpoint *e, const char *proxy)
 
 	curl_url_cleanup(u);
 	e->proxy = xstrdup(proxy);
+	e->is_tls_proxy = strncmp(proxy, "https://", 8) == 0;
 	if (!ok)
 		set_problem(e, "the proxy is no URL", "");
+	else if (e->is_tls_proxy && address)
+		set_proxy_address(e, host, address);
 	else if (!is_literal(host) && strcmp(host, "localhost") != 0)
 		set_problem(e, "the proxy must be given by IP address, not by name: ", host);
 }
@@ -208,7 +222,8 @@ static void set_trust(struct endpoint *e, const struct http_endpoint *from)
 	e->insecure = from->insecure;
 	if (from->ca_pem && *from->ca_pem)
 		e->ca = blob_of(from->ca_pem);
-	else if ((e->is_https || (e->is_mail && !e->is_near)) && !from->insecure && !http_system_ca().data)
+	else if ((e->is_https || e->is_tls_proxy || (e->is_mail && !e->is_near)) && !from->insecure &&
+		 !http_system_ca().data)
 		set_problem(e, "no certificate authority is given and this system has no CA bundle", "");
 	e->cert = blob_of(from->cert_pem);
 	e->key = blob_of(from->key_pem);
@@ -230,7 +245,7 @@ static struct endpoint *endpoint_make(const struct http_endpoint *from, bool is_
 			    is_mail          ? ""
 			    : from->base_url ? from->base_url
 					     : "(none)");
-	set_proxy(e, from->proxy);
+	set_proxy(e, from->proxy, from->address);
 	set_target(e, from, &p);
 	e->is_near = is_loopback(p.host);
 	/* Credentials never cross a network in clear (client-go's IsConfigTransportTLS). For a mail there is
@@ -287,6 +302,26 @@ bool endpoint_set_trust(const struct endpoint *e, CURL *easy)
 	return ok;
 }
 
+bool endpoint_set_proxy(const struct endpoint *e, CURL *easy)
+{
+	struct curl_blob ca = e->ca.data ? e->ca : http_system_ca();
+	bool ok = true;
+
+	SET(CURLOPT_PROXY, e->proxy ? e->proxy : "");
+	SET(CURLOPT_NOPROXY, "");
+	if (!e->is_tls_proxy)
+		return ok;
+	SET(CURLOPT_RESOLVE, e->resolve);
+	SET(CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	SET(CURLOPT_PROXY_SSL_VERIFYPEER, e->insecure ? 0L : 1L);
+	SET(CURLOPT_PROXY_SSL_VERIFYHOST, e->insecure ? 0L : 2L);
+	SET(CURLOPT_PROXY_CAINFO, NULL);
+	SET(CURLOPT_PROXY_CAPATH, NULL);
+	if (ca.data && !e->insecure)
+		SET(CURLOPT_PROXY_CAINFO_BLOB, &ca);
+	return ok;
+}
+
 static bool is_one_code(CURLcode code, const CURLcode *codes, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -311,7 +346,8 @@ struct http_way endpoint_way(const struct endpoint *e, CURL *easy, CURLcode code
 	if (strncmp(e->proxy, "socks", 5) == 0)
 		return (struct http_way){ .at_proxy = is_one_code(code, of_socks, ARRAY_SIZE(of_socks)) };
 	(void)curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &status);
-	if ((status >= 200 && status < 300) || is_one_code(code, of_tls, ARRAY_SIZE(of_tls)))
+	if ((status >= 200 && status < 300) ||
+	    (!e->is_tls_proxy && is_one_code(code, of_tls, ARRAY_SIZE(of_tls))))
 		return (struct http_way){ 0 };
 	return (struct http_way){ .at_proxy = true, .proxy_status = status };
 }
@@ -364,6 +400,7 @@ void endpoint_unref(struct endpoint **ref)
 	wipe_free(e->password);
 	free(e->proxy);
 	curl_slist_free_all(e->connect_to);
+	curl_slist_free_all(e->resolve);
 	wipe_list(e->headers);
 	wipe_blob(&e->ca);
 	wipe_blob(&e->cert);

@@ -22,9 +22,10 @@ struct endpoint {
 	char *username, *password;
 	char *proxy;
 	struct curl_slist *connect_to;
+	struct curl_slist *resolve;     /* where an https proxy is */
 	struct curl_slist *headers;     /* that every request has, the last ones of its list */
 	struct curl_blob ca, cert, key; /* data NULL = not used */
-	bool is_https, is_mail, insecure;
+	bool is_https, is_mail, is_tls_proxy, insecure;
 	bool is_near;  /* this host's own */
 	char *problem; /* why no request can be made with it, NULL = none */
 	/* Configured, without request: making one is half a request's work. */
@@ -41,6 +42,10 @@ void endpoint_unref(struct endpoint **e);
 /* Whom a connection to it believes: the certificate must be of its name and of its authority, else of the
  * system's, unless it is insecure. False: libcurl refused an option. */
 bool endpoint_set_trust(const struct endpoint *e, CURL *easy);
+/* Its proxy, or none, whatever the environment says. An https proxy is believed as the server is, by the same
+ * authority (as in client-go, whose transport has one tls.Config for both), and gets no certificate of ours.
+ * False: as above. */
+bool endpoint_set_proxy(const struct endpoint *e, CURL *easy);
 /* Where the way ended of a handle that ended so before anything was sent to the server. */
 struct http_way endpoint_way(const struct endpoint *e, CURL *easy, CURLcode code);
 /* `text` as an error for people, which says so where it is the proxy's. */

@@ -348,11 +348,9 @@ static bool is_answered(CURL *easy)
 static bool set_server(CURL *easy, struct mail *m)
 {
 	struct endpoint *e = m->endpoint;
-	bool ok = endpoint_set_trust(e, easy);
+	bool ok = endpoint_set_trust(e, easy) && endpoint_set_proxy(e, easy);
 
 	SET(CURLOPT_USE_SSL, (long)(e->is_near ? CURLUSESSL_TRY : CURLUSESSL_ALL));
-	SET(CURLOPT_PROXY, e->proxy ? e->proxy : "");
-	SET(CURLOPT_NOPROXY, "");
 	SET(CURLOPT_HTTPPROXYTUNNEL, 1L);
 	SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	SET(CURLOPT_CONNECT_TO, e->connect_to);

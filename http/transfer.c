@@ -233,8 +233,6 @@ static bool set_transport(CURL *easy, const struct endpoint *e, struct sockets *
 	SET(CURLOPT_FOLLOWLOCATION, 0L);
 	SET(CURLOPT_NOSIGNAL, 1L);
 	SET(CURLOPT_PATH_AS_IS, 1L);
-	SET(CURLOPT_PROXY, e->proxy ? e->proxy : "");
-	SET(CURLOPT_NOPROXY, "");
 	SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	SET(CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
 	SET(CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER);
@@ -286,7 +284,8 @@ static CURL *easy_for(struct endpoint *e, struct sockets *s)
 		return e->idle[--e->n_idle];
 	CURL *easy = curl_easy_init();
 
-	if (easy && set_transport(easy, e, s) && set_tls(easy, e) && set_login(easy, e))
+	if (easy && set_transport(easy, e, s) && endpoint_set_proxy(e, easy) && set_tls(easy, e) &&
+	    set_login(easy, e))
 		return easy;
 	curl_easy_cleanup(easy);
 	return NULL;

@@ -113,11 +113,8 @@ static bool resolve_proxy(struct loader *l, struct kube_target *t)
 	as_http = is_socks ? xasprintf("http://%s", t->c.proxy + strlen(socks)) : xstrdup(t->c.proxy);
 	if (url_parse(as_http, &u, &text) < 0)
 		return loader_error(l, -EINVAL, t->source, "proxy-url: %s", text);
-	if (u.ip && !is_socks)
+	if (u.ip && u.https)
 		return true;
-	if (u.https)
-		return loader_error(l, -EINVAL, t->source,
-				    "proxy-url: an https proxy needs an IP address as its host");
 	const unsigned port = is_socks && !strrchr(t->c.proxy + strlen(socks), ':') ? 1080 : u.port;
 
 	if (!u.ip && loader_resolve(u.host, port, &address, why) < 0)
@@ -126,10 +123,29 @@ static bool resolve_proxy(struct loader *l, struct kube_target *t)
 		loader_refresh_within(l, NAME_MS);
 	else
 		address = xasprintf("%s%s%s:%u", u.six ? "[" : "", u.host, u.six ? "]" : "", port);
+	if (u.https) { /* the name stays: its certificate is of it */
+		t->c.address = TAKE_PTR(address);
+		return true;
+	}
 	free(t->c.proxy);
 	/* curl's socks5h leaves the name of the API server to the proxy, as Go's socks5 does. */
 	t->c.proxy = xasprintf("%s%s", is_socks ? "socks5h://" : "http://", address);
 	return true;
+}
+
+/* client-go heeds it; the plugins get it. A name or address of NO_PROXY is not asked for as exactly as there:
+ * it is a warning. */
+static void warn_of_environment(struct loader *l, const struct kube_target *t, const struct url *u)
+{
+	const char *upper = str_env("HTTPS_PROXY"), *proxy = upper ? upper : str_env("https_proxy");
+	const char *named = str_env("NO_PROXY"), *none = named ? named : str_env("no_proxy");
+
+	if (proxy && u->https && !url_is_loopback(u) &&
+	    !(none && (strchr(none, '*') || strstr(none, u->host))))
+		diags_warn(&l->diags, t->source, 0, 0,
+			   "HTTPS_PROXY is set and has no effect on the way to the API server: if it is "
+			   "behind that proxy, write "
+			   "proxy-url for its cluster");
 }
 
 static bool resolve_server(struct loader *l, struct kube_target *t)
@@ -140,8 +156,11 @@ static bool resolve_server(struct loader *l, struct kube_target *t)
 
 	if (t->c.proxy)
 		return resolve_proxy(l, t);
-	if (url_parse(t->c.server, &u, &text) < 0 || u.ip)
+	if (url_parse(t->c.server, &u, &text) < 0)
 		return true; /* kube_target_load has checked it */
+	warn_of_environment(l, t, &u);
+	if (u.ip)
+		return true;
 	if (loader_resolve(u.host, u.port, &t->c.address, why) < 0)
 		return loader_error(l, -EAGAIN, t->source, "API server: %s", why);
 	loader_refresh_within(l, NAME_MS);

@@ -48,7 +48,10 @@ static char *read_system(void)
 
 void trust_complete_cluster(struct cluster_settings *c)
 {
-	if (!c->ca_pem && !c->insecure && c->server && !url_scheme_is(c->server, "http", 4))
+	const bool by_tls = (c->server && !url_scheme_is(c->server, "http", 4)) ||
+			    (c->proxy && url_scheme_is(c->proxy, "https", 5));
+
+	if (!c->ca_pem && !c->insecure && by_tls)
 		c->ca_pem = read_system();
 }
 

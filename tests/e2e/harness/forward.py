@@ -11,10 +11,10 @@ REFUSED = 2     # SOCKS: connection not allowed by ruleset
 
 
 class Forward:
-    """scheme: "http" or "socks5h". names: {"host:port": port of this machine}; an address is its own."""
+    """scheme: "http", "https" (with the certificate of that authority) or "socks5h". names: {"host:port": port of this machine}; an address is its own."""
 
-    def __init__(self, scheme, names=()):
-        self.scheme, self.names = scheme, dict(names)
+    def __init__(self, scheme, names=(), authority=None):
+        self.scheme, self.names, self.authority = scheme, dict(names), authority
         self.asked = []     # ("CONNECT", "host:port"), ("POST", "http://host/path"), ("SOCKS", "host:port")
         self.answer = None
         self.port = 0
@@ -49,11 +49,12 @@ class Forward:
                 return
             threading.Thread(target=self._guard, args=(serve, client), daemon=True).start()
 
-    @staticmethod
-    def _guard(serve, client):
+    def _guard(self, serve, client):
         with client:
             try:
                 client.settimeout(600)
+                if self.authority:
+                    client = self.authority.server_context().wrap_socket(client, server_side=True)
                 serve(client)
             except (OSError, EOFError):
                 pass        # one of the two sides left

@@ -98,9 +98,9 @@ class Test:
         self.closing.append(proxy)
         return proxy
 
-    def forward(self, scheme, names=()):
+    def forward(self, scheme, names=(), authority=None):
         """A proxy that the program is told of, unlike proxy(): scheme and names as in forward.py."""
-        forward = Forward(scheme, names)
+        forward = Forward(scheme, names, authority)
         self.closing.append(forward)
         return forward
 

@@ -1,4 +1,5 @@
 """The way to a sink, or to the API server, by a proxy; and what is said when the proxy is what fails."""
+import pathlib
 import re
 
 from harness.mail import MailServer
@@ -124,4 +125,27 @@ def proxy_url(t):
         t.canary(ns)
         place = t.server.url.removeprefix("https://")
         assert set(proxy.asked) == {("CONNECT" if scheme == "http" else "SOCKS", place)}, proxy.asked
+        assert p.stop() == 0
+
+
+@scenario("wire/proxy-url-https", timeout=120)
+def proxy_url_https(t):
+    """An https proxy, by its address and by its name: believed by the cluster's authority, and by no other; what fails there is the proxy's."""
+    ns, authority = t.ns(), Authority(t.dir / "proxy")
+    both = t.dir / "both.crt"
+    both.write_text(authority.ca.read_text() + pathlib.Path(t.server.ca).read_text())
+    text = t.server.kubeconfig_pair()
+    for host, ca in (("127.0.0.1", both), ("localhost", both), ("localhost", t.server.ca)):
+        proxy = t.forward("https", authority=authority)
+        path = t.kubeconfig()
+        path.write_text(text.replace(f"    server: {t.server.url}\n", f"    server: {t.server.url}\n    proxy-url: https://{host}:{proxy.port}\n")
+                        .replace(f"certificate-authority: {t.server.ca}", f"certificate-authority: {ca}"))
+        p = t.program(t.config(evicted=ns), path, env=ENVIRONMENT, start=False)
+        p.start(wait=ca is both)
+        if ca is both:
+            t.canary(ns)
+            assert set(proxy.asked) == {("CONNECT", t.server.url.removeprefix("https://"))}, proxy.asked
+        else:
+            t.until("the proxy in the log", lambda: "the proxy: " in p.log(), 30)
+            assert not proxy.asked, proxy.asked
         assert p.stop() == 0

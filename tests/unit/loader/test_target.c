@@ -36,6 +36,67 @@ TEST_LOOP(a_plugins_token_is_renewed_before_it_ends, 0, ARRAY_SIZE(tokens))
 		      (unsigned long long)run.refresh_ms);
 }
 
+/* Of the environment's proxy. */
+static size_t warnings(void)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < run.n_lines; i++)
+		n += strstr(run.lines[i], "write proxy-url") != NULL;
+	return n;
+}
+
+/* Of a proxy by name its address goes beside it, and the name stays: its certificate is of it. In clear, and
+ * where it is an address, that is all there is. */
+static const struct {
+	const char *given, *proxy, *address;
+} proxies[] = {
+	{ "https://localhost:3129", "https://localhost:3129", ":3129" },
+	{ "https://127.0.0.1:3129", "https://127.0.0.1:3129", NULL },
+	{ "http://127.0.0.1", "http://127.0.0.1:80", NULL },
+	{ "socks5://127.0.0.1", "socks5h://127.0.0.1:1080", NULL },
+};
+
+TEST_LOOP(the_way_by_a_proxy, 0, ARRAY_SIZE(proxies))
+{
+	_cleanup_free_ char *server = xasprintf("https://h.invalid:6443', proxy-url: '%s", proxies[_i].given);
+	_cleanup_free_ char *config = xasprintf(TARGET("%s", "token: t"), server);
+
+	free(suite_file(dir, "writer", config));
+	ck_assert_int_eq(setenv("HTTPS_PROXY", "http://10.0.0.1:3128", 1), 0);
+	succeeds("mode: observe\n", "writer");
+	ck_assert_str_eq(run.worker[0].cluster.proxy, proxies[_i].proxy);
+	if (proxies[_i].address)
+		ck_assert(strstr(run.worker[0].cluster.address, proxies[_i].address) != NULL);
+	else
+		ck_assert_ptr_null(run.worker[0].cluster.address);
+	ck_assert_uint_eq(warnings(), 0);
+}
+
+/* Who knows it from kubectl learns that it does nothing here; near servers and those of NO_PROXY have none
+ * there either. */
+static const struct {
+	const char *server, *none;
+	size_t lines;
+} environments[] = {
+	{ "https://10.1.2.3:6443", NULL, 1 },           { "https://10.1.2.3:6443", "10.9.9.9", 1 },
+	{ "https://10.1.2.3:6443", "a.b,10.1.2.3", 0 }, { "https://10.1.2.3:6443", "*", 0 },
+	{ "https://127.0.0.1:6443", NULL, 0 },
+};
+
+TEST_LOOP(a_proxy_of_the_environment_is_no_silence, 0, ARRAY_SIZE(environments))
+{
+	_cleanup_free_ char *config = xasprintf(TARGET("%s", "token: t"), environments[_i].server);
+
+	free(suite_file(dir, "writer", config));
+	ck_assert_int_eq(setenv("HTTPS_PROXY", "http://10.0.0.1:3128", 1), 0);
+	ck_assert_int_eq(environments[_i].none ? setenv("NO_PROXY", environments[_i].none, 1)
+					       : unsetenv("NO_PROXY"),
+			 0);
+	succeeds("mode: observe\n", "writer");
+	ck_assert_uint_eq(warnings(), environments[_i].lines);
+}
+
 TEST_MAIN("loader/target")
 {
 	tcase_set_timeout(t, 40);
