@@ -8,6 +8,8 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
+#include "cli/admission_limits.h"
+#include "cli/admission_suspend.h"
 #include "cli/cel.h"
 #include "config/config.h"
 #include "model/actions.h"
@@ -21,48 +23,6 @@
  * lines, as base/unicode.h has it. */
 #define TIME_PATTERN "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?Z"
 #define TEXT_PATTERN "[^\\p{C}\\p{Zl}\\p{Zp}]*"
-
-/* -- one duty: its settings, and those of the overrides in which it works; what any of them allows -- */
-
-struct limits {
-	bool jobs, bare;
-	struct str_list status, phases;
-	bool fresh_attempt;
-};
-
-static void add_texts(struct str_list *to, const struct str_list *from)
-{
-	for (size_t i = 0; i < from->n; i++)
-		if (!str_list_has(to, STR_C(from->v[i])))
-			str_list_add(to, from->v[i], strlen(from->v[i]));
-}
-
-static void add_limits(struct limits *l, const struct duty_policy *dp)
-{
-	if (!dp->enable)
-		return;
-	l->jobs = l->jobs || dp->include_jobs;
-	l->bare = l->bare || dp->include_bare_pods;
-	l->fresh_attempt = l->fresh_attempt || dp->fresh_attempt_ms > 0;
-	add_texts(&l->status, &dp->status);
-	add_texts(&l->phases, &dp->phases);
-}
-
-static struct limits limits_of(const struct policy *p, enum duty d)
-{
-	struct limits l = { 0 };
-
-	add_limits(&l, &p->duty[d]);
-	for (size_t i = 0; i < p->n_overrides; i++)
-		add_limits(&l, &p->overrides[i].duty[d]);
-	return l;
-}
-
-static void limits_done(struct limits *l)
-{
-	str_list_done(&l->status);
-	str_list_done(&l->phases);
-}
 
 /* -- what a duty deletes, as far as the pod itself says it -- */
 
@@ -243,7 +203,8 @@ static void print_requests(struct printer *p)
 		{ "by_scale", SET_BY_SCALE, "/scale", "", scales },
 		{ "wholes", SET_WHOLES, "", "", scales },
 		{ "others", SET_BY_SCALE, "", "", scales },
-		{ "suspends", SET_SUSPENDS, "", "", p->q->suspends },
+		{ "suspends", p->q->suspends_cron_jobs ? SET_SUSPENDS : SET_SUSPENDS_JOB, "", "",
+		  p->q->suspends },
 		{ "annotates", SET_SCALES, "", p->q->announces ? "'UPDATE pods'" : "",
 		  scales || p->q->announces },
 	};
@@ -388,9 +349,10 @@ static void print_replicas(struct printer *p)
 	variable_is(p, "will", "variables.what in variables.wholes ? object.spec.?replicas.orValue(0) : 0");
 	variable_is(p, "lowers", "variables.was > 0 && variables.will == 0");
 	variable_is(p, "raises", "variables.was == 0 && variables.will > 0");
-	variable_is(p, "halts",
-		    "variables.what in variables.suspends && object.spec.?suspend.orValue(false) &&\n"
-		    "!oldObject.spec.?suspend.orValue(false)");
+	for (size_t i = 0; suspension_variable(i); i++) {
+		suspension_variable(i)->put(variable(p, "", suspension_variable(i)->name), 0);
+		end(p, 8);
+	}
 	variable_is(p, "remarks", "variables.marks.exists(k, variables.before[?k] != variables.after[?k])");
 	variable_is(p, "unmarked", "variables.marks.all(k, !(k in variables.after))");
 }
@@ -433,7 +395,7 @@ static void print_scales(struct printer *p)
 	       " oldObject.spec.?persistentVolumeClaimRetentionPolicy.?whenScaled.orValue('') != 'Delete')");
 	demand(p, "a mark comes with what it notes, and goes when that is over",
 	       "!variables.patches || !variables.remarks || variables.lowers || variables.halts ||\n"
-	       "(variables.unmarked && variables.will > 0) ||\n"
+	       "(variables.unmarked && (variables.will > 0 || variables.resumes)) ||\n"
 	       "(variables.what in variables.others &&\n"
 	       " (variables.unmarked || object.?spec.?replicas.orValue(0) == 0))");
 }
@@ -586,9 +548,18 @@ static void print_patches(struct printer *p)
 	       "   variables.allowed.exists(a, k.startsWith(a))) &&\n"
 	       " variables.before.all(k, k in variables.ours || k == '" ANNOTATION_RESTORE "' ||\n"
 	       "   k in variables.after || variables.allowed.exists(a, k.startsWith(a))))");
-	demand(p, "a Job is suspended, never resumed",
-	       "!(variables.what in variables.suspends) || object.spec.?suspend.orValue(false) ||\n"
-	       "!oldObject.spec.?suspend.orValue(false)");
+}
+
+static void print_suspensions(struct printer *p)
+{
+	struct limits l = limits_of(p->policy, DUTY_IMAGE_PULL);
+
+	for (size_t i = 0; p->q->suspends && suspension_demand(i); i++) {
+		demand_begin(p, suspension_demand(i)->name);
+		suspension_demand(i)->put(begin(p), l.suspend_after_ms);
+		end(p, 8);
+	}
+	limits_done(&l);
 }
 
 static bool is_any(const struct policy *p, enum duty d)
@@ -636,6 +607,7 @@ static void print_demands(struct printer *p)
 	print_scales(p);
 	print_texts(p);
 	print_patches(p);
+	print_suspensions(p);
 	print_events(p);
 }
 

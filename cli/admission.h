@@ -28,6 +28,7 @@ struct admission_request {
 	size_t n_kinds;
 	struct str_list annotations; /* prefixes of annotations that may change beside ours; borrowed */
 	bool suspends, announces;    /* some duty suspends Jobs, announces on the object */
+	bool suspends_cron_jobs;     /* and CronJobs */
 };
 
 /* The policy and its binding, as YAML. */

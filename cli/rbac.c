@@ -162,6 +162,7 @@ static void print_admission(const struct rbac_request *q)
 					     .n_kinds = q->n_kinds,
 					     .annotations = q->annotations,
 					     .suspends = q->needs & NEED_SUSPENDS,
+					     .suspends_cron_jobs = q->needs & NEED_SUSPENDS_CRON,
 					     .announces = q->needs & NEED_ANNOUNCES };
 
 	admission_print(&a, stdout);

@@ -20,7 +20,8 @@ static unsigned needs_of_duty(const struct duty_policy *dp, enum duty d)
 	if (action == ACTION_FORCE_DELETE)
 		needs |= NEED_FORCES | NEED_HOLDERS;
 	if (action == ACTION_SCALE_DOWN)
-		needs |= NEED_SCALES | (dp->suspend_jobs ? NEED_SUSPENDS : 0u);
+		needs |= NEED_SCALES | (dp->suspend_jobs ? NEED_SUSPENDS : 0u) |
+			 (dp->suspend_jobs && dp->suspend_cron_jobs ? NEED_SUSPENDS_CRON : 0u);
 	return needs;
 }
 

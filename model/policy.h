@@ -35,7 +35,8 @@ struct duty_policy {
 	bool include_bare_pods; /* deleteFinishedPod: also pods without a controller */
 	bool unreachable_nodes; /* deleteTerminatingPod: force where the node is NotReady: dangerous */
 	struct str_list causes; /* errImagePull: that may act: words of cause_name() */
-	bool suspend_jobs;      /* errImagePull: suspend the Job or CronJob above the pod (R24) */
+	bool suspend_jobs;      /* errImagePull: suspend the Job above the pod (R24) */
+	bool suspend_cron_jobs; /* errImagePull: and the CronJob above that */
 	enum restore_mode restore; /* of the duties that scale workloads down */
 	int64_t fresh_attempt_ms;  /* errImagePull: first delete one failing pod, then wait; 0 = no */
 	int64_t announce_ms;       /* grace announced on the object before the act; 0 = none */

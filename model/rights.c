@@ -20,7 +20,7 @@ static const struct right_desc rights[] = {
 
 static const struct kind_desc kinds[] = {
 #define KIND(group, version, kind, resource, namespaced, scale, suspend)                                     \
-	{ group, resource, kind, namespaced, scale, suspend, scale },
+	{ group, resource, kind, namespaced, scale, SUSPEND_##suspend, scale },
 #include "model/kinds.def"
 #undef KIND
 };
@@ -46,7 +46,9 @@ bool right_is_for(enum right_set set, const struct kind_desc *k)
 		[SET_SCALES] = k->scale,
 		[SET_WHOLES] = k->scale && k->whole,
 		[SET_BY_SCALE] = k->scale && !k->whole,
-		[SET_SUSPENDS] = k->suspend,
+		[SET_SUSPENDS] = k->suspend != SUSPEND_NO,
+		[SET_SUSPENDS_JOB] = k->suspend == SUSPEND_JOB,
+		[SET_SUSPENDS_CRON] = k->suspend == SUSPEND_CRON,
 		[SET_OTHERS] = !k->scale && !k->suspend,
 	};
 

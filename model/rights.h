@@ -12,17 +12,18 @@
 /* What a configuration asks for, as bits. */
 enum rights_need {
 	NEED_ALWAYS = 0,
-	NEED_DELETES = 1,         /* deletes pods */
-	NEED_FORCES = 2,          /* deletes them by force */
-	NEED_SCALES = 4,          /* scales workloads to 0 */
-	NEED_SUSPENDS = 8,        /* suspends Jobs */
-	NEED_ANNOUNCES = 16,      /* announces on the object */
-	NEED_ELECTION = 32,       /* replicas agree on a Lease, or notice each other by it, ... */
-	NEED_ELECTION_NAMED = 64, /* ... of this name; always both */
-	NEED_NAMESPACES = 128,    /* goes by labels of namespaces */
-	NEED_KINDS = 256,         /* scales workloads of kinds that only discovery tells */
-	NEED_REPORTS = 512,       /* makes reports */
-	NEED_HOLDERS = 1024,      /* says which workload waits for a pod that is deleted by force */
+	NEED_DELETES = 1,          /* deletes pods */
+	NEED_FORCES = 2,           /* deletes them by force */
+	NEED_SCALES = 4,           /* scales workloads to 0 */
+	NEED_SUSPENDS = 8,         /* suspends Jobs */
+	NEED_ANNOUNCES = 16,       /* announces on the object */
+	NEED_ELECTION = 32,        /* replicas agree on a Lease, or notice each other by it, ... */
+	NEED_ELECTION_NAMED = 64,  /* ... of this name; always both */
+	NEED_NAMESPACES = 128,     /* goes by labels of namespaces */
+	NEED_KINDS = 256,          /* scales workloads of kinds that only discovery tells */
+	NEED_REPORTS = 512,        /* makes reports */
+	NEED_HOLDERS = 1024,       /* says which workload waits for a pod that is deleted by force */
+	NEED_SUSPENDS_CRON = 2048, /* suspends CronJobs */
 	/* Any of these: whose pod is it, if it is of a kind that is scaled, */
 	NEED_OWNERS = NEED_SCALES | NEED_REPORTS,
 	/* of one that is suspended, of neither. Where a scale has no selector, the pods beside it count. */
@@ -51,11 +52,13 @@ struct role_desc {
 /* Which objects a right is for: what its row names, or kinds of model/kinds.def. */
 enum right_set {
 	SET_ONE,
-	SET_SCALES,   /* can be scaled: */
-	SET_WHOLES,   /*   in a write of the object itself, */
-	SET_BY_SCALE, /*   by /scale alone */
-	SET_SUSPENDS, /* can be suspended */
-	SET_OTHERS,   /* can own a pod, and is neither scaled nor suspended */
+	SET_SCALES,        /* can be scaled: */
+	SET_WHOLES,        /*   in a write of the object itself, */
+	SET_BY_SCALE,      /*   by /scale alone */
+	SET_SUSPENDS,      /* can be suspended: */
+	SET_SUSPENDS_JOB,  /*   what runs, */
+	SET_SUSPENDS_CRON, /*   what makes such by a schedule */
+	SET_OTHERS,        /* can own a pod, and is neither scaled nor suspended */
 };
 
 struct right_desc {
@@ -68,9 +71,12 @@ struct right_desc {
 	const char *why; /* NULL: as the row before */
 };
 
+enum kind_suspend { SUSPEND_NO, SUSPEND_JOB, SUSPEND_CRON };
+
 struct kind_desc {
 	const char *group, *resource, *kind; /* kind NULL: known by its resource alone */
-	bool namespaced, scale, suspend;
+	bool namespaced, scale;
+	enum kind_suspend suspend;
 	bool whole; /* its replicas are spec.replicas of the object itself */
 };
 

@@ -599,6 +599,8 @@ def check_suspend(r, policy, states, world, memory, report):
         report.add("marked", why, r)
     if not policy.suspend_jobs:
         report.add("right", "a Job is suspended although suspendJobs is not set", r)
+    elif r.resource == "cronjobs" and not policy.suspend_cron_jobs:
+        report.add("right", "a CronJob is suspended although suspendCronJobs is not set", r)
     elif not policy.covers("image_pull", r.ns, r.t):
         report.add("right", f"namespace {r.ns} is not covered by errImagePull", r)
     elif not r.dry_run:

@@ -37,6 +37,7 @@ class Policy:
     causes_named: set = field(default_factory=set)
     fresh_attempt: bool = False
     suspend_jobs: bool = False
+    suspend_cron_jobs: bool = False
     announce: dict = field(default_factory=dict)    # seconds
     budgets: dict = field(default_factory=dict)     # duty -> {key: number}
     windows: dict = field(default_factory=dict)     # duty -> [text]
@@ -84,6 +85,7 @@ class Policy:
             self.causes_named |= set(causes.split(",") if isinstance(causes, str) else causes)
             self.fresh_attempt |= seconds(section.get("freshAttempt", "0s")) > 0
             self.suspend_jobs |= bool(section.get("suspendJobs"))
+            self.suspend_cron_jobs |= bool(section.get("suspendCronJobs"))
         if duty == "finished":
             self.finished_reasons = texts(section.get("reasons")) or self.finished_reasons
             self.finished_phases = texts(section.get("phases")) or self.finished_phases

@@ -1,5 +1,6 @@
-/* suspend.c - what has no replicas to take away: a Job, and the CronJob that would make the next one, are
- * suspended (R24). First the CronJob, so that none is made in between. */
+/* suspend.c - what has no replicas to take away: a Job is suspended (R24), and, where suspendCronJobs says so
+ * and nothing of it succeeds, the CronJob that would make the next one: that first, so that none is made in
+ * between. The admission policy demands the same of the status (cli/admission_suspend.c). */
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/steps/step.h"
 
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "kube/write_body.h"
 #include "worker/action_end.h"
@@ -55,13 +57,41 @@ static char *selector_of(const json_t *job)
 	return text;
 }
 
-/* The next that is not suspended, from the top; n_owners when all are. */
-static size_t next_running(const struct findings *f, size_t from)
+static int64_t time_of(const json_t *o, const char *field)
+{
+	const struct str s = READ_TEXT(o, "status", field);
+	int64_t ms;
+
+	return rfc3339_parse(s.p, s.n, &ms) == 0 ? ms : 0;
+}
+
+/* Something of it is still active, and none has succeeded since the last was made (status.lastScheduleTime,
+ * lastSuccessfulTime: batch/v1 CronJobStatus), nor for as long as a revision has to fail. */
+static bool is_failing_cron(const struct action *a, const json_t *cron)
+{
+	const int64_t made = time_of(cron, "lastScheduleTime"), worked = time_of(cron, "lastSuccessfulTime"),
+		      since = worked ? worked : read_created(cron);
+
+	return json_array_size(READ_AT(cron, "status", "active")) > 0 && made > worked && since > 0 &&
+	       action_now(a) - since > action_policy(a)->hours_ms;
+}
+
+static bool may_suspend(const struct action *a, size_t i)
+{
+	const struct owner_link *o = &a->found.owners[i];
+
+	if (is_suspended(o->json))
+		return false;
+	return i == 0 || (action_policy(a)->suspend_cron_jobs && is_failing_cron(a, o->json));
+}
+
+/* The next that is to be suspended, from the top; n_owners when none is. */
+static size_t next_running(const struct action *a, size_t from)
 {
 	while (from > 0)
-		if (!is_suspended(f->owners[--from].json))
+		if (may_suspend(a, --from))
 			return from;
-	return f->n_owners;
+	return a->found.n_owners;
 }
 
 enum step_then suspend_begin(struct action *a)
@@ -69,7 +99,9 @@ enum step_then suspend_begin(struct action *a)
 	struct findings *f = &a->found;
 	const struct owner_link *job = &f->owners[0];
 
-	f->suspended = next_running(f, f->n_owners);
+	f->suspended = next_running(a, f->n_owners);
+	floors_add(&f->floors, FLOOR_REVISION,
+		   time_of(job->json, "startTime")); /* when it was last resumed */
 	if (f->suspended == f->n_owners)
 		return action_gone(a, REASON_ALREADY_SUSPENDED, "");
 	f->selector = selector_of(job->json);
@@ -106,7 +138,8 @@ enum step_then take_suspend(struct action *a, const struct step_reply *reply)
 		return action_end(a, OUTCOME_FAILED, REASON_SERVER_REJECTED,
 				  "patch: accepted, but it is not suspended afterwards");
 	action_add_evidence(a, "%s %.*s was suspended", target(a)->kind.kind, STR_ARG(target(a)->ref.name));
-	a->found.suspended = next_running(&a->found, a->found.suspended);
+	mark_written(a, reply->json);
+	a->found.suspended = next_running(a, a->found.suspended);
 	if (a->found.suspended < a->found.n_owners)
 		return STEP_MORE;
 	return action_end_as_judged(a, OUTCOME_DONE);

@@ -14,7 +14,7 @@ APPLY = "application/apply-patch+yaml"
 
 def policy_of(ns, spared):
     return f"""
-errImagePull: {{enable: true, namespaces: ['{ns}*', {spared}], suspendJobs: true}}
+errImagePull: {{enable: true, namespaces: ['{ns}*', {spared}], hours: 10m, suspendJobs: true, suspendCronJobs: true}}
 deleteEvictedPod: {{enable: true, namespaces: [{ns}, {spared}]}}
 deleteTerminatingPod: {{enable: true, namespaces: [{ns}, {spared}], hours: 1h}}
 deleteFinishedPod: {{enable: true, namespaces: ['label:finished=clean*'], hours: 1h}}
@@ -90,8 +90,15 @@ class Scene:
         self.excluded = o.workload("Deployment", spared, 2).top
         template = {"spec": {"restartPolicy": "Never", "nodeName": "node-1", "containers": [{"name": "c", "image": IMAGE}]}}
         jobs = path_of("Job", ns)
-        self.job = t.admin.post(jobs, {"metadata": {"name": "job"}, "spec": {"template": template}})
         self.working = t.admin.post(jobs, {"metadata": {"name": "working"}, "spec": {"template": template}})
+        # Nobody counts the pods of what another controller manages: its status is what the attempt needs.
+        elsewhere = {"template": template, "managedBy": "example.com/nobody"}
+        self.job = t.admin.post(jobs, {"metadata": {"name": "job"}, "spec": elsewhere})
+        self.fresh = t.admin.post(jobs, {"metadata": {"name": "fresh"}, "spec": elsewhere})
+        self.uncounted = t.admin.post(jobs, {"metadata": {"name": "uncounted"}, "spec": elsewhere})
+        self.put_aside = t.admin.post(jobs, {"metadata": {"name": "put-aside", "annotations": noted(1)}, "spec": {**elsewhere, "suspend": True}})
+        self.healthy, self.failing, self.succeeded_since, self.succeeded_lately = (
+            self.cron(t, ns, name) for name in ("healthy", "failing", "succeeded-since", "succeeded-lately"))
         self.idle = t.admin.post(jobs, {"metadata": {"name": "idle"}, "spec": {"suspend": True, "template": template}})
         job_pod = o.evict(o.pod(ns, owner=self.job, labels=self.job["spec"]["selector"]["matchLabels"]))
         self.shut_down = o.evict(o.pod(ns, owner=self.zero), reason="NodeShutdown")
@@ -105,6 +112,26 @@ class Scene:
         t.admin.post(f"/api/v1/namespaces/{ns}/events", event(ns, "ours-already", "ops-pod-cleaner"))
         self.told = t.admin.post(f"/api/v1/namespaces/{ns}/events", event(ns, "told", "kubelet"))
         self.serve(t)
+        self.count(t)
+
+    @staticmethod
+    def cron(t, ns, name):
+        template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": IMAGE}]}}
+        return t.admin.post(path_of("CronJob", ns), {"metadata": {"name": name}, "spec": {
+            "schedule": "0 0 1 1 *", "jobTemplate": {"spec": {"template": template}}}})
+
+    def count(self, t):
+        """What controllers would note: `job` and `failing` have run for an hour, and none has succeeded."""
+        hour_ago, lately, just_before, now = (time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - ago)) for ago in (3600, 1800, 60, 1))
+        for job, since in ((self.job, hour_ago), (self.fresh, now)):
+            t.admin.patch(of(job, "status"), {"status": {"active": 1, "ready": 0, "startTime": since}})
+        owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "failing", "uid": self.failing["metadata"]["uid"], "controller": True}
+        top = t.admin.post(path_of("Job", self.ns), {"metadata": {"name": "of-failing", "ownerReferences": [owner]}, "spec": {
+            "managedBy": "example.com/nobody", "template": self.job["spec"]["template"] | {"metadata": {}}}})
+        active = [{"apiVersion": "batch/v1", "kind": "Job", "name": "of-failing", "namespace": self.ns, "uid": top["metadata"]["uid"]}]
+        for cron, worked in ((self.failing, hour_ago), (self.succeeded_since, lately), (self.succeeded_lately, just_before)):
+            made = now if cron is self.succeeded_lately else lately if cron is self.failing else hour_ago
+            t.admin.patch(of(cron, "status"), {"status": {"active": active, "lastScheduleTime": made, "lastSuccessfulTime": worked}})
 
     @staticmethod
     def marked(t, ns, replicas, **more):
@@ -298,6 +325,13 @@ def lies(s):
     yield "a reason that turns the text around", MARK + "why", "a\u202eb"
 
 
+def suspend(obj, **more):
+    """A suspension as a worker makes it, but for `more`."""
+    meta = obj["metadata"]
+    undo = f"kubectl -n {meta['namespace']} patch {of(obj).split('/')[-2]}.batch {meta['name']} --type=merge -p '{{\"spec\":{{\"suspend\":false}}}}'"
+    return patch(obj, {"metadata": {"annotations": {**noted(1, undo), **more}}, "spec": {"suspend": True}})
+
+
 def attempts_on_replicas(s):
     """A mark that lies, and replicas that no mark tells of."""
     ns = s.ns
@@ -346,9 +380,32 @@ def attempts_on_replicas(s):
         "restore of a named kind more than there can have been": patch(s.fleet_at_0, {"spec": {"replicas": 1001}}, "scale"),
         "scale up a named kind": patch(s.fleet, {"spec": {"replicas": 3}}, "scale"),
         "change a named kind itself": patch(s.fleet, {"spec": {"size": 0}}),
-        "suspend a Job that works": patch(s.working, {"spec": {"suspend": True}}),
-        "suspend a Job and run more of it": patch(s.job, {"spec": {"suspend": True, "parallelism": 7}}),
         "mark a Job that runs": patch(s.job, {"metadata": {"annotations": noted(1)}}),
+    }
+
+
+def attempts_on_suspension(s):
+    """What works, has just begun or bears no mark is not suspended; nothing else is resumed than what bears ours."""
+    return {
+        "suspend a Job that works": suspend(s.working),
+        "suspend a Job without a mark": patch(s.job, {"spec": {"suspend": True}}),
+        "suspend a Job and note no way back": suspend(s.job, **{MARK + "undo": None}),
+        "suspend a Job and note no action": suspend(s.job, **{MARK + "action": None}),
+        "suspend a Job that has just begun": suspend(s.fresh),
+        "suspend a Job that has just begun, and say that it was long ago": patch(s.fresh, {"spec": {"suspend": True}, "metadata": {
+            "annotations": suspend(s.fresh)[2]["metadata"]["annotations"], "managedFields": [{
+                "manager": "x", "operation": "Update", "apiVersion": "batch/v1", "time": "2099-01-01T00:00:00Z", "fieldsType": "FieldsV1",
+                "fieldsV1": {"f:spec": {"f:suspend": {}}}}]}}),
+        "suspend a Job whose pods nobody has counted": suspend(s.uncounted),
+        "suspend a CronJob without a mark": patch(s.failing, {"spec": {"suspend": True}}),
+        "suspend a CronJob that runs nothing": suspend(s.healthy),
+        "suspend a CronJob that has succeeded since": suspend(s.succeeded_since),
+        "suspend a CronJob that has just begun again": suspend(s.succeeded_lately),
+        "resume a Job that we have not suspended, and unmark it": patch(s.idle, {"metadata": {"annotations": AWAY}, "spec": {"suspend": False}}),
+        "resume a Job and keep the mark": patch(s.put_aside, {"spec": {"suspend": False}}),
+        "resume a Job and run more of it": patch(s.put_aside, {"metadata": {"annotations": AWAY}, "spec": {"suspend": False, "parallelism": 7}}),
+        "unmark a Job that stays suspended": patch(s.put_aside, {"metadata": {"annotations": AWAY}}),
+        "suspend a Job and run more of it": patch(s.job, {"spec": {"suspend": True, "parallelism": 7}}),
     }
 
 
@@ -386,7 +443,7 @@ def attempts_on_the_rest(s):
 
 
 def attempts(s):
-    return {**attempts_on_pods(s), **attempts_to_create(s), **attempts_on_workloads(s), **attempts_on_replicas(s),
+    return {**attempts_on_pods(s), **attempts_to_create(s), **attempts_on_workloads(s), **attempts_on_replicas(s), **attempts_on_suspension(s),
             **attempts_on_the_rest(s)}
 
 
@@ -438,7 +495,6 @@ def hundred(t):
 
 def duties_are_served(t, s, taken):
     """What the duties need is taken from the same user."""
-    undo = f"kubectl -n {s.ns} patch jobs.batch job --type=merge -p '{{\"spec\":{{\"suspend\":false}}}}'"
     no_wish = {"ops-pod-cleaner.io/restore": None}
     served = {
         "evicted": delete(s.evicted), "finished": delete(s.shut_down), "scale to 0": at_once(s.deployment, 0, {**noted(3), **no_wish}),
@@ -447,7 +503,8 @@ def duties_are_served(t, s, taken):
         "a named kind to 0": patch(s.fleet, {"spec": {"replicas": 0}}, "scale"),
         "its mark": patch(s.fleet, {"metadata": {"annotations": noted(2, f"kubectl -n {s.ns} scale fleets.example.com {s.fleet['metadata']['name']} --replicas=...")}}),
         "its restore": patch(s.fleet_at_0, {"spec": {"replicas": 2}}, "scale"),
-        "suspend": patch(s.job, {"metadata": {"annotations": noted(1, undo)}, "spec": {"suspend": True}}),
+        "suspend": suspend(s.job), "suspend a CronJob": suspend(s.failing),
+        "resume": patch(s.put_aside, {"metadata": {"annotations": AWAY}, "spec": {"suspend": False}}),
         "an Event again": ("PATCH", f"/api/v1/namespaces/{s.ns}/events/ours-already", {"count": 2, "message": "n, 中文", "lastTimestamp": "2026-11-22T10:00:00Z"}, MERGE),
         "an announcement": patch(s.zero, annotated("ops-pod-cleaner.io/announced", "errImagePull=2026-11-21T10:22:48Z,crashLoop=2026-11-21T10:22:49Z")),
         "stuck": delete(s.stuck, gracePeriodSeconds=0), "an Event": ("POST", f"/api/v1/namespaces/{s.ns}/events", event(s.ns, "ours", "ops-pod-cleaner"))}

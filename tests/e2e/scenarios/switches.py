@@ -9,7 +9,7 @@ import time
 
 from harness.objects import path_of
 from harness.scenario import judge, scenario, seconds
-from scenarios.worker import job as failing_job
+from scenarios.worker import count_active, cron_job, is_suspended, job as failing_job
 
 EFFECT_S = 5
 NO_BREAKER = {"workloads": 0, "percent": 0, "sameHost": 0, "sameNode": 0}
@@ -219,6 +219,17 @@ def suspend_jobs(t):
     ns = t.ns()
     duty = "errImagePull"
     play(t, duty_config(duty, ns), duty_config(duty, ns, suspendJobs=True), lambda: [failing_job(t, ns)])
+
+
+@switch("errImagePull.suspendCronJobs")
+def suspend_cron_jobs(t):
+    ns = t.ns()
+    cron, program = cron_job(t, ns), t.program(duty_config("errImagePull", ns, suspendJobs=True))
+    for named in (False, True):
+        turn(t, program, duty_config("errImagePull", ns, suspendJobs=True, suspendCronJobs=named))
+        count_active(t, cron, top := failing_job(t, ns, cron))
+        t.until("the Job to be suspended", lambda top=top: is_suspended(t, "Job", top), EFFECT_S + 10)
+        assert is_suspended(t, "CronJob", cron) == named
 
 
 def comes_back(t, before, after, duty="errImagePull"):

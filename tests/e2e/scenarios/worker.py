@@ -258,18 +258,36 @@ def suspend_job(t):
     t.expect(patched=[top])
 
 
-@scenario("worker/suspend-cronjob")
-def suspend_cronjob(t):
-    """The CronJob above the Job as well, and first."""
-    ns = t.ns()
+def cron_job(t, ns):
+    """A CronJob that never makes a Job by itself."""
     template = t.objects.template()
     template["spec"]["restartPolicy"] = "Never"
     cron = t.admin.post(path_of("CronJob", ns), {
         "apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "nightly", "namespace": ns},
         "spec": {"schedule": "0 0 1 1 *", "jobTemplate": {"spec": {"template": template}}}})
-    cron = {**cron, "apiVersion": "batch/v1", "kind": "CronJob"}
-    program = t.program(configured(t, ns, suspendJobs=True))
+    return {**cron, "apiVersion": "batch/v1", "kind": "CronJob"}
+
+
+def count_active(t, cron, top):
+    """What the controller notes of a Job that it has made, and that has not ended."""
+    meta = top["metadata"]
+    ref = {"apiVersion": "batch/v1", "kind": "Job", "namespace": meta["namespace"], "name": meta["name"], "uid": meta["uid"]}
+    t.admin.patch(path_of("CronJob", meta["namespace"], cron["metadata"]["name"]) + "/status",
+                  {"status": {"active": [ref], "lastScheduleTime": meta["creationTimestamp"]}})
+
+
+def is_suspended(t, kind, obj):
+    return bool(t.admin.get(path_of(kind, obj["metadata"]["namespace"], obj["metadata"]["name"]))["spec"].get("suspend"))
+
+
+@scenario("worker/suspend-cronjob")
+def suspend_cronjob(t):
+    """The CronJob above the Job as well, and first."""
+    ns = t.ns()
+    cron = cron_job(t, ns)
     top = job(t, ns, cron)
+    count_active(t, cron, top)
+    program = t.program(configured(t, ns, suspendJobs=True, suspendCronJobs=True))
     t.wait_history(program, outcome="done", reason="Suspended", timeout=30)
     for kind, obj in (("CronJob", cron), ("Job", top)):
         now = t.admin.get(path_of(kind, ns, obj["metadata"]["name"]))
@@ -277,8 +295,21 @@ def suspend_cronjob(t):
         assert now["spec"]["suspend"] is True, kind
         assert said.get("ops-pod-cleaner.io/scaled-down-by") == "ops-pod-cleaner", f"{kind}: {said}"
         assert f"patch {kind.lower()}s.batch {obj['metadata']['name']}" in said["ops-pod-cleaner.io/scaled-down-undo"], f"{kind}: {said}"
-    assert [r.resource for r in t.writes()] == ["cronjobs", "jobs"], [str(r) for r in t.writes()]
+    assert [r.resource for r in t.writes() if r.ok] == ["cronjobs", "jobs"], [str(r) for r in t.writes()]
     t.expect(patched=[top, cron])
+
+
+@scenario("worker/cronjob-that-nobody-named")
+def cron_left_alone(t):
+    """Without suspendCronJobs its Job alone is suspended."""
+    ns = t.ns()
+    cron = cron_job(t, ns)
+    top = job(t, ns, cron)
+    count_active(t, cron, top)
+    program = t.program(configured(t, ns, suspendJobs=True))
+    t.wait_history(program, outcome="done", reason="Suspended", timeout=30)
+    assert is_suspended(t, "Job", top) and not is_suspended(t, "CronJob", cron)
+    t.expect(patched=[top])
 
 
 @scenario("worker/jobs-are-left-alone")

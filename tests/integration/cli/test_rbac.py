@@ -182,12 +182,31 @@ def the_policy_demands():
     assert scales.endswith("|| variables.in_errImagePull") and "deleteEvictedPod" not in scales, scales
     assert "variables.lowers || variables.raises" in scales, scales
     assert "preconditions.?uid" in policy and "preconditions.?resourceVersion" in policy
-    assert expression(policy, "suspends") == "['UPDATE batch/jobs', 'UPDATE batch/cronjobs']"
+    assert expression(policy, "suspends") == "['UPDATE batch/jobs']"
     only = printed(duty("deleteEvictedPod"), "--admission")
     nothing = ("scales", "by_scale", "wholes", "others", "suspends", "annotates")
     assert [expression(only, name) for name in nothing] == ["[]"] * len(nothing)
     assert expression(printed(duty("deleteEvictedPod", announce="5m"), "--admission"), "wholes") == "[]", "an announcement changes no replicas"
     assert expression(printed(duty("deleteEvictedPod", announce="5m"), "--admission"), "annotates").startswith("['UPDATE pods', ")
+
+
+def the_policy_suspends_what_fails():
+    def policy(**keys):
+        return printed(duty("errImagePull", hours="2h", **keys), "--admission")
+    jobs, both = policy(suspendJobs="true"), policy(suspendJobs="true", suspendCronJobs="true")
+    assert expression(policy(suspendCronJobs="true"), "suspends") == "[]"
+    assert expression(both, "suspends") == "['UPDATE batch/jobs', 'UPDATE batch/cronjobs']"
+    noted = demand(jobs, "a suspension notes by which action it was made, and how to undo it")
+    for part in ("by", "action", "undo"):
+        assert f"'ops-pod-cleaner.io/scaled-down-{part}' in variables.after" in noted, (part, noted)
+    job = demand(jobs, "a Job is suspended that has run for hours, with pods of which none is Ready")
+    assert "?active.orValue(0) > 0" in job and "timestamp(oldObject.status.startTime) >= duration('7195s')" in job, job
+    cron = demand(both, "a CronJob is suspended that has an active Job and no success since it was last scheduled, nor for hours")
+    for what in ("active.orValue([]).size() > 0", "timestamp(oldObject.status.lastSuccessfulTime) < timestamp(oldObject.status.lastScheduleTime)",
+                 "duration('7195s')"):
+        assert what in cron, (what, cron)
+    back = demand(jobs, "a Job is resumed only by the mark that comes off, with the right to restore")
+    assert "'ops-pod-cleaner'" in back and "variables.unmarked" in back and "check('restore').allowed()" in back, back
 
 
 def the_policy_frees_no_claim():
@@ -209,7 +228,7 @@ def the_policy_binds_replicas_to_the_mark():
                     "variables.unmarked && authorizer.requestResource.check('restore').allowed())"), back
     kept = demand(policy, "a mark comes with what it notes, and goes when that is over")
     assert kept.startswith("!variables.patches || !variables.remarks || variables.lowers || variables.halts || "
-                           "(variables.unmarked && variables.will > 0) ||"), kept
+                           "(variables.unmarked && (variables.will > 0 || variables.resumes)) ||"), kept
     serves = demand(policy, "what serves is neither scaled to 0 nor suspended")
     assert "readyReplicas.orValue(0) == 0" in serves and "?ready.orValue(0) == 0" in serves and "variables.halts" in serves, serves
     spared = demand(policy, "this workload is spared: by its annotations, its owner, or the claims that would be deleted")
@@ -259,7 +278,7 @@ def a_wrong_configuration_prints_nothing():
 CASES = [deploy_is_what_is_printed, no_role_that_is_not_needed, a_report_by_the_names_of_workloads_reads_their_owners,
          two_accounts_and_each_its_own,
          what_changes_all_of_an_object_is_bound_beside_the_policy_only, namespaces_are_bound_one_by_one, kinds_join_those_that_are_known,
-         the_policy_is_for_the_writer_alone, the_policy_knows_the_namespaces, the_policy_knows_what_is_due, every_duty_that_deletes_stands_in_the_policy, the_policy_demands,
+         the_policy_is_for_the_writer_alone, the_policy_knows_the_namespaces, the_policy_knows_what_is_due, every_duty_that_deletes_stands_in_the_policy, the_policy_demands, the_policy_suspends_what_fails,
          the_policy_binds_replicas_to_the_mark, the_policy_bounds_what_is_written, annotations_of_webhooks_are_named,
          a_token_for_a_bastion, a_wrong_configuration_prints_nothing]
 

@@ -153,10 +153,10 @@ static void write_events(void)
 /* How the worker knows the kinds of kinds.def: group, version, kind, resource, scale. */
 static const struct {
 	const char *group, *version, *kind, *resource;
-	bool namespaced, scale, suspend;
+	bool namespaced, scale;
 } kinds[] = {
 #define KIND(group, version, kind, resource, namespaced, scale, suspend)                                     \
-	{ group, version, kind, resource, namespaced, scale, suspend },
+	{ group, version, kind, resource, namespaced, scale },
 #include "model/kinds.def"
 #undef KIND
 };
@@ -240,13 +240,14 @@ static void scale_without_selector(void)
 	act(NEED_KINDS | NEED_SCALES);
 }
 
-static void suspend_jobs(void)
+static void suspend_jobs(bool cron_jobs)
 {
 	fake_setup();
 	fake.grant.duty = DUTY_IMAGE_PULL;
 	fake.grant.action = ACTION_SCALE_DOWN;
 	fake.grant.since = NOW - HOUR - 1;
 	fake.policy.duty[DUTY_IMAGE_PULL].suspend_jobs = true;
+	fake.policy.duty[DUTY_IMAGE_PULL].suspend_cron_jobs = cron_jobs;
 	on_pod("41", "," OWNED("batch/v1", "Job", "web", "job-1"), "", PULLING);
 	on("GET " BATCH "jobs/web", 200,
 	   "{'metadata':{'name':'web','uid':'job-1','resourceVersion':'51','creationTimestamp':'" LIVE
@@ -254,11 +255,13 @@ static void suspend_jobs(void)
 	   "'spec':{'selector':{'matchLabels':{'job':'web'}}}}",
 	   OWNED("batch/v1", "CronJob", "web", "cron-1"));
 	on("GET " BATCH "cronjobs/web", 200,
-	   "{'metadata':{'name':'web','uid':'cron-1','resourceVersion':'61'},'spec':{'suspend':false}}");
+	   "{'metadata':{'name':'web','uid':'cron-1','resourceVersion':'61','creationTimestamp':'2026-09-"
+	   "01T00:00:00Z'},"
+	   "'spec':{'suspend':false},'status':{'active':[{'name':'web'}],'lastScheduleTime':'" LIVE "'}}");
 	on_pods(OURS(OWNED("batch/v1", "Job", "web", "job-1")));
 	on("PATCH " BATCH "jobs/web", 200, "{'metadata':{'uid':'job-1'},'spec':{'suspend':true}}");
 	on("PATCH " BATCH "cronjobs/web", 200, "{'metadata':{'uid':'cron-1'},'spec':{'suspend':true}}");
-	act(NEED_SUSPENDS | NEED_SCALES);
+	act(NEED_SUSPENDS | NEED_SCALES | (cron_jobs ? NEED_SUSPENDS_CRON : 0u));
 }
 
 static void ignore_answer(void *ctx, const struct msg *m)
@@ -300,7 +303,8 @@ static void setup(void)
 	write_events();
 	scale_workloads();
 	scale_without_selector();
-	suspend_jobs();
+	suspend_jobs(false);
+	suspend_jobs(true);
 	report();
 }
 
@@ -311,7 +315,8 @@ static unsigned with_what_it_implies(unsigned need)
 {
 	return need | (need & NEED_FORCES ? NEED_DELETES : 0u) |
 	       (need & NEED_HOLDERS ? NEED_FORCES | NEED_DELETES : 0u) |
-	       (need & (NEED_SUSPENDS | NEED_KINDS) ? NEED_SCALES : 0u) |
+	       (need & (NEED_SUSPENDS | NEED_SUSPENDS_CRON | NEED_KINDS) ? NEED_SCALES : 0u) |
+	       (need & NEED_SUSPENDS_CRON ? NEED_SUSPENDS : 0u) |
 	       (need & NEED_ANNOUNCES ? NEED_SCALES | NEED_DELETES : 0u);
 }
 

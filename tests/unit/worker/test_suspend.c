@@ -26,10 +26,14 @@ static void on_job(const char *meta, const char *spec)
 	   meta, spec);
 }
 
-static void on_cron(const char *spec)
+#define FAILING "'active':[{'name':'web'}],'lastScheduleTime':'" LIVE "'"
+
+static void on_cron(const char *spec, const char *status)
 {
-	on("GET " CRON, 200, "{'metadata':{'name':'web','uid':'cron-1','resourceVersion':'61'},'spec':{%s}}",
-	   spec);
+	on("GET " CRON, 200,
+	   "{'metadata':{'name':'web','uid':'cron-1','resourceVersion':'61','creationTimestamp':"
+	   "'2026-09-01T00:00:00Z'},'spec':{%s},'status':{%s}}",
+	   spec, status);
 }
 
 static void setup(void)
@@ -78,7 +82,8 @@ TEST(a_forged_since_is_not_believed)
 TEST_LOOP(a_cron_job_and_its_job, 0, 3)
 {
 	on_job(BY_CRON, SELECTED);
-	on_cron(_i == 1 ? "'suspend':true" : "'suspend':false");
+	on_cron(_i == 1 ? "'suspend':true" : "'suspend':false", FAILING);
+	fake.policy.duty[DUTY_IMAGE_PULL].suspend_cron_jobs = true;
 	fake.grant.observe = _i == 2;
 	go();
 	if (_i == 0)
@@ -95,6 +100,44 @@ TEST_LOOP(a_cron_job_and_its_job, 0, 3)
 	else
 		RESULT(DONE, SUSPENDED);
 	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "Job web was suspended"));
+}
+
+/* The CronJob stays where nobody has named it, and where it works: its Job alone is suspended. */
+TEST_LOOP(a_cron_job_that_is_left_alone, 0, 6)
+{
+	static const char *const status[] = {
+		FAILING,
+		"",
+		"'active':[],'lastScheduleTime':'" LIVE "'",
+		"'active':[{'name':'web'}]",
+		FAILING ",'lastSuccessfulTime':'" LIVE "'",
+		FAILING ",'lastSuccessfulTime':'2026-09-21T13:30:00Z'", /* within hours */
+	};
+
+	on_job(BY_CRON, SELECTED);
+	on_cron("", status[_i]);
+	fake.policy.duty[DUTY_IMAGE_PULL].suspend_cron_jobs = _i > 0;
+	go();
+	REQUESTS(GET, "GET " JOB, "GET " CRON, JOB_PODS, SUSPEND(JOB, "job-1", "51"));
+	RESULT(DONE, SUSPENDED);
+}
+
+/* It was resumed a moment ago: it cannot have failed for longer. */
+TEST(a_job_that_was_started_again)
+{
+	on("GET " JOB, 200,
+	   "{'metadata':{'name':'web','uid':'job-1','resourceVersion':'51','creationTimestamp':'" LIVE
+	   "'},'spec':{" SELECTED "},'status':{'startTime':'2026-09-21T14:13:18Z'}}");
+	go();
+	REQUESTS(GET, "GET " JOB, JOB_PODS);
+	RESULT(REFUSED, WAITING_FOR_THRESHOLD);
+}
+
+TEST(a_mark_that_the_server_leaves_out_is_said)
+{
+	go();
+	ck_assert_ptr_nonnull(
+		strstr(fake.result.evidence, "its mark was not written: the server left it out"));
 }
 
 TEST(without_being_asked_to)
@@ -172,7 +215,7 @@ TEST(a_job_of_something_else)
 TEST(conflict)
 {
 	on_job(BY_CRON, SELECTED);
-	on_cron("");
+	on_cron("", "");
 	on("PATCH " JOB, 409, "{'kind':'Status','status':'Failure','code':409}")->times = 1;
 	go();
 	RESULT(DONE, SUSPENDED);
