@@ -18,6 +18,7 @@
 
 /* Does the cache keep all of it? */
 #define IS_KEPT_BIT   true
+#define IS_KEPT_RARE  true
 #define IS_KEPT_FIELD true
 #define IS_KEPT_OWN   true
 #define IS_KEPT_PART  false

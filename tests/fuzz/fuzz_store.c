@@ -67,6 +67,7 @@ static struct str take_text(struct input *in)
 #define SAME_TIME(m)                                    (a->m == b->m)
 #define SAME_SECONDS(m)                                 (a->m == b->m)
 #define IS_KEPT_BIT                                     true
+#define IS_KEPT_RARE                                    true
 #define IS_KEPT_FIELD                                   true
 #define IS_KEPT_OWN                                     true
 #define IS_KEPT_PART                                    false

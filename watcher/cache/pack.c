@@ -11,11 +11,19 @@
 
 /* Picks, of the facts of fields.def, those that are packed so. */
 #define IF_BIT_BIT(...) __VA_ARGS__
+#define IF_BIT_RARE(...)
 #define IF_BIT_FIELD(...)
 #define IF_BIT_OWN(...)
 #define IF_BIT_PART(...)
 #define IF_BIT_NO(...)
+#define IF_RARE_BIT(...)
+#define IF_RARE_RARE(...) __VA_ARGS__
+#define IF_RARE_FIELD(...)
+#define IF_RARE_OWN(...)
+#define IF_RARE_PART(...)
+#define IF_RARE_NO(...)
 #define IF_FIELD_BIT(...)
+#define IF_FIELD_RARE(...)
 #define IF_FIELD_FIELD(...) __VA_ARGS__
 #define IF_FIELD_OWN(...)
 #define IF_FIELD_PART(...)
@@ -34,9 +42,14 @@ enum flag {
 	FLAG_labels, /* which overrides its labels match */
 	FLAG_finalizers,
 	FLAG_containers,
+	FLAG_rare,
 	FLAG_phase, /* 3 bits: index in phases[], PHASE_OTHER = text follows */
 };
 _Static_assert(FLAG_phase + 3 <= 32, "the flags of a pod are 4 bytes");
+
+#define RARE_OF(kind, member, packed, duties, doc) IF_RARE_##packed(RARE_##member, )
+enum rare { POD_FACTS(RARE_OF) RARE_END };
+_Static_assert(RARE_END <= 8, "what is rare of a pod is a byte");
 
 /* First byte of a container: kind, state (two bits each) and these. */
 #define HEAD_OF(kind, member, packed, duties, doc) IF_BIT_##packed(HEAD_##member, )
@@ -228,12 +241,19 @@ static uint32_t phase_code(struct str phase)
 #define FLAG_BIT(kind, member, packed, duties, doc)                                                          \
 	IF_BIT_##packed(SET_FLAG(kind, member)) IF_FIELD_##packed(SET_FLAG(kind, member))
 
+#define RARE_BIT(kind, member, packed, duties, doc) IF_RARE_##packed(| on(p->member, RARE_##member))
+
+static uint8_t rare_of(const struct pod_facts *p)
+{
+	return (uint8_t)(0u POD_FACTS(RARE_BIT));
+}
+
 static uint32_t flags_of(const struct pod_facts *p, const struct pack_origin *from)
 {
 	return phase_code(p->phase) << FLAG_phase | on(p->created, FLAG_created) |
 	       on(p->owner.uid.n == 0 && p->revision.n, FLAG_revision) | on(from->group, FLAG_owned) |
 	       on(annotations_any(&p->annotations), FLAG_annotations) | on(from->labels_mask, FLAG_labels) |
-	       on(p->n_finalizers, FLAG_finalizers) |
+	       on(p->n_finalizers, FLAG_finalizers) | on(rare_of(p), FLAG_rare) |
 	       on(p->n_containers, FLAG_containers) POD_FACTS(FLAG_BIT);
 }
 
@@ -287,6 +307,8 @@ static void put_rest(struct pack_writer *w, const struct pod_facts *p, uint32_t 
 		put_time(w, p->created);
 	w->base_s = whole_seconds(p->created);
 	POD_FACTS(PUT_FACT)
+	if (HAS(flags, FLAG_rare))
+		*w->p++ = rare_of(p);
 	if (HAS(flags, FLAG_annotations))
 		put_annotations(w, &p->annotations);
 	if (HAS(flags, FLAG_labels))
@@ -310,6 +332,13 @@ static void put_rest(struct pack_writer *w, const struct pod_facts *p, uint32_t 
 	IF_BIT_##packed(ret->member = HAS(flags, FLAG_##member);)                                            \
 		IF_FIELD_##packed(if (HAS(flags, FLAG_##member)) ret->member = GET_##kind(r);)
 
+#define GET_RARE(kind, member, packed, duties, doc) IF_RARE_##packed(ret->member = HAS(rare, RARE_##member);)
+
+static void get_rare(uint32_t rare, struct pod_facts *ret)
+{
+	POD_FACTS(GET_RARE)
+}
+
 /* Everything after the name, in the order of put_rest(). */
 static void get_rest(struct pack_reader *r, uint32_t flags, struct pod_facts *ret)
 {
@@ -324,6 +353,7 @@ static void get_rest(struct pack_reader *r, uint32_t flags, struct pod_facts *re
 		ret->created = get_time(r);
 	r->base_s = ret->created / 1000;
 	POD_FACTS(GET_FACT)
+	get_rare(HAS(flags, FLAG_rare) ? *r->p++ : 0, ret);
 	if (HAS(flags, FLAG_annotations))
 		get_annotations(r, &ret->annotations);
 	if (HAS(flags, FLAG_labels))
