@@ -536,7 +536,7 @@ def webhook_annotations(t):
     t.admin.request("DELETE", f"{RBAC}/clusterrolebindings/{ns}-taken")
 
 
-@scenario("admission/claims", servers=("cluster",))
+@scenario("admission/claims", servers=("cluster",), needs=("devices",))
 def claims(t):
     """Who may delete pods frees no ResourceClaim by force, by whatever way the pod holds it, without the right to."""
     t.is_mine = lambda _: False

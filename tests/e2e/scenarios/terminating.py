@@ -110,7 +110,7 @@ def unreachable(t):
     t.expect(forced=[pod])
 
 
-@scenario("terminating/devices")
+@scenario("terminating/devices", needs=("devices",))
 def devices(t):
     """A ResourceClaim is not freed by force while its node is there, answering or not; where that is gone or out of service it is. The
     admission policy asks for a right then."""
