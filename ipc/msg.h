@@ -13,6 +13,7 @@
 
 #include "model/actions.h"
 #include "model/duties.h"
+#include "model/kubernetes_version.h"
 #include "model/language.h"
 #include "model/measures.h"
 #include "model/news.h"

@@ -177,11 +177,9 @@ void ask_version(struct action *a, struct step_request *ret)
  * behind the API server (version skew policy). */
 enum step_then take_version(struct action *a, const struct step_reply *reply)
 {
-	struct str version = READ_TEXT(reply->json, "gitVersion"), minor = READ_TEXT(reply->json, "minor");
-	uint64_t n;
+	struct str version = READ_TEXT(reply->json, "gitVersion");
 
-	minor = str_trim(minor, "+"); /* of a build that was changed */
-	if (!str_is(READ_TEXT(reply->json, "major"), "1") || str_to_u64(minor.p, minor.n, &n) < 0 || n < 37)
+	if (!kubernetes_version_is_from(version, 1, 37))
 		return action_end(a, OUTCOME_REFUSED, REASON_HAS_HPA, "%s", a->found.hpa);
 	action_add_evidence(a, "Kubernetes %.*s leaves a 0 alone that it did not make", STR_ARG(version));
 	return STEP_NEXT;
