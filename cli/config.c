@@ -15,10 +15,12 @@
 #include "cli/output.h"
 #include "cli/schedule.h"
 #include "cli/schema.h"
+#include "cli/table.h"
 #include "cli/yaml_json.h"
 #include "config/config_print.h"
 #include "config/diag.h"
 #include "config/sink_files.h"
+#include "model/kubernetes_version.h"
 
 #define STDIN_MAX (1u << 20) /* as of a file */
 
@@ -60,6 +62,16 @@ static json_t *messages_json(const struct diags *d)
 	return all;
 }
 
+static json_t *kubernetes_json(void)
+{
+	json_t *all = json_array();
+	const char *version;
+
+	for (size_t i = 0; (version = kubernetes_version_at(i)); i++)
+		json_array_append_new(all, json_string(version));
+	return all;
+}
+
 static void tell_json(const char *path, bool good, const struct config *c, json_t *clusters,
 		      const json_t *cluster, const struct diags *d)
 {
@@ -69,6 +81,7 @@ static void tell_json(const char *path, bool good, const struct config *c, json_
 		json_object_set_new(told, "clusters", json_incref(clusters));
 		json_object_set_new(told, "namespaces", config_namespaces_json(&c->settings.policy, cluster));
 		json_object_set_new(told, "schedules", schedule_json(c, clock_wall_ms()));
+		json_object_set_new(told, "triedOnKubernetes", kubernetes_json());
 	}
 	output_json(told);
 }
@@ -97,6 +110,7 @@ static int check(const struct options *o, const char *path)
 		config_clusters_print(&c, clusters, stdout);
 		config_namespaces_print(&c.settings.policy, cluster, stdout);
 		schedule_print(&c, clock_wall_ms(), stdout);
+		table_indented(stdout, 0, TEXT(CONFIG_KUBERNETES), kubernetes_versions_text());
 	}
 	if (taken && !good)
 		output_complain("config", "%s", TEXT(CONFIG_STRICT));

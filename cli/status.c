@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "model/duties.h"
+#include "model/kubernetes_version.h"
 #include "model/retell.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
@@ -115,6 +116,19 @@ static json_t *presence_json(const struct msg_watch_stats *w)
 	return json_pack("{s:b, s:s}", "seen", !w->unseen[0], "reason", w->unseen);
 }
 
+/* null: not known, or not yet. */
+static json_t *kubernetes_json(const struct msg_watch_stats *w)
+{
+	static const char *const words[] = {
+		[KUBERNETES_OLDER] = "older", [KUBERNETES_TRIED] = "tried", [KUBERNETES_NEWER] = "newer"
+	};
+	const enum kubernetes_tried tried = kubernetes_version_tried(STR_C(w->kubernetes));
+
+	if (tried == KUBERNETES_UNKNOWN)
+		return json_null();
+	return json_pack("{s:s, s:s}", "version", w->kubernetes, "isTried", words[tried]);
+}
+
 /* Where it is, and whether it could be loaded. */
 static void add_place(json_t *to, const struct msg_ctl_cluster *c)
 {
@@ -130,17 +144,17 @@ static void add_place(json_t *to, const struct msg_ctl_cluster *c)
 static json_t *cluster_json(const struct status *s, uint64_t index)
 {
 	const struct msg_watch_stats *w = &s->watch[index];
-	json_t *all =
-		json_pack("{s:I, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:I, s:I, "
-			  "s:s, s:b, s:o}",
-			  "cluster", (json_int_t)index, "name", s->clusters[index].cluster_name, "synced",
-			  w->synced, "pods", (json_int_t)w->pods, "bytes", (json_int_t)w->bytes, "events",
-			  (json_int_t)w->events, "lists", (json_int_t)w->lists, "queue", (json_int_t)w->queue,
-			  "deadlines", (json_int_t)w->deadlines, "nominated", (json_int_t)w->nominated,
-			  "dropped", (json_int_t)w->dropped, "lastEvent", output_json_time(w->last_event),
-			  "error", w->error, "leader", leader_json(s, index), "blocked",
-			  (json_int_t)w->blocked, "reverted", (json_int_t)w->reverts, "blockedBy",
-			  w->blocked_by, "sharedCredential", w->shared, "presence", presence_json(w));
+	json_t *all = json_pack(
+		"{s:I, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:I, s:I, "
+		"s:s, s:b, s:o, s:o}",
+		"cluster", (json_int_t)index, "name", s->clusters[index].cluster_name, "synced", w->synced,
+		"pods", (json_int_t)w->pods, "bytes", (json_int_t)w->bytes, "events", (json_int_t)w->events,
+		"lists", (json_int_t)w->lists, "queue", (json_int_t)w->queue, "deadlines",
+		(json_int_t)w->deadlines, "nominated", (json_int_t)w->nominated, "dropped",
+		(json_int_t)w->dropped, "lastEvent", output_json_time(w->last_event), "error", w->error,
+		"leader", leader_json(s, index), "blocked", (json_int_t)w->blocked, "reverted",
+		(json_int_t)w->reverts, "blockedBy", w->blocked_by, "sharedCredential", w->shared, "presence",
+		presence_json(w), "kubernetes", kubernetes_json(w));
 
 	add_place(all, &s->clusters[index]);
 	return all;
@@ -425,7 +439,27 @@ static void print_troubles(const struct status *s, const struct table_view *view
 	}
 }
 
-static void print_place(const struct msg_ctl_cluster *c, const struct table_view *view)
+static void print_kubernetes(const struct msg_watch_stats *w, const struct table_view *view)
+{
+	switch (kubernetes_version_tried(STR_C(w->kubernetes))) {
+	case KUBERNETES_UNKNOWN:
+		break;
+	case KUBERNETES_OLDER:
+		table_text(stdout, view, TEXT(STATUS_KUBERNETES_OLDER), w->kubernetes,
+			   kubernetes_versions_text());
+		break;
+	case KUBERNETES_TRIED:
+		table_text(stdout, view, TEXT(STATUS_KUBERNETES), w->kubernetes);
+		break;
+	case KUBERNETES_NEWER:
+		table_text(stdout, view, TEXT(STATUS_KUBERNETES_NEWER), w->kubernetes,
+			   kubernetes_versions_text());
+		break;
+	}
+}
+
+static void print_place(const struct msg_ctl_cluster *c, const struct msg_watch_stats *w,
+			const struct table_view *view)
 {
 	_cleanup_free_ char *context =
 		c->context[0] ? xasprintf(TEXT(STATUS_CONTEXT), c->context) : xstrdup("");
@@ -435,6 +469,7 @@ static void print_place(const struct msg_ctl_cluster *c, const struct table_view
 		   c->server[0] ? c->server : TEXT(STATUS_NO_SERVER),
 		   c->namespaces[0] ? c->namespaces : TEXT(STATUS_NO_NAMESPACES), context, user,
 		   c->kubeconfig);
+	print_kubernetes(w, view);
 	if (c->writer[0])
 		table_text(stdout, view, TEXT(STATUS_WRITER), c->writer);
 }
@@ -451,7 +486,7 @@ static void print_places(const struct status *s, const struct table_view *view)
 					      duty_name(d));
 	table_text(stdout, view, TEXT(STATUS_PLACES), s->supervisor.config, n ? duties : TEXT(NONE));
 	for (size_t i = 0; i < s->n_clusters; i++)
-		print_place(&s->clusters[i], view);
+		print_place(&s->clusters[i], &s->watch[i], view);
 }
 
 static void print_shared(const struct status *s, const struct table_view *view)

@@ -23,6 +23,7 @@
 #include "watcher/controller/questions.h"
 #include "watcher/guards/leadership.h"
 #include "watcher/namespace_watch.h"
+#include "watcher/server_version.h"
 
 #define RUN_LATEST_MS                                                                                        \
 	2000u /* while anything waits: timers count no suspended time, and no event tells of a clock that is \
@@ -43,6 +44,7 @@ struct cluster_watch {
 	struct http_client *client;
 	struct meter *meter;
 	struct reflector *reflector;
+	struct server_version *version;
 	struct namespace_watch *namespace_watch; /* NULL: no labels of namespaces are asked for */
 	struct leadership *leadership;           /* NULL: this replica is the only one */
 	struct leadership *presence;             /* NULL: nobody else is looked for */
@@ -125,6 +127,8 @@ static void send_watch_stats(struct cluster_watch *w)
 	msg_set(&m, watch_stats.unseen, w->unseen, strlen(w->unseen));
 	m.u.watch_stats.failing = *w->trouble_text || *of_namespaces;
 	msg_set(&m, watch_stats.error, error, strlen(error));
+	msg_set(&m, watch_stats.kubernetes, server_version_text(w->version),
+		strlen(server_version_text(w->version)));
 	w->news = false;
 	(void)evtimer_del(w->stats_timer);
 	tell_due(w);
@@ -267,6 +271,8 @@ static void on_alive(void *ctx, int64_t server_date_ms)
 		controller_server_date(w->controller, server_date_ms);
 	else
 		controller_alive(w->controller);
+	if (!*w->trouble_text)
+		server_version_ask(w->version, false);
 	changed(w);
 }
 
@@ -296,8 +302,10 @@ static void on_trouble(void *ctx, long status, const char *text)
 	touch_stats(w);
 	if (status == 401 && *text)
 		send_credential(w);
-	if (healed)
+	if (healed) {
 		controller_healthy(w->controller);
+		server_version_ask(w->version, true);
+	}
 	schedule(w);
 }
 
@@ -514,8 +522,10 @@ void cluster_watch_set_settings(struct cluster_watch *w, struct settings *s)
 	else
 		controller_healthy(w->controller); /* what was given up for want of a right may have it now */
 	controller_set_policy(w->controller, &w->settings.policy, w->settings.startup_quiet_ms);
-	if (other)
+	if (other) {
 		controller_reset(w->controller);
+		server_version_forget(w->version);
+	}
 	if (again && !w->stopped)
 		start_reflector(w);
 	if (again || !policy_needs_namespaces(&w->settings.policy))
@@ -528,6 +538,11 @@ void cluster_watch_set_settings(struct cluster_watch *w, struct settings *s)
 }
 
 /* -- start and end -- */
+
+static void on_version(void *ctx)
+{
+	send_watch_stats(ctx); /* with the first list there is no news for long */
+}
 
 static void send_saved_get(evutil_socket_t fd, short what, void *arg)
 {
@@ -561,6 +576,7 @@ struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluste
 	settings_init(&w->settings);
 	take_settings(w, s, &e);
 	w->client = http_client_new(base, &e);
+	w->version = server_version_new(w->client, on_version, w);
 	w->meter = meter_new(base, cluster, send_msg, w);
 	http_client_watch(w->client, meter_request, w->meter);
 	w->out = (struct outlet){ send_msg, w, timed };
@@ -591,6 +607,7 @@ static void stop(struct cluster_watch *w)
 	w->stopped = true;
 	stop_reflector(w);
 	namespace_watch_free(&w->namespace_watch);
+	server_version_forget(w->version);
 	(void)evtimer_del(w->run_timer);
 	(void)evtimer_del(w->saved_get_timer);
 }
@@ -621,6 +638,7 @@ void cluster_watch_free(struct cluster_watch **w)
 	leadership_free(&old->withdrawn);
 	questions_free(&old->questions);
 	controller_free(&old->controller);
+	server_version_free(&old->version);
 	http_client_free(&old->client);
 	meter_free(&old->meter);
 	event_free(old->run_timer);

@@ -341,6 +341,42 @@ def version_ahead(t):
     assert "resourceVersion=" not in asked[-1], f"not any version: {asked}"
 
 
+@scenario("informer/kubernetes-version")
+def kubernetes_version(t):
+    """`status` names the version of the server, and says so where it is older or newer than what was tried; it is asked again after a
+    trouble of the watch. A server that does not tell it is no trouble."""
+    ns, proxy, own = t.ns(), t.proxy(), t.admin.get("/version")["gitVersion"]
+    said, busy = [None], [False]
+    proxy.before("GET", "^/version$", lambda _: said[0], times=10**6)
+    proxy.before("GET", ALL_PODS, lambda _: Answer(503) if busy[0] else None, times=10**6)
+    program = t.run(proxy, evicted=ns)
+
+    def known():
+        return shown(program)["kubernetes"]
+
+    def upgrade(answer):
+        said[0], busy[0] = answer, True
+        proxy.cut()
+        t.until("the trouble", lambda: shown(program)["error"], 30)
+        busy[0] = False
+
+    t.until("the version", lambda: known() == {"version": own, "isTried": "tried"}, 10)
+    for version, word, sentence in ((own, "tried", ""), ("v1.19.16+k3s1", "older", ", older than what this program was tried on (1."),
+                                    ("v1.99.0-gke.7", "newer", ", newer than what this program was tried on (1.")):
+        if version != own:
+            upgrade(Answer(200, {"major": "1", "minor": "0", "gitVersion": version}))
+            t.until(f"{version} to be known", lambda: known() == {"version": version, "isTried": word}, 60)
+        t.until("the end of the trouble", lambda: not program.status()["troubles"], 10)
+        lines = program.ask("status", check=True).stdout.splitlines()
+        line = f"its API server: Kubernetes {version}{sentence}"
+        assert any(x.startswith(line) if sentence else x == line for x in lines), lines
+    upgrade(Answer(403, reason="Forbidden"))
+    t.until("it to be unknown", lambda: known() is None, 60)
+    t.until("the end of the trouble", lambda: not program.status()["troubles"], 10)
+    assert "Kubernetes" not in program.ask("status", check=True).stdout
+    every(t, ns, [])
+
+
 @scenario("informer/storm-of-refusals")
 def storm(t):
     """429, 500, 503 with Retry-After, lost answers and noise instead of the watch: it comes back, and what happened meanwhile is found."""

@@ -169,6 +169,15 @@ def original_configuration_is_ok():
     assert "error" not in out
 
 
+def the_versions_that_were_tried_are_named():
+    table = pathlib.Path(__file__).resolve().parents[3] / "model" / "kubernetes.def"
+    versions = [".".join(row) for row in re.findall(r"^KUBERNETES\((\d+), (\d+), (\d+), ", table.read_text(), re.M)]
+    config = write("config.yml", ORIGINAL)
+    assert versions and f"\nKubernetes: tried on {', '.join(versions)}; `status` names" in call("config", "check", config)
+    assert f"{', '.join(versions)} 上验证" in call("config", "check", config, env={"LC_ALL": "zh_CN.UTF-8"})
+    assert json.loads(call("config", "check", config, "-o", "json"))["triedOnKubernetes"] == [f"v{v}" for v in versions]
+
+
 def the_file_may_be_named_as_everywhere():
     good, other = write("config.yml", ORIGINAL), write("other.yml", "mode: observe\n")
     for verb in ("check", "print"):

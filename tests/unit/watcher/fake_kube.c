@@ -8,7 +8,7 @@
 #include <check.h>
 
 struct fake_kube fake, fake_namespaces;
-struct fake_request fake_request;
+struct fake_request fake_request, fake_version;
 
 struct reflector {
 	struct fake_kube *of;
@@ -76,29 +76,32 @@ void http_client_free(struct http_client **c)
 }
 
 struct http_request {
-	int unused;
+	struct fake_request *of;
 };
 
-/* Only the Lease is asked for here, as leader or as presence. */
+/* Only the Lease is asked for here, as leader or as presence, and the version. */
 struct http_request *http_client_start(struct http_client *c, const struct http_call *call)
 {
-	static struct http_request one;
+	static struct http_request lease = { &fake_request }, version = { &fake_version };
+	const bool of_version = strcmp(call->path, "/version") == 0;
+	struct fake_request *r = of_version ? &fake_version : &fake_request;
 
 	(void)c;
-	ck_assert_msg(fake_request.expected, "no request was expected");
-	ck_assert_msg(!fake_request.open, "two requests at once");
-	fake_request.open = true;
-	fake_request.started++;
-	(void)snprintf(fake_request.method, sizeof(fake_request.method), "%s", call->method);
-	(void)snprintf(fake_request.path, sizeof(fake_request.path), "%s", call->path);
-	(void)snprintf(fake_request.body, sizeof(fake_request.body), "%s", call->body ? call->body : "");
-	fake_request.on_done = call->on_done;
-	fake_request.ctx = call->ctx;
-	return &one;
+	ck_assert_msg(of_version || r->expected, "no request was expected");
+	ck_assert_msg(!r->open, "two requests at once");
+	r->open = true;
+	r->started++;
+	(void)snprintf(r->method, sizeof(r->method), "%s", call->method);
+	(void)snprintf(r->path, sizeof(r->path), "%s", call->path);
+	(void)snprintf(r->body, sizeof(r->body), "%s", call->body ? call->body : "");
+	r->on_done = call->on_done;
+	r->ctx = call->ctx;
+	return of_version ? &version : &lease;
 }
 
 void http_request_cancel(struct http_request **r)
 {
-	fake_request.open = fake_request.open && !*r;
+	if (*r)
+		(*r)->of->open = false;
 	*r = NULL;
 }

@@ -28,4 +28,7 @@ extern struct fake_request {
 	void *ctx;
 } fake_request;
 
+/* The last request for the version, which may come at any time. */
+extern struct fake_request fake_version;
+
 #endif
