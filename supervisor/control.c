@@ -410,7 +410,7 @@ void control_on_ctl_restore_row(struct control *control, struct child *reporter,
 
 	if (!c)
 		return; /* nothing is written for somebody who has left */
-	if (!a || c->restore_id != r->origin) {
+	if (!a || !c->restore_id || c->restore_id != r->origin) {
 		child_protocol_error(reporter, "CTL_RESTORE_ROW that nobody asked for");
 		return;
 	}

@@ -111,6 +111,23 @@ TEST(a_question_is_not_made_an_order_by_the_history)
 	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 2);
 }
 
+/* The attack: a row for no action, while another question of that operator is open. */
+TEST(a_row_of_no_number_answers_nothing)
+{
+	const struct msg show = { .type = MSG_CTL_SHOW, .u.ctl_show.id = 7 };
+
+	open_history();
+	ask_restore(true);
+	struct msg row = row_of(7);
+
+	say(ROLE_REPORTER, &row);
+	ask(&show);
+	row.u.ctl_restore_row.origin = 0;
+	say(ROLE_REPORTER, &row);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 2);
+	ck_assert_uint_eq(count(MSG_CTL_DRY_RUN), 1);
+}
+
 /* The attack: the question was answered with the workload that it names, the order with another. */
 TEST(an_order_grants_what_the_dry_run_showed)
 {
