@@ -94,10 +94,13 @@ static int prepare(struct db *d, enum db_stmt id)
 	return rc;
 }
 
-/* Exclusive locking before WAL: then no -shm file is made or mapped. */
+/* Exclusive locking before WAL: then no -shm file is made or mapped. There are no statistics of tables, so no
+ * value that is bound makes another plan better: without QPSG a SQLite that was built for them compiles a
+ * statement again at every use. */
 static int configure(sqlite3 *sql)
 {
 	(void)sqlite3_extended_result_codes(sql, 1);
+	(void)sqlite3_db_config(sql, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
 	return sqlite3_exec(
 		sql,
 		"PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
