@@ -82,24 +82,30 @@ static inline bool made_may(enum msg_type type, enum role from, unsigned to)
 	return (d->from >> from & 1) && (d->to & to) && (d->phases & PH_RUN);
 }
 
+struct made_types {
+	unsigned to, n;
+	enum msg_type types[MSG__MAX];
+};
+
 /* Some message that this role may send to one of those while all run, each as likely. False: there is none.
  */
 static inline bool made_message(struct made *m, enum role from, unsigned to, struct msg *ret)
 {
-	unsigned n = 0, left;
+	static struct made_types all[ROLE__MAX]; /* for those that were asked for last */
+	struct made_types *list = &all[from];
 
-	for (enum msg_type t = 0; t < MSG__MAX; t++)
-		n += made_may(t, from, to);
-	if (n == 0)
+	if (list->to != to) {
+		list->to = to;
+		list->n = 0;
+		for (enum msg_type t = 0; t < MSG__MAX; t++)
+			if (made_may(t, from, to))
+				list->types[list->n++] = t;
+	}
+	if (list->n == 0)
 		return false;
-	left = made_next(m) % n;
-	for (enum msg_type t = 0; t < MSG__MAX; t++)
-		if (made_may(t, from, to) && left-- == 0) {
-			*ret = (struct msg){ .type = t };
-			made_fill(m, ret);
-			return true;
-		}
-	return false;
+	*ret = (struct msg){ .type = list->types[made_next(m) % list->n] };
+	made_fill(m, ret);
+	return true;
 }
 
 #endif

@@ -96,20 +96,28 @@ static struct {
 	size_t n;
 } kept;
 
+static void keep(sqlite3 *sql, const char *text)
+{
+	if (kept.n == TABLES_MAX ||
+	    sqlite3_prepare_v2(sql, text, -1, &kept.empty[kept.n++], NULL) != SQLITE_OK)
+		abort();
+}
+
 static void note_tables(sqlite3 *sql)
 {
 	sqlite3_stmt *st = NULL;
 
+	keep(sql, "BEGIN");
 	(void)sqlite3_prepare_v2(sql, "SELECT name FROM sqlite_master WHERE type = 'table'", -1, &st, NULL);
-	while (kept.n < TABLES_MAX && sqlite3_step(st) == SQLITE_ROW) {
+	while (sqlite3_step(st) == SQLITE_ROW) {
 		char *text = sqlite3_mprintf("DELETE FROM %Q", sqlite3_column_text(st, 0));
 
-		if (sqlite3_prepare_v2(sql, text, -1, &kept.empty[kept.n++], NULL) != SQLITE_OK)
-			abort();
+		keep(sql, text);
 		sqlite3_free(text);
 	}
-	if (sqlite3_finalize(st) != SQLITE_OK || kept.n == TABLES_MAX)
+	if (sqlite3_finalize(st) != SQLITE_OK)
 		abort();
+	keep(sql, "COMMIT");
 }
 
 static void empty_tables(void)
