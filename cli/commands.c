@@ -274,7 +274,7 @@ static int run_reload(const struct options *o)
 }
 
 #if defined(OPC_PROBES)
-#define TEST_BUILD ", a test build: its processes obey attackers"
+#define TEST_BUILD "\nTEST-BUILD"
 #else
 #define TEST_BUILD ""
 #endif

@@ -8,6 +8,7 @@ import sqlite3
 import time
 
 from harness.objects import path_of
+from harness.outage import outage
 from harness.scenario import judge, scenario, seconds
 from scenarios.worker import count_active, cron_job, is_suspended, job as failing_job
 
@@ -370,18 +371,14 @@ def override_name(t):
 
 # --- the breaker ---
 
-def broken(t, before, after, n=2, apart=0.0, nodes=False):
+def broken(t, before, after, n=2, apart=0.0, nodes=False, duty="crashLoop"):
     ns = t.ns()
-    base = {**duty_config("errImagePull", ns, hours="4s")}
+    base = {**duty_config(duty, ns, hours="4s")}
 
     def make():
         if nodes:
             t.objects.run(t.objects.pod(ns, node="node-2"))
-        found = []
-        for _ in range(n):
-            found.append(victim(t, "errImagePull", ns))
-            time.sleep(apart)
-        return found
+        return outage(t, ns, n, apart, duty)
     off = {**NO_BREAKER, "release": "1s"}
     play(t, {**base, "breaker": {**off, **before}}, {**base, "breaker": {**off, **after}}, make, settle=5)
 
@@ -394,7 +391,7 @@ def register_breaker(key, before, after, **how):
 
 register_breaker("workloads", {"workloads": 1}, {"workloads": 5})
 register_breaker("percent", {"percent": 1}, {"percent": 0}, n=3)
-register_breaker("sameHost", {"sameHost": 1}, {"sameHost": 0})
+register_breaker("sameHost", {"sameHost": 1}, {"sameHost": 0}, duty="errImagePull")
 register_breaker("sameNode", {"sameNode": 1}, {"sameNode": 0}, nodes=True)
 register_breaker("within", {"workloads": 1, "within": "10m"}, {"workloads": 1, "within": "1s"}, apart=2.5)
 
@@ -403,11 +400,11 @@ register_breaker("within", {"workloads": 1, "within": "10m"}, {"workloads": 1, "
 def release(t):
     """It is open, what opened it is over, and it would stay so for an hour."""
     ns = t.ns()
-    base = duty_config("errImagePull", ns, hours="8s")
+    base = duty_config("crashLoop", ns, hours="8s")
     before, after = ({**base, "breaker": {**NO_BREAKER, "workloads": 1, "release": v}} for v in ("1h", "1s"))
     program = t.program(before)
     t.policy = policy_of(after)
-    pair = [victim(t, "errImagePull", ns) for _ in range(2)]
+    pair = outage(t, ns, 2)
     t.until("the breaker is open", lambda: "breaker open" in program.log(), 15)
     for pod in pair[0].pods():
         t.objects.run(pod)

@@ -1,0 +1,18 @@
+"""Workloads that fail together as in an outage: what the breaker counts, and a wrong tag is not."""
+import time
+
+
+def outage(t, ns, n, apart=0.0, duty="crashLoop"):
+    """n Deployments, one made every `apart` seconds, that lost what they ran with: a crash loop is a sign by itself, a pull where it was
+    pulled before."""
+    found = []
+    for _ in range(n):
+        found.append(t.objects.workload("Deployment", ns, 1))
+        for pod in found[-1].pods():
+            t.objects.crash(pod, 20) if duty == "crashLoop" else t.objects.run(pod)
+        time.sleep(apart)
+    if duty != "crashLoop":
+        time.sleep(1)       # seen while they ran
+        for workload in found:
+            workload.fail_to_pull(message="unauthorized: authentication required")
+    return found
