@@ -29,6 +29,7 @@ struct own_state {
 	char *dir; /* NULL before it is opened */
 	int lock_fd;
 	enum own_found found;
+	bool unread; /* what the history says of pauses: of a first start, or of the version before */
 	uint8_t key[SIPHASH_KEY_SIZE];
 	uint64_t floor;
 	struct write_count counts[CLUSTERS_MAX];
@@ -187,6 +188,8 @@ static void put_pauses(const struct own_state *o, FILE *f)
 {
 	const struct pause *e;
 
+	if (o->unread)
+		(void)fprintf(f, "unread\n");
 	for (size_t i = 0; (e = pause_list_get(o->pauses, i)); i++)
 		if (e->p.on)
 			(void)fprintf(f, "pause\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%s\t%s\n",
@@ -315,13 +318,19 @@ static bool read_known(struct own_state *o, char *const v[])
 	return known_add(o->known, &key, at);
 }
 
+static bool read_unread(struct own_state *o, char *const v[])
+{
+	(void)v;
+	return o->unread = true;
+}
+
 static const struct line {
 	const char *name;
 	size_t members;
 	bool (*read)(struct own_state *o, char *const v[]);
 } lines[] = {
 	{ "key", 1, read_key },     { "floor", 1, read_floor }, { "wrote", 5, read_wrote },
-	{ "pause", 6, read_pause }, { "known", 5, read_known },
+	{ "pause", 6, read_pause }, { "known", 5, read_known }, { "unread", 0, read_unread },
 };
 
 static bool read_line(struct own_state *o, char *text)
@@ -395,6 +404,11 @@ static int read_file(struct own_state *o)
 	if (r < 0 && r != -ENOENT && r != -EFBIG)
 		return r;
 	o->found = r == -ENOENT ? OWN_NEW : r == 0 && read_text(o, text, n) ? OWN_READ : OWN_DAMAGED;
+	if (o->found == OWN_READ && o->unread) {
+		o->found = OWN_NEW; /* that life ended too early: what it has read of the history counts */
+		return 0;
+	}
+	o->unread = o->found == OWN_NEW;
 	if (o->found != OWN_READ)
 		forget_all(o);
 	if (o->found == OWN_DAMAGED)
@@ -457,6 +471,11 @@ int own_state_open(struct own_state *o, const char *dir, char ret_text[static OW
 	return r < 0 ? str_fail(ret_text, OWN_STATE_TEXT_MAX, r, "%s/%s: cannot be used: %s", dir,
 				OWN_STATE_FILE, strerror(-r))
 		     : 0;
+}
+
+void own_state_set_read(struct own_state *o)
+{
+	o->unread = false;
 }
 
 enum own_found own_state_found(const struct own_state *o)

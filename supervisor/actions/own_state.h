@@ -39,6 +39,9 @@ void own_state_free(struct own_state **o);
  * a sentence with the remedy: -EWOULDBLOCK another instance holds the directory; -EPERM or -ENOTDIR it is not
  * ours; or what the system said. */
 int own_state_open(struct own_state *o, const char *dir, char ret_text[static OWN_STATE_TEXT_MAX]);
+/* Note that the pauses of the history are known: until then a file that was new is OWN_NEW to the next life.
+ */
+void own_state_set_read(struct own_state *o);
 enum own_found own_state_found(const struct own_state *o);
 /* Write it. 0, or negative errno: then the last that was written still stands there. */
 int own_state_save(struct own_state *o);

@@ -267,6 +267,8 @@ void pause_requests_on_pause(struct pause_requests *ps, const struct msg *m)
 		e = pause_list_set(ps->list, &m->u.pause);
 		if (e)
 			e->p.on = !ps->known; /* else it was resumed while the history was away */
+		if (!ps->known)
+			keep(ps);
 	}
 }
 
@@ -285,6 +287,7 @@ void pause_requests_on_open_end(struct pause_requests *ps)
 	for (size_t i = 0; (e = pause_list_get(ps->list, i)); i++)
 		e->unsaved = true;
 	if (!ps->known) {
+		own_state_set_read(ps->own);
 		keep(ps);
 		tell_watchers(ps);
 	}
