@@ -382,7 +382,7 @@ static void check_others(const struct document *d)
 	}
 }
 
-TEST_LOOP(any_document_fits_and_brings_no_marks, 0, 30)
+TEST_LOOP(any_document_fits_and_brings_no_marks, 0, 90)
 {
 	struct document d;
 
