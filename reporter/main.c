@@ -136,18 +136,13 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
 /* Go on where the last end of this process left off. */
 static void start_digest(struct reporter *r)
 {
-	struct run_log_past past;
-	uint64_t in_doubt = 0;
-	const int err = digest_runner_recover(r->runner, &in_doubt);
+	int64_t delivered = 0;
+	const int err = digest_runner_recover(r->runner);
 
 	if (err < 0)
 		trouble(r, err, "what was left before the restart cannot be read");
-	if (in_doubt > 0)
-		(void)log_error(
-			0, "a restart report was on its way when the process ended; it is not sent again",
-			kv_u("reports", in_doubt));
-	if (run_log_past(r->db, &past) == 0 && past.last_success > 0)
-		metrics_set(r->stats.metrics, METRIC_DIGEST_SUCCESS, (double)past.last_success / 1000.0,
+	if (db_number(db_stmt(r->db, DB_REPORT_DELIVERED), &delivered) == 0 && delivered > 0)
+		metrics_set(r->stats.metrics, METRIC_DIGEST_SUCCESS, (double)delivered / 1000.0,
 			    METRIC_NO_LABELS);
 	use_schedule(r);
 }

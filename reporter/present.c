@@ -16,7 +16,6 @@
 #include "model/sink_types.h"
 #include "model/troubles.h"
 #include "reporter/digest/options.h"
-#include "reporter/digest/run_log.h"
 #include "reporter/history/recent.h"
 #include "reporter/outbox/outbox.h"
 #include "reporter/page/style.h"
@@ -260,16 +259,13 @@ static void fill_sinks(const struct present_sources *from, struct live *l)
 /* What cannot be read is not shown: the trouble of the history says why. */
 static void fill_history(const struct present_sources *from, struct live *l)
 {
-	struct run_log_past past;
-
 	l->actions = xcalloc(LIVE_ACTIONS_MAX, sizeof(*l->actions));
 	(void)recent_actions(from->db, LIVE_ACTIONS_MAX, l->actions, &l->n_actions);
 	l->refusals = xcalloc(LIVE_ACTIONS_MAX, sizeof(*l->refusals));
 	(void)recent_refusals(from->db, LIVE_ACTIONS_MAX, l->refusals, &l->n_refusals);
 	l->pauses = xcalloc(LIVE_ROWS_MAX, sizeof(*l->pauses));
 	(void)recent_pauses(from->db, LIVE_ROWS_MAX, l->pauses, &l->n_pauses);
-	if (run_log_past(from->db, &past) == 0)
-		l->report_delivered_ms = past.last_success;
+	(void)db_number(db_stmt(from->db, DB_REPORT_DELIVERED), &l->report_delivered_ms);
 }
 
 static void live_done(struct live *l)

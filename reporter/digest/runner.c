@@ -22,7 +22,15 @@
 #define LOOK_MS    60000u
 #define TROUBLE_MS 5000u
 
+_Static_assert(CLUSTERS_MAX <= 64, "one bit a cluster");
+
 enum runner_phase { IDLE, SYNCING, COLLECTING, LOOKING, WRITING };
+
+/* One message of a run; owns what it holds. */
+struct run_message {
+	char *sink;
+	struct document document;
+};
 
 struct digest_runner {
 	struct db *db;
@@ -91,9 +99,73 @@ void digest_runner_free(struct digest_runner **r)
 	*r = NULL;
 }
 
-int digest_runner_recover(struct digest_runner *r, uint64_t *ret_in_doubt)
+/* -- what the history knows of runs -- */
+
+const char *run_state_name(enum run_state s)
 {
-	return run_log_recover(r->db, ret_in_doubt, &r->claimed);
+	static const char *const names[RUN_STATE__MAX] = {
+		[RUN_CLAIMED] = "claimed",
+		[RUN_DONE] = "done",
+		[RUN_EMPTY] = "empty",
+	};
+
+	return (unsigned)s < RUN_STATE__MAX ? names[s] : "?";
+}
+
+/* 0; -EEXIST (it was begun before); negative errno. */
+static int claim(struct db *db, int64_t due_at, const char *schedule, bool late)
+{
+	int changes = 0;
+	const int r = db_run(db_stmt(db, DB_DIGEST_CLAIM, db_i("due_at", due_at), db_s("schedule", schedule),
+				     db_i("late", late)),
+			     &changes);
+
+	return r < 0 ? r : changes ? 0 : -EEXIST;
+}
+
+/* Skip what was claimed before due_at. */
+static int supersede(struct db *db, int64_t due_at)
+{
+	return db_run(db_stmt(db, DB_DIGEST_SUPERSEDE, db_i("due_at", due_at)), NULL);
+}
+
+int digest_runner_recover(struct digest_runner *r)
+{
+	const int err = db_number(db_stmt(r->db, DB_DIGEST_CLAIMED), &r->claimed);
+
+	return err < 0 || r->claimed == 0 ? err : supersede(r->db, r->claimed);
+}
+
+/* *ret_last is the newest run ever claimed of this schedule, but not before the schedule was armed: since
+ * then it is in force. It is armed now when it was not in force. */
+static int arm(struct db *db, const char *schedule, int64_t *ret_last)
+{
+	int r = db_run(db_stmt(db, DB_SCHEDULE_REPLACE, db_s("schedule", schedule)), NULL);
+
+	if (r == 0)
+		r = db_run(db_stmt(db, DB_SCHEDULE_ARM, db_s("schedule", schedule)), NULL);
+	return r < 0 ? r : db_number(db_stmt(db, DB_SCHEDULE_LAST, db_s("schedule", schedule)), ret_last);
+}
+
+/* End the run: put its messages into the outbox and remember what it said, in one transaction. */
+static int write_run(struct digest_runner *r)
+{
+	int err = db_begin(r->db);
+
+	if (err == 0)
+		err = db_run(db_stmt(r->db, DB_DIGEST_STATE, db_i("due_at", r->run.due_at),
+				     db_s("state", run_state_name(r->run.state)),
+				     db_i("workloads", r->run.workloads), db_i("pods", r->run.pods),
+				     db_i("finished_at", r->run.collected_at),
+				     db_s("error", r->run.incomplete)),
+			     NULL);
+	if (err == 0)
+		err = edition_remember(r->edition, r->db);
+	if (err == 0)
+		err = attention_reported(r->db);
+	for (size_t i = 0; err == 0 && i < r->n_messages; i++)
+		err = outbox_put(r->db, r->messages[i].sink, &r->messages[i].document);
+	return db_end(r->db, err);
 }
 
 static uint64_t all_clusters(const struct digest_runner *r)
@@ -121,8 +193,7 @@ static void finish(struct digest_runner *r)
 {
 	r->run.state = r->n_messages > 0 ? RUN_DONE : RUN_EMPTY;
 	r->run.incomplete = edition_incomplete(r->edition);
-	r->run.error = r->run.incomplete;
-	const int err = run_log_finish(r->db, &r->run, r->edition, r->messages, r->n_messages);
+	const int err = write_run(r);
 
 	if (err < 0) {
 		r->ops->trouble(r->ctx, err, "a report is not sent before that can be written down");
@@ -135,7 +206,7 @@ static void finish(struct digest_runner *r)
 
 /* -- collecting -- */
 
-static void compose_one(struct digest_runner *r, const struct sink_settings *s, int64_t lost,
+static void compose_one(struct digest_runner *r, const struct sink_settings *s,
 			const struct attention *attention)
 {
 	struct outbox_stats stats = { 0 };
@@ -144,7 +215,7 @@ static void compose_one(struct digest_runner *r, const struct sink_settings *s, 
 	if (outbox_stats(r->db, s->name, &stats) < 0)
 		r->ops->trouble(r->ctx, -EIO, "whether earlier reports arrived could not be read");
 	/* Who is told what needs an operator as it begins is not told again. */
-	if (!edition_compose(r->edition, s, r->options.zone, lost + (int64_t)stats.lost_reports,
+	if (!edition_compose(r->edition, s, r->options.zone, (int64_t)stats.lost_reports,
 			     audience_is_told(s, NEWS_ATTENTION) ? NULL : attention, &m->document))
 		return;
 	if (s->type == SINK_EMAIL)
@@ -169,14 +240,13 @@ static int recall_lost(struct digest_runner *r)
 static void write_messages(struct digest_runner *r)
 {
 	_cleanup_(attention_done) struct attention attention = { 0 };
-	struct run_log_past past;
 
-	if (run_log_past(r->db, &past) < 0 || recall_lost(r) < 0 || attention_begin(r->db, &attention) < 0)
+	if (recall_lost(r) < 0 || attention_begin(r->db, &attention) < 0)
 		r->ops->trouble(r->ctx, -EIO, "what needs an operator could not be read");
 	r->messages = xcalloc(r->options.n_sinks + 1, sizeof(*r->messages));
 	for (size_t i = 0; i < r->options.n_sinks; i++)
 		if (audience_is_told(&r->options.sinks[i], NEWS_REPORT))
-			compose_one(r, &r->options.sinks[i], past.lost, &attention);
+			compose_one(r, &r->options.sinks[i], &attention);
 	finish(r);
 }
 
@@ -200,12 +270,12 @@ static void ask_looks(struct digest_runner *r)
 static void conclude(struct digest_runner *r)
 {
 	const struct sink_settings previewed = { .top = r->preview_top };
-	struct run_log_past past;
-	int err = run_log_past(r->db, &past);
+	int64_t last_at = 0;
+	int err = db_number(db_stmt(r->db, DB_DIGEST_COLLECTED), &last_at);
 	const struct edition_options o = { .clusters = &r->options.clusters,
 					   .title = r->options.title,
 					   .window_ms = r->options.window_ms,
-					   .last_at = past.collected_at,
+					   .last_at = last_at,
 					   .late = r->run.late,
 					   .number = r->number };
 
@@ -329,7 +399,7 @@ static int begin_due(struct digest_runner *r)
 			begin(r, claimed);
 		return 0;
 	}
-	const int err = run_log_claim(r->db, due_at, r->options.schedule, now - due_at > DIGEST_LATE_MS);
+	const int err = claim(r->db, due_at, r->options.schedule, now - due_at > DIGEST_LATE_MS);
 
 	if (err < 0 && err != -EEXIST)
 		return err;
@@ -338,7 +408,7 @@ static int begin_due(struct digest_runner *r)
 		return 0;
 	r->claimed = 0;
 	if (claimed > 0)
-		(void)run_log_supersede(r->db, due_at);
+		(void)supersede(r->db, due_at);
 	begin(r, due_at);
 	return 0;
 }
@@ -408,11 +478,12 @@ void digest_runner_set_options(struct digest_runner *r, struct digest_options *o
 	*o = (struct digest_options){ 0 };
 	sampler_set(r->sampler, r->options.sample, &r->options.clusters);
 	if (r->options.enable) {
-		err = run_log_arm(r->db, r->options.schedule, &r->last);
+		err = arm(r->db, r->options.schedule, &r->last);
 	} else {
-		err = run_log_disarm(r->db);
+		/* Runs from now on are not missed. */
+		err = db_run(db_stmt(r->db, DB_SCHEDULE_REPLACE, db_s("schedule", "")), NULL);
 		if (err == 0 && r->claimed > 0)
-			err = run_log_supersede(r->db, INT64_MAX);
+			err = supersede(r->db, INT64_MAX);
 		r->claimed = 0;
 	}
 	if (err < 0) {

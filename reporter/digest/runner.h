@@ -1,5 +1,6 @@
 /* runner.h - one scheduled run of the digest after the other: when it is due, ask the watchers, put
- * a message for each sink into the outbox, never one run twice. Knows no sockets and no loop: time comes from
+ * a message for each sink into the outbox, never one run twice, also across a crash: a run ends in the
+ * transaction that puts its messages into the outbox. Knows no sockets and no loop: time comes from
  * base/clock.h, everything else goes through digest_ops.  Layer: process (reporter), digest. A run that was
  * due while nothing ran is sent once, late; of several only the last. */
 // SPDX-License-Identifier: Apache-2.0
@@ -10,7 +11,6 @@
 #include <stdint.h>
 
 #include "reporter/digest/options.h"
-#include "reporter/digest/run_log.h"
 #include "reporter/history/db.h"
 
 /* How long it waits for caches that are not complete yet, then for answers, then for workers that look. */
@@ -21,6 +21,25 @@
 #define DIGEST_PREVIEW_MS 2000u
 /* A run this long overdue when it starts is called late. */
 #define DIGEST_LATE_MS 60000
+
+enum run_state {
+	RUN_CLAIMED, /* rows are collected */
+	RUN_DONE,    /* its messages are in the outbox */
+	RUN_EMPTY,   /* nothing to report */
+	RUN_STATE__MAX
+};
+/* "done"; "?" outside the range. */
+const char *run_state_name(enum run_state s);
+
+/* A run is named by the time when it is due (Unix ms). */
+struct scheduled_run {
+	int64_t due_at;
+	enum run_state state;
+	uint64_t workloads, pods;
+	int64_t collected_at; /* when its rows were complete: its window ends there */
+	bool late;
+	const char *incomplete; /* clusters without a full answer, or "" */
+};
 
 struct digest_ops {
 	/* Ask one cluster's watcher. */
@@ -40,9 +59,9 @@ struct digest_runner;
 struct digest_runner *digest_runner_new(struct db *db, const struct digest_ops *ops, void *ctx);
 /* Accepts NULL. */
 void digest_runner_free(struct digest_runner **r);
-/* Close what was left at the last end of this process; *ret_in_doubt reports that a version without an outbox
- * was sending became unconfirmed. Once, before the first options. 0 or negative errno. */
-int digest_runner_recover(struct digest_runner *r, uint64_t *ret_in_doubt);
+/* Take up the newest run that was claimed before the last end of this process; older ones are skipped. Once,
+ * before the first options. 0 or negative errno. */
+int digest_runner_recover(struct digest_runner *r);
 /* Contents of *o are taken over. */
 void digest_runner_set_options(struct digest_runner *r, struct digest_options *o);
 void digest_runner_tick(struct digest_runner *r);

@@ -15,10 +15,11 @@
 #include "base/private_dir.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "reporter/history/schema.h"
 
 #define DAY_MS      INT64_C(86400000)
 #define PAGES_A_ROW 4 /* of the whole file, for each row of a cluster's share of a table */
+/* Of schema.def: the user_version of a file that this program reads. */
+#define DB_SCHEMA_VERSION 14
 
 /* Which parameters of a statement are fields of the message it is bound with. */
 struct bindings {
@@ -47,6 +48,10 @@ static const char *const statements[DB__MAX] = {
 #include "reporter/history/statements.def"
 #undef S
 };
+
+static const char schema[] =
+#include "reporter/history/schema.def"
+	;
 
 int db_errno(int rc)
 {
@@ -201,11 +206,10 @@ static int failed(const struct db *d, int rc, const char *path, char *text)
 	const int r = db_errno(rc);
 
 	if (rc == SQLITE_MISMATCH)
-		return str_fail(
-			text, DB_TEXT_MAX, -EBADMSG,
-			"%s: was written by a newer version of this program; use that version, or move "
-			"the file away",
-			path);
+		return str_fail(text, DB_TEXT_MAX, -EBADMSG,
+				"%s: was written by another version of this program; use that version, or move "
+				"the file away",
+				path);
 	if (r == -EBADMSG)
 		return str_fail(text, DB_TEXT_MAX, r,
 				"%s: is damaged (%s); restore it, or move it away to start a new history",
@@ -224,6 +228,26 @@ static void close_file(struct db *d)
 	d->max_pages = 0;
 }
 
+/* Make the tables of a new file, in one commit. SQLITE_MISMATCH: it is of another version. */
+static int make_tables(sqlite3 *sql)
+{
+	const int64_t version = ask_pragma(sql, "PRAGMA user_version");
+	char stamp[64];
+
+	if (version != 0)
+		return version == DB_SCHEMA_VERSION ? SQLITE_OK : SQLITE_MISMATCH;
+	(void)snprintf(stamp, sizeof(stamp), "PRAGMA user_version = %d; COMMIT", DB_SCHEMA_VERSION);
+	int rc = sqlite3_exec(sql, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(sql, schema, NULL, NULL, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(sql, stamp, NULL, NULL, NULL);
+	if (rc != SQLITE_OK)
+		(void)sqlite3_exec(sql, "ROLLBACK", NULL, NULL, NULL);
+	return rc;
+}
+
 static int try_file(struct db *d, const char *path, uint64_t max_bytes, char *text)
 {
 	int rc = sqlite3_open_v2(path, &d->sql,
@@ -237,7 +261,7 @@ static int try_file(struct db *d, const char *path, uint64_t max_bytes, char *te
 
 	if (r < 0)
 		return r;
-	rc = schema_migrate(d->sql, schema_version());
+	rc = make_tables(d->sql);
 	if (rc == SQLITE_OK)
 		rc = prepare(d, DB_INTENT_PUT); /* reads the whole schema: damage shows now */
 	return rc == SQLITE_OK ? 0 : failed(d, rc, path, text);

@@ -28,9 +28,9 @@ enum db_stmt {
  * names the place and the remedy: -EWOULDBLOCK another instance holds the lock; -EPERM the directory is not
  * ours or others may write to it; else what the system said. */
 int db_claim(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX]);
-/* Open (and create) the database in it, bring the schema up to date. It never grows beyond max_bytes (0: no
+/* Open (and create) the database in it. It never grows beyond max_bytes (0: no
  * limit): then writing is -ENOSPC. Errors as above: -EPERM it is no regular file, or another user's; -EFBIG
- * it is larger already; -EBADMSG it is damaged, no database, or from a newer version. Nothing is put aside
+ * it is larger already; -EBADMSG it is damaged, no database, or of another version (schema.def). Nothing is put aside
  * or made anew then; it may be tried again. Until it is open every statement fails. -ESTALE: the directory
  * has been replaced since it was claimed, and nothing in the new one can be opened by this process. */
 int db_open(struct db *d, uint64_t max_bytes, char ret_text[static DB_TEXT_MAX]);

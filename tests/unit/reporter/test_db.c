@@ -5,7 +5,6 @@
 #include <malloc.h>
 
 #include "reporter/history/attention.h"
-#include "reporter/history/schema.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
@@ -246,76 +245,6 @@ TEST(the_file_has_a_limit)
 	ck_assert_int_eq(test_open(dir, (uint64_t)max, &db, text), 0);
 }
 
-TEST(newer_schema_is_refused)
-{
-	char text[DB_TEXT_MAX] = "", path[128], version[64];
-	sqlite3 *sql = NULL;
-
-	db_close(&db);
-	(void)snprintf(version, sizeof(version), "PRAGMA user_version = %d", schema_version());
-	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
-	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
-	ck_assert_int_eq(sqlite3_exec(sql, "PRAGMA user_version = 9999", NULL, NULL, NULL), SQLITE_OK);
-	(void)sqlite3_close(sql);
-	ck_assert_int_eq(test_open(dir, 0, &db, text), -EBADMSG);
-	ck_assert_ptr_nonnull(strstr(text, "newer version"));
-	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
-	ck_assert_int_eq(sqlite3_exec(sql, version, NULL, NULL, NULL), SQLITE_OK);
-	(void)sqlite3_close(sql);
-	db = test_db_open(dir);
-}
-
-/* As if a program of that version had written these rows. */
-static void open_file_of(int version, const char *rows)
-{
-	char path[128];
-	sqlite3 *sql = NULL;
-
-	db_close(&db);
-	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
-	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
-	ck_assert_int_eq(schema_migrate(sql, version), SQLITE_OK);
-	ck_assert_int_eq(sqlite3_exec(sql, rows, NULL, NULL, NULL), SQLITE_OK);
-	(void)sqlite3_close(sql);
-	db = test_db_open(dir);
-}
-
-/* Every column that an older version did not know reads as what was true then. */
-TEST(file_of_the_first_version_is_brought_up_to_date)
-{
-	static const char rows[] =
-		"INSERT INTO intents(id, intent_at, cluster_name, observe, duty, ns, name, uid, rv, subject, "
-		"since, reason,"
-		" evidence) VALUES(7, 1000, 'prod', 0, 0, 'shop', 'web-1', 'u7', '42', 'o7', 900, "
-		"'ImagePullFailed', 'x');"
-		"INSERT INTO results(id, result_at, at, outcome, reason, detail, http, target, target_uid, "
-		"target_rv,"
-		" replicas) VALUES(7, 2000, 1900, 0, 'Scaled', '', 200, 'deployments.apps/shop/web', 'd7', "
-		"'43', 3);"
-		"INSERT INTO since(cluster_name, owner, revision, at) VALUES('prod', 'o7', 'r', 900);";
-	struct msg m = { .type = MSG_FAILING_SINCE_ROW };
-	int64_t n = -1;
-
-	open_file_of(1, rows);
-	sqlite3_stmt *st = db_stmt(db, DB_FAILING_SINCE_ROW, db_i("id", 1));
-
-	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
-	db_read_msg(st, &m);
-	ck_assert_int_eq(m.u.failing_since_row.at, 900);
-	ck_assert_int_eq(m.u.failing_since_row.attempted, 0);
-	m = (struct msg){ .type = MSG_CTL_HISTORY_ROW };
-	st = db_stmt(db, DB_HISTORY_ACTION, db_i("id", 7));
-	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
-	db_read_msg(st, &m);
-	ck_assert_uint_eq(m.u.ctl_history_row.action, ACTION_DELETE);
-	ck_assert_int_eq(m.u.ctl_history_row.replicas, 3);
-	ck_assert_int_eq(db_number(db_stmt(db, DB_OPEN_COUNT), &n), 0);
-	ck_assert_int_eq(n, 1);
-	db_close(&db);
-	db = test_db_open(dir); /* nothing is done twice */
-}
-
 static int number(sqlite3 *sql, const char *pragma)
 {
 	sqlite3_stmt *st = NULL;
@@ -326,6 +255,50 @@ static int number(sqlite3 *sql, const char *pragma)
 
 	(void)sqlite3_finalize(st);
 	return n;
+}
+
+/* Of a newer and of an older version. */
+TEST(a_file_of_another_version_is_refused_and_left_alone)
+{
+	static const int versions[] = { 1, 9999, -1 };
+	char text[DB_TEXT_MAX] = "", path[128], pragma[64];
+	sqlite3 *sql = NULL;
+
+	db_close(&db);
+	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
+	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
+	const int mine = number(sql, "PRAGMA user_version");
+
+	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
+		(void)snprintf(pragma, sizeof(pragma), "PRAGMA user_version = %d", versions[i]);
+		ck_assert_int_eq(sqlite3_exec(sql, pragma, NULL, NULL, NULL), SQLITE_OK);
+		(void)sqlite3_close(sql);
+		ck_assert_int_eq(test_open(dir, 0, &db, text), -EBADMSG);
+		ck_assert_ptr_nonnull(strstr(text, "another version"));
+		ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
+		ck_assert_int_eq(number(sql, "PRAGMA user_version"), versions[i]);
+	}
+	(void)snprintf(pragma, sizeof(pragma), "PRAGMA user_version = %d", mine);
+	ck_assert_int_eq(sqlite3_exec(sql, pragma, NULL, NULL, NULL), SQLITE_OK);
+	(void)sqlite3_close(sql);
+	db = test_db_open(dir);
+}
+
+/* What a start without room left behind can be taken up: there is no table, or there are all. */
+TEST(tables_are_made_whole_or_not_at_all)
+{
+	char text[DB_TEXT_MAX] = "", path[128];
+	sqlite3 *sql = NULL;
+
+	db_close(&db);
+	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(test_open(dir, UINT64_C(12) * 4096, &db, text), -ENOSPC);
+	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
+	ck_assert_int_eq(number(sql, "PRAGMA user_version"), 0);
+	ck_assert_int_eq(number(sql, "SELECT count(*) FROM sqlite_master"), 0);
+	(void)sqlite3_close(sql);
+	db = test_db_open(dir);
 }
 
 static int put_saved(const char *key)
@@ -389,65 +362,6 @@ TEST(transaction_is_written_whole_or_not_at_all)
 	ck_assert_int_eq(saved_keys(), 2);
 	ck_assert_int_lt(db_end(db, 0), 0);
 	ck_assert_int_eq(db_end(db, -EIO), -EIO);
-}
-
-/* The program of before can take up what an upgrade without room left behind. */
-TEST(upgrade_that_fails_leaves_the_version_of_before)
-{
-	char path[128], limit[64];
-	sqlite3 *sql = NULL;
-
-	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
-	db_close(&db);
-	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
-	ck_assert_int_eq(schema_migrate(sql, 1), SQLITE_OK);
-	const int pages = number(sql, "PRAGMA page_count");
-
-	(void)snprintf(limit, sizeof(limit), "PRAGMA max_page_count = %d", pages + 12);
-	ck_assert_int_eq(number(sql, limit), pages + 12);
-	ck_assert_int_eq(schema_migrate(sql, schema_version()), SQLITE_FULL);
-	ck_assert_int_eq(number(sql, "PRAGMA user_version"), 1);
-	ck_assert_int_eq(number(sql, "PRAGMA page_count"), pages);
-	ck_assert_int_eq(number(sql, "PRAGMA max_page_count = 10000"), 10000);
-	ck_assert_int_eq(schema_migrate(sql, schema_version()), SQLITE_OK);
-	(void)sqlite3_close(sql);
-	db = test_db_open(dir);
-}
-
-TEST(what_the_second_version_left_open_is_open)
-{
-	static const char rows[] =
-		"INSERT INTO intents(id, intent_at, cluster_name, observe, duty, ns, name, uid, rv, subject, "
-		"since, reason, evidence, closed, origin)"
-		" VALUES(7, 1000, 'prod', 0, 2, 'shop', 'web-1', 'u7', '42', 'o7', 900, 'x', 'x', 1, 0),"
-		" (8, 1001, 'prod', 0, 0, 'shop', 'web-2', 'u8', '42', 'u8', 900, 'x', 'x', 0, 0),"
-		" (9, 1002, 'prod', 0, 2, 'shop', 'web-1', 'u7', '42', 'o7', 900, 'x', 'x', 1, 7);"
-		"INSERT INTO results(id, result_at, at, outcome, reason, detail, http, target, target_uid, "
-		"target_rv, replicas)"
-		" VALUES(7, 2000, 1900, 0, 'Scaled', '', 200, 'deployments.apps/shop/web', 'd7', '43', 3),"
-		" (9, 2001, 1901, 0, 'Scaled', '', 200, 'deployments.apps/shop/web', 'd7', '44', 0);";
-	const struct msg reverted = { .type = MSG_SAVED,
-				      .u.saved = { .kind = "reverted", .key = "o7/r", .at = 5, .count = 1 } };
-	struct attention attention;
-	int64_t n = -1;
-
-	open_file_of(2, rows);
-	ck_assert_int_eq(db_number(db_stmt(db, DB_OPEN_COUNT), &n), 0);
-	ck_assert_int_eq(n, 1);
-	ck_assert_int_eq(db_number(db_stmt(db, DB_OPEN_IDS), &n), 0);
-	ck_assert_int_eq(n, 8);
-	sqlite3_stmt *st = db_stmt(db, DB_SHOW, db_i("id", 7));
-
-	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
-	ck_assert_str_eq((const char *)sqlite3_column_text(st, sqlite3_column_count(st) - 1), "9");
-	(void)sqlite3_reset(st);
-	ck_assert_int_eq(attention_note(db, &reverted, "prod"), 0);
-	ck_assert_int_eq(attention_begin(db, &attention), 0);
-	ck_assert_uint_eq(attention.n, 1);
-	ck_assert_str_eq(attention.v[0].names, "deployments.apps/shop/web");
-	ck_assert_int_eq(attention.v[0].duty, DUTY_IMAGE_PULL);
-	attention_done(&attention);
 }
 
 TEST_MAIN("reporter/db")
