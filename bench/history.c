@@ -10,8 +10,8 @@
 #include "model/duties.h"
 #include "model/news.h"
 #include "reporter/history/history.h"
-#include "reporter/outbox/outbox.h"
-#include "reporter/outbox/tell_actions.h"
+#include "reporter/notify/outbox.h"
+#include "reporter/notify/action_messages.h"
 
 #define COMMIT 50   /* deletions of one commit: what arrives in 10 ms at 5,000 a second */
 #define TELL   1000 /* of one message */
@@ -114,7 +114,7 @@ static void tell(const struct settings *s)
 	struct outbox_row row;
 	bool put = false, more = false;
 
-	if (tell_actions(db, s, NULL, &put, &more) < 0 || !put)
+	if (action_messages_put(db, s, NULL, &put, &more) < 0 || !put)
 		fail("nothing is told");
 	while (outbox_next(db, s->sinks[0].name, &row) > 0) {
 		if (outbox_begin(db, row.id) < 0 || outbox_end(db, row.id, OUTBOX_DONE, "") < 0)
@@ -140,7 +140,7 @@ static void open_history(const char *folder)
 		fail(text);
 	str_list_add(&clusters, "prod", strlen("prod"));
 	history = history_new(db, &clusters, on_committed, NULL);
-	if (tell_actions_begin(db) < 0)
+	if (action_messages_begin(db) < 0)
 		fail(db_error(db));
 }
 

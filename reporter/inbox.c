@@ -13,7 +13,7 @@
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "reporter/desk.h"
+#include "reporter/report_requests.h"
 #include "reporter/history/attention.h"
 #include "reporter/history/response_stream.h"
 
@@ -39,11 +39,11 @@ struct inbox {
 	struct db *db;
 	struct stats *stats;
 	struct digest_runner *runner;
-	struct telling *telling;
+	struct notifier *notifier;
 	struct history *history;
-	struct present *present;
+	struct status_snapshot *snapshot;
 	struct response_stream *stream;
-	struct desk *desk;
+	struct report_requests *requests;
 	struct event *flush, *prune;
 	uint64_t days_kept; /* by the last prune */
 	unsigned commit_failures;
@@ -84,7 +84,7 @@ static void on_committed(void *ctx, const struct history_entry *e)
 		ack.u.intent_ack.written = e->effect != HISTORY_CONFLICT;
 		send_ack(i, &ack);
 	} else if (e->m->type == MSG_RECORD) {
-		telling_action_ended(i->telling);
+		notifier_action_ended(i->notifier);
 		ack.type = MSG_RECORD_ACK;
 		ack.u.record_ack.id = e->m->u.record.id;
 		send_ack(i, &ack);
@@ -289,12 +289,12 @@ static void send_answer(void *ctx, const struct msg *m)
 
 static void on_ctl_report(struct inbox *i, const struct msg *m)
 {
-	desk_on_ask(i->desk, &m->u.ctl_report);
+	report_requests_on_ask(i->requests, &m->u.ctl_report);
 }
 
 static void on_ctl_sinks(struct inbox *i, const struct msg *m)
 {
-	telling_answer(i->telling, m->u.ctl_sinks.conn, send_answer, i);
+	notifier_answer(i->notifier, m->u.ctl_sinks.conn, send_answer, i);
 }
 
 static void on_ctl_restore(struct inbox *i, const struct msg *m)
@@ -332,7 +332,7 @@ static void on_watch_stats(struct inbox *i, const struct msg *m)
 	if (s->cluster >= i->settings->cluster_names.n)
 		return;
 	stats_watch(i->stats, history_cluster_name(i->history, s->cluster), m);
-	present_watch(i->present, history_cluster_name(i->history, s->cluster), s);
+	status_snapshot_watch(i->snapshot, history_cluster_name(i->history, s->cluster), s);
 	note_guards(i, s);
 	digest_runner_synced(i->runner, s->cluster, s->synced);
 }
@@ -372,8 +372,8 @@ static void on_trouble_row(struct inbox *i, const struct msg *m)
 	const struct msg_trouble_row *r = &m->u.trouble_row;
 
 	stats_trouble(i->stats, r);
-	present_trouble(i->present, r);
-	telling_trouble(i->telling, &m->u.trouble_row);
+	status_snapshot_trouble(i->snapshot, r);
+	notifier_trouble(i->notifier, &m->u.trouble_row);
 }
 
 static void on_child_stats(struct inbox *i, const struct msg *m)
@@ -448,20 +448,20 @@ void inbox_on_room(struct inbox *i)
 /* -- from start to end -- */
 
 struct inbox *inbox_new(struct process *p, const struct settings *s, struct db *db, struct stats *stats,
-			struct digest_runner *runner, struct telling *telling)
+			struct digest_runner *runner, struct notifier *notifier)
 {
 	static const struct response_stream_ops ops = { send_row, on_trouble };
-	static const struct desk_ops desk = { send_answer };
+	static const struct report_requests_ops ops_of_requests = { send_answer };
 	struct event_base *base = process_base(p);
 	struct inbox *i = xcalloc(1, sizeof(*i));
 
 	*i = (struct inbox){
-		.process = p, .settings = s, .db = db, .stats = stats, .runner = runner, .telling = telling
+		.process = p, .settings = s, .db = db, .stats = stats, .runner = runner, .notifier = notifier
 	};
-	i->present = present_new();
+	i->snapshot = status_snapshot_new();
 	i->history = history_new(db, &s->cluster_names, on_committed, i);
 	i->stream = response_stream_new(base, &ops, i);
-	i->desk = desk_new(base, s, db, runner, &desk, i);
+	i->requests = report_requests_new(base, s, db, runner, &ops_of_requests, i);
 	i->flush = evtimer_new(base, on_flush, i);
 	i->prune = evtimer_new(base, on_prune, i);
 	return i;
@@ -477,10 +477,10 @@ void inbox_free(struct inbox **i)
 {
 	if (!*i)
 		return;
-	desk_free(&(*i)->desk);
+	report_requests_free(&(*i)->requests);
 	response_stream_free(&(*i)->stream);
 	history_free(&(*i)->history);
-	present_free(&(*i)->present);
+	status_snapshot_free(&(*i)->snapshot);
 	event_free((*i)->flush);
 	event_free((*i)->prune);
 	free((*i)->acks);
@@ -493,9 +493,9 @@ struct history *inbox_history(struct inbox *i)
 	return i->history;
 }
 
-const struct present *inbox_present(const struct inbox *i)
+const struct status_snapshot *inbox_snapshot(const struct inbox *i)
 {
-	return i->present;
+	return i->snapshot;
 }
 
 int inbox_check(const struct inbox *i)

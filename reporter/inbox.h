@@ -5,10 +5,10 @@
 #define REPORTER_INBOX_H
 
 #include "process/process.h"
-#include "reporter/digest/runner.h"
+#include "reporter/report/runner.h"
 #include "reporter/history/history.h"
-#include "reporter/present.h"
-#include "reporter/telling.h"
+#include "reporter/status_snapshot.h"
+#include "reporter/notifier.h"
 #include "reporter/web/stats.h"
 
 struct inbox;
@@ -17,13 +17,13 @@ struct inbox;
 /* The settings changed: what is too old by them goes now. */
 void inbox_settings_changed(struct inbox *i);
 struct inbox *inbox_new(struct process *p, const struct settings *s, struct db *db, struct stats *stats,
-			struct digest_runner *runner, struct telling *telling);
+			struct digest_runner *runner, struct notifier *notifier);
 /* Accepts NULL. */
 void inbox_free(struct inbox **i);
 /* What is written goes through it; borrowed. */
 struct history *inbox_history(struct inbox *i);
 /* What it was told of the present; borrowed. */
-const struct present *inbox_present(const struct inbox *i);
+const struct status_snapshot *inbox_snapshot(const struct inbox *i);
 /* Can all be read that the supervisor has to be told? 0 or negative errno. */
 int inbox_check(const struct inbox *i);
 /* The history is open and messages may be sent: tell the supervisor what is open, write what has come since.

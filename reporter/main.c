@@ -15,7 +15,7 @@
 #include "base/xalloc.h"
 #include "http/global.h"
 #include "reporter/inbox.h"
-#include "reporter/telling.h"
+#include "reporter/notifier.h"
 #include "reporter/web/listener.h"
 
 /* What runs at a drain is given this long. */
@@ -32,7 +32,7 @@ struct reporter {
 	struct db *db;
 	struct stats stats;
 	struct web_listener *listener;
-	struct telling *telling;
+	struct notifier *notifier;
 	struct digest_runner *runner;
 	struct inbox *inbox;
 	struct event *wake, *drain_limit, *listen_again, *open_again;
@@ -46,15 +46,15 @@ struct reporter {
 
 static int check_settings(const struct settings *s, const char **reterr)
 {
-	struct digest_options options = { 0 };
+	struct report_schedule options = { 0 };
 
 	if (!s->state_dir || s->state_dir[0] != '/') {
 		*reterr = "stateDir: an absolute path is needed";
 		return -EINVAL;
 	}
-	const int err = digest_options_from_settings(s, &options, reterr);
+	const int err = report_schedule_parse(s, &options, reterr);
 
-	digest_options_done(&options);
+	report_schedule_done(&options);
 	return err;
 }
 
@@ -66,10 +66,10 @@ static void use_settings(struct reporter *r)
 
 static void use_schedule(struct reporter *r)
 {
-	struct digest_options options = { 0 };
+	struct report_schedule options = { 0 };
 	const char *why;
 
-	(void)digest_options_from_settings(&r->settings, &options, &why); /* was checked */
+	(void)report_schedule_parse(&r->settings, &options, &why); /* was checked */
 	digest_runner_set_options(r->runner, &options);
 }
 
@@ -116,7 +116,7 @@ static void ended(void *ctx, const struct scheduled_run *run)
 		   kv_s("result", run_state_name(run->state)), kv_s("due", due),
 		   kv_s("late", run->late ? "yes" : "no"), kv_u("workloads", run->workloads),
 		   kv_u("pods", run->pods), kv_s("no_answer_from", run->incomplete));
-	telling_wake(r->telling);
+	notifier_wake(r->notifier);
 }
 
 static void trouble(void *ctx, int err, const char *what)
@@ -167,7 +167,7 @@ static void start_with_history(struct reporter *r)
 		process_exit(r->process, EXIT_CODE_TEMPORARY);
 		return;
 	}
-	telling_history_opened(r->telling);
+	notifier_history_opened(r->notifier);
 	start_digest(r);
 }
 
@@ -228,7 +228,7 @@ static void on_commit(struct process *p, struct settings *s)
 
 	take_settings(r, s);
 	use_settings(r);
-	telling_use_settings(r->telling);
+	notifier_use_settings(r->notifier);
 	if (!db_is_open(r->db)) { /* who changes the settings waits to see whether it works now */
 		open_history(r);
 		return;
@@ -243,10 +243,11 @@ static void on_request(void *ctx, const struct web_request *request, struct list
 {
 	struct reporter *r = ctx;
 
-	const struct present_sources from = { &r->settings, r->db, inbox_history(r->inbox), &r->stats };
+	const struct status_snapshot_sources from = { &r->settings, r->db, inbox_history(r->inbox),
+						      &r->stats };
 
 	if (strcmp(request->path, "/") == 0)
-		present_serve(inbox_present(r->inbox), &from, request, ret);
+		status_snapshot_serve(inbox_snapshot(r->inbox), &from, request, ret);
 	else
 		stats_serve(&r->stats, inbox_history(r->inbox), request, ret);
 }
@@ -337,8 +338,8 @@ static int on_confined(struct process *p)
 	struct reporter *r = process_ctx(p);
 
 	r->runner = digest_runner_new(r->db, &digest, r);
-	r->telling = telling_new(p, &r->settings, r->db, &r->stats, finish_drain, r);
-	r->inbox = inbox_new(p, &r->settings, r->db, &r->stats, r->runner, r->telling);
+	r->notifier = notifier_new(p, &r->settings, r->db, &r->stats, finish_drain, r);
+	r->inbox = inbox_new(p, &r->settings, r->db, &r->stats, r->runner, r->notifier);
 	use_settings(r);
 	return open_file(r, r->history_trouble) < 0;
 }
@@ -347,7 +348,7 @@ static void on_ready(struct process *p)
 {
 	struct reporter *r = process_ctx(p);
 
-	telling_start(r->telling);
+	notifier_start(r->notifier);
 	if (db_is_open(r->db))
 		start_with_history(r);
 	else
@@ -379,7 +380,7 @@ static void on_drain(struct process *p)
 	(void)evtimer_add(r->drain_limit, CLOCK_TIMEVAL(DRAIN_MS));
 	digest_runner_drain(r->runner);
 	(void)inbox_finish(r->inbox); /* what has just ended is told, too */
-	if (telling_drain(r->telling))
+	if (notifier_drain(r->notifier))
 		finish_drain(r);
 }
 
@@ -390,9 +391,9 @@ static void on_done(struct process *p)
 	if (!r)
 		return;
 	listener_free(&r->listener);
-	digest_runner_free(&r->runner); /* an operator may wait for it at the desk */
+	digest_runner_free(&r->runner); /* an operator may wait for its preview */
 	inbox_free(&r->inbox);
-	telling_free(&r->telling);
+	notifier_free(&r->notifier);
 	db_close(&r->db);
 	stats_done(&r->stats);
 	if (r->wake)

@@ -206,10 +206,11 @@ static int failed(const struct db *d, int rc, const char *path, char *text)
 	const int r = db_errno(rc);
 
 	if (rc == SQLITE_MISMATCH)
-		return str_fail(text, DB_TEXT_MAX, -EBADMSG,
-				"%s: was written by another version of this program; use that version, or move "
-				"the file away",
-				path);
+		return str_fail(
+			text, DB_TEXT_MAX, -EBADMSG,
+			"%s: was written by another version of this program; use that version, or move "
+			"the file away",
+			path);
 	if (r == -EBADMSG)
 		return str_fail(text, DB_TEXT_MAX, r,
 				"%s: is damaged (%s); restore it, or move it away to start a new history",

@@ -30,9 +30,10 @@ enum db_stmt {
 int db_claim(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX]);
 /* Open (and create) the database in it. It never grows beyond max_bytes (0: no
  * limit): then writing is -ENOSPC. Errors as above: -EPERM it is no regular file, or another user's; -EFBIG
- * it is larger already; -EBADMSG it is damaged, no database, or of another version (schema.def). Nothing is put aside
- * or made anew then; it may be tried again. Until it is open every statement fails. -ESTALE: the directory
- * has been replaced since it was claimed, and nothing in the new one can be opened by this process. */
+ * it is larger already; -EBADMSG it is damaged, no database, or of another version (schema.def). Nothing is
+ * put aside or made anew then; it may be tried again. Until it is open every statement fails. -ESTALE: the
+ * directory has been replaced since it was claimed, and nothing in the new one can be opened by this process.
+ */
 int db_open(struct db *d, uint64_t max_bytes, char ret_text[static DB_TEXT_MAX]);
 /* Let go of the pages that are kept for the next question; d may be without a database. */
 void db_trim(struct db *d);

@@ -79,7 +79,7 @@ int history_end_orphans(struct history *h, uint64_t *ret);
  */
 int history_prune(struct history *h, uint64_t *days, bool *ret_more);
 #define HISTORY_DAYS_MIN 2u
-/* How long, and how many, restart counts are kept (reporter/digest/samples.h). */
+/* How long, and how many, restart counts are kept (reporter/report/samples.h). */
 #define HISTORY_SAMPLE_DAYS 14
 #define HISTORY_SAMPLES_MAX 200000u
 

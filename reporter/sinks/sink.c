@@ -264,7 +264,7 @@ static const struct {
 	{ 425, SINK_AGAIN, SINK_BROKEN },
 	{ 429, SINK_AGAIN, SINK_TOO_OFTEN },
 	/* A gateway that gave up waiting does not know what became of the message. */
-	{ 504, SINK_IN_DOUBT, SINK_BROKEN },
+	{ 504, SINK_UNKNOWN, SINK_BROKEN },
 };
 
 void sink_judge_status(long status, struct sink_answer *ret)
@@ -329,7 +329,7 @@ static void interpret_response(const struct sink_settings *s, const struct http_
 /* A refusal lasts until somebody changes the proxy or its rules; what it cannot do now it may do later. */
 static enum sink_verdict judge_proxy(long status)
 {
-	return status >= 400 && status < 500 && status != 408 && status != 429 ? SINK_SHUT : SINK_AGAIN;
+	return status >= 400 && status < 500 && status != 408 && status != 429 ? SINK_BLOCKED : SINK_AGAIN;
 }
 
 void sink_interpret(const struct sink_settings *s, const struct http_result *r, struct sink_answer *ret)
@@ -338,13 +338,13 @@ void sink_interpret(const struct sink_settings *s, const struct http_result *r, 
 	if (r->failure == HTTP_OK) {
 		interpret_response(s, r, ret);
 		if (ret->verdict == SINK_REFUSED && shut_by[ret->cause])
-			ret->verdict = SINK_SHUT;
+			ret->verdict = SINK_BLOCKED;
 		return;
 	}
 	/* An answer that is too large is an answer: the message arrived, what became of it is not known. */
 	const bool arrived = r->failure == HTTP_TOO_LARGE || r->failure == HTTP_ABORTED;
 
-	ret->verdict = arrived || (r->sent && r->failure != HTTP_CONNECT) ? SINK_IN_DOUBT : SINK_AGAIN;
+	ret->verdict = arrived || (r->sent && r->failure != HTTP_CONNECT) ? SINK_UNKNOWN : SINK_AGAIN;
 	ret->cause = SINK_UNREACHABLE;
 	if (r->way.at_proxy) {
 		ret->verdict = judge_proxy(r->way.proxy_status);

@@ -22,8 +22,8 @@ enum sink_verdict {
 	SINK_ACCEPTED,
 	SINK_AGAIN,   /* certainly not delivered, worth another try */
 	SINK_REFUSED, /* certainly not delivered, because of what is in it: no use trying again */
-	SINK_SHUT,    /* certainly not delivered, nor would another one be until somebody corrects the sink */
-	SINK_IN_DOUBT, /* it may have been delivered */
+	SINK_BLOCKED, /* certainly not delivered, nor would another one be until somebody corrects the sink */
+	SINK_UNKNOWN, /* it may have been delivered */
 };
 /* What an operator has to look at. */
 enum sink_cause {
@@ -86,7 +86,7 @@ struct sink_ops {
 			struct sink_request *rq);
 	/* What an HTTP answer says: verdict, cause, code, and a message in *ret_text (NULL when it has none;
 	 * the caller frees it). False when such a sink does not say that. It says SINK_REFUSED of both kinds:
-	 * which of them are SINK_SHUT says the cause (sink.c, shut_by). */
+	 * which of them are SINK_BLOCKED says the cause (sink.c, shut_by). */
 	bool (*interpret)(const struct http_result *r, struct sink_answer *ret, char **ret_text);
 };
 /* NULL while a type has none. */

@@ -258,7 +258,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 
 	w.o = (struct reporter_stage_options){ .no_history = b % 32 == 7,
 					       .max_bytes = b % 32 == 6 ? 400000 : 0,
-					       .verdict = (enum sink_verdict)(next() % (SINK_IN_DOUBT + 1)),
+					       .verdict = (enum sink_verdict)(next() % (SINK_UNKNOWN + 1)),
 					       .on_msg = on_msg };
 	make_settings(&s, 0);
 	reporter_stage_start(&w.o, &s);

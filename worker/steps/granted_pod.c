@@ -43,7 +43,7 @@ static void add_evidence(struct action *a)
 	if (!str_empty(p->owner.uid))
 		action_add_evidence(a, "controlled by %.*s %.*s", STR_ARG(p->owner.kind),
 				    STR_ARG(p->owner.name));
-	/* The news count deletions by node (reporter/outbox/tell_actions.c). */
+	/* The news count deletions by node (reporter/notify/action_messages.c). */
 	if (!str_empty(p->node))
 		action_add_evidence(a, "on node %.*s", STR_ARG(p->node));
 	else if (is_forced(a))

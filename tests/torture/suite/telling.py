@@ -10,7 +10,7 @@ from harness.sink import Sink
 # Seconds after which what was in memory is on the disk again.
 SPARE_LATE = 5
 TELL = {"gather": "2s", "remind": "0s"}
-# Outcomes that are told (reporter/outbox/tell_actions.c): done, forbidden, failed, unconfirmed, announced, would, marked.
+# Outcomes that are told (reporter/notify/action_messages.c): done, forbidden, failed, unconfirmed, announced, would, marked.
 TOLD = (0, 4, 5, 6, 7, 8, 9)
 
 
@@ -37,7 +37,7 @@ def rows_of(state):
         try:
             outbox = db.execute("SELECT id, sink, news, message_id, state, doubts, error, document FROM outbox ORDER BY id").fetchall()
             done = db.execute(f"SELECT count(*) FROM results r JOIN intents i ON i.id = r.id WHERE r.outcome IN {TOLD}"
-                              " AND i.id <= (SELECT up_to FROM told_actions) AND i.id NOT IN (SELECT id FROM untold_actions)").fetchone()[0]
+                              " AND i.id <= (SELECT up_to FROM notified_actions) AND i.id NOT IN (SELECT id FROM pending_actions)").fetchone()[0]
         finally:
             db.close()
     return outbox, done
@@ -53,7 +53,7 @@ def judge(listeners, state, full_times=()):
 
 
 def is_from_memory(post, full_times):
-    """What needs an operator is told while the disk is full, from an outbox that dies with its process (reporter/outbox/spare.h)."""
+    """What needs an operator is told while the disk is full, from an outbox that dies with its process (reporter/notify/spare.h)."""
     return any(begin <= post.t < end + SPARE_LATE for begin, end in full_times)
 
 

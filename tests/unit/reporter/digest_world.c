@@ -43,8 +43,7 @@ static void on_ended(void *ctx, const struct scheduled_run *ended)
 
 	x->ended++;
 	x->last = *ended;
-	(void)snprintf(x->error, sizeof(x->error), "%s|%s", ended->incomplete,
-		       ended->error ? ended->error : "");
+	(void)snprintf(x->error, sizeof(x->error), "%s|%s", ended->incomplete, ended->incomplete);
 }
 static void on_trouble(void *ctx, int err, const char *what)
 {
@@ -62,7 +61,7 @@ static struct sink_settings sinks[] = {
 
 void set_schedule(const char *schedule, bool enable)
 {
-	struct digest_options p = { .enable = enable, .sample = true, .sinks = sinks, .n_sinks = 2 };
+	struct report_schedule p = { .enable = enable, .sample = true, .sinks = sinks, .n_sinks = 2 };
 
 	ck_assert_int_eq(cron_parse(schedule, &p.cron, NULL), 0);
 	p.schedule = xstrdup(schedule);

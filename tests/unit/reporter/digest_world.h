@@ -2,11 +2,11 @@
  * the messages it put into the outbox.
  * Layer: tests. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TESTS_UNIT_REPORTER_DIGEST_WORLD_H
-#define TESTS_UNIT_REPORTER_DIGEST_WORLD_H
+#ifndef TESTS_UNIT_REPORTER_REPORT_WORLD_H
+#define TESTS_UNIT_REPORTER_REPORT_WORLD_H
 
-#include "reporter/digest/runner.h"
-#include "reporter/outbox/outbox.h"
+#include "reporter/report/runner.h"
+#include "reporter/notify/outbox.h"
 #include "tests/unit/reporter/support.h"
 
 /* Monday 2023-11-13 09:00:00 UTC; the schedule fires daily at 09:00. The fixture starts 10 s before. */

@@ -1,7 +1,7 @@
 /* test_alarm_stage.c - what a sink hears next of an alarm, and how often of objects that join it. */
 // SPDX-License-Identifier: Apache-2.0
 #include "base/cleanup.h"
-#include "reporter/outbox/alarm_stage.h"
+#include "reporter/notify/alarm_stage.h"
 #include "tests/suite.h"
 
 #define MINUTE INT64_C(60000)
@@ -25,7 +25,7 @@
 static const struct {
 	const char *what;
 	struct alarm_state alarm;
-	struct alarm_told told;
+	struct alarm_notice told;
 	int64_t remind_ms;
 	enum alarm_stage stage;
 } rows[] = {
@@ -74,12 +74,12 @@ static unsigned rings(int64_t every_ms, int64_t for_ms, int64_t *ret_longest_ms)
 {
 	struct alarm_state alarm = { .begin_at = NOW, .newest = 1 };
 	struct alarm_pace pace = { NOW, MINUTE, 0 };
-	struct alarm_told told = { 0 };
+	struct alarm_notice told = { 0 };
 	int64_t joined_at = 0; /* the oldest that was not told */
 	unsigned n = 0;
 
 	*ret_longest_ms = 0;
-	told = alarm_told_now(&alarm, &told, &pace, STAGE_BEGUN);
+	told = alarm_notice_now(&alarm, &told, &pace, STAGE_BEGUN);
 	for (pace.now = NOW; pace.now <= NOW + for_ms; pace.now += MINUTE / 2) {
 		if ((pace.now - NOW) % every_ms == 0 && pace.now > NOW) {
 			alarm.newest++;
@@ -89,7 +89,7 @@ static unsigned rings(int64_t every_ms, int64_t for_ms, int64_t *ret_longest_ms)
 			continue;
 		if (pace.now - joined_at > *ret_longest_ms)
 			*ret_longest_ms = pace.now - joined_at;
-		told = alarm_told_now(&alarm, &told, &pace, STAGE_MORE);
+		told = alarm_notice_now(&alarm, &told, &pace, STAGE_MORE);
 		ck_assert_int_eq(told.up_to, alarm.newest);
 		joined_at = 0;
 		n++;
@@ -112,13 +112,13 @@ TEST(after_a_quiet_time_the_pause_is_short_again)
 {
 	const struct alarm_state alarm = STANDS(9);
 	const struct alarm_pace pace = { NOW, MINUTE, DAY };
-	const struct alarm_told busy = TOLD(2 * HOUR - 1, 7, HOUR), quiet = TOLD(2 * HOUR, 7, HOUR);
+	const struct alarm_notice busy = TOLD(2 * HOUR - 1, 7, HOUR), quiet = TOLD(2 * HOUR, 7, HOUR);
 
-	ck_assert_int_eq(alarm_told_now(&alarm, &busy, &pace, STAGE_MORE).pause_ms, HOUR);
-	ck_assert_int_eq(alarm_told_now(&alarm, &quiet, &pace, STAGE_MORE).pause_ms, MINUTE);
+	ck_assert_int_eq(alarm_notice_now(&alarm, &busy, &pace, STAGE_MORE).pause_ms, HOUR);
+	ck_assert_int_eq(alarm_notice_now(&alarm, &quiet, &pace, STAGE_MORE).pause_ms, MINUTE);
 	/* A reminder tells of all, and makes no pause longer or shorter. */
-	ck_assert_int_eq(alarm_told_now(&alarm, &quiet, &pace, STAGE_LASTS).pause_ms, HOUR);
-	ck_assert_int_eq(alarm_told_now(&alarm, &quiet, &pace, STAGE_LASTS).up_to, 9);
+	ck_assert_int_eq(alarm_notice_now(&alarm, &quiet, &pace, STAGE_LASTS).pause_ms, HOUR);
+	ck_assert_int_eq(alarm_notice_now(&alarm, &quiet, &pace, STAGE_LASTS).up_to, 9);
 }
 
 TEST_MAIN("reporter/alarm_stage")

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "model/duties.h"
 #include "model/guards.h"
-#include "reporter/digest/compose.h"
+#include "reporter/report/compose.h"
 #include "reporter/history/attention.h"
 #include "reporter/history/history.h"
 #include "tests/suite.h"

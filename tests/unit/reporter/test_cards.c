@@ -12,10 +12,10 @@
 #include "base/xalloc.h"
 #include "model/guards.h"
 #include "reporter/history/attention.h"
-#include "reporter/outbox/outbox.h"
-#include "reporter/outbox/sender.h"
-#include "reporter/outbox/tell_actions.h"
-#include "reporter/outbox/tell_attention.h"
+#include "reporter/notify/outbox.h"
+#include "reporter/notify/sender.h"
+#include "reporter/notify/action_messages.h"
+#include "reporter/notify/alarm_messages.h"
 #include "reporter/sinks/sink.h"
 #include "tests/unit/reporter/sink_document.h"
 
@@ -25,7 +25,7 @@
 /* One sink of each language is told; its messages are then composed for every type. */
 static struct sink_settings sinks[LANGUAGE__MAX];
 static struct settings settings;
-static struct tell_attention *attention;
+static struct alarm_messages *attention;
 static json_t *cards[SINK_TYPE__MAX];
 
 static void setup(void)
@@ -37,8 +37,8 @@ static void setup(void)
 		};
 	settings = (struct settings){ .sinks = sinks, .n_sinks = LANGUAGE__MAX, .gather_ms = MINUTE };
 	settings.cluster_names = w.clusters;
-	attention = tell_attention_new(w.db);
-	ck_assert_int_eq(tell_actions_begin(w.db), 0);
+	attention = alarm_messages_new(w.db);
+	ck_assert_int_eq(action_messages_begin(w.db), 0);
 	for (enum sink_type t = 0; t < SINK_TYPE__MAX; t++)
 		cards[t] = json_object();
 }
@@ -47,11 +47,11 @@ static void teardown(void)
 {
 	for (enum sink_type t = 0; t < SINK_TYPE__MAX; t++)
 		json_decref(cards[t]);
-	tell_attention_free(&attention);
+	alarm_messages_free(&attention);
 	world_teardown();
 }
 
-/* In the place of reporter/outbox/sender.c: every sink is well. */
+/* In the place of reporter/notify/sender.c: every sink is well. */
 const char *sender_sink(const struct sender *r, size_t i, int64_t *ret_down_at, const char **ret_why)
 {
 	(void)r;
@@ -181,7 +181,7 @@ static void do_all(void)
 	act(3, DUTY_EVICTED, ACTION_DELETE, "cron-1", "pods/shop/cron-1", OUTCOME_DONE, "Evicted");
 	act(4, DUTY_EVICTED, ACTION_DELETE, "cron-2", "pods/shop/cron-2", OUTCOME_DONE, "Evicted");
 	act(5, DUTY_EVICTED, ACTION_DELETE, "cron-3", "pods/shop/cron-3", OUTCOME_FORBIDDEN, "Evicted");
-	ck_assert_int_eq(tell_actions(w.db, &settings, NULL, &put, &more), 0);
+	ck_assert_int_eq(action_messages_put(w.db, &settings, NULL, &put, &more), 0);
 	ck_assert(put && !more);
 }
 
@@ -195,7 +195,7 @@ static void need(bool on)
 		(struct msg_trouble_row){ .trouble = TROUBLE_FORBIDDEN, .n = on, .since = clock_wall_ms() };
 	test_set(&m, trouble_row.cluster_name, "prod");
 	test_set(&m, trouble_row.detail, "the API server answered 401: the credential is not accepted");
-	tell_attention_trouble(attention, &m.u.trouble_row);
+	alarm_messages_trouble(attention, &m.u.trouble_row);
 	ck_assert_int_eq(attention_note_guards(w.db, on ? GUARD_BIT(BUDGET) : 0,
 					       on ? "deleteEvictedPod: 30 of 30 spent" : "", "prod"),
 			 0);
@@ -204,7 +204,7 @@ static void need(bool on)
 		const struct sender *sender = (const struct sender *)(const void *)&settings;
 
 		clock_fake_advance(on ? ATTENTION_LASTING_MS : MINUTE);
-		ck_assert_int_eq(tell_attention(attention, w.db, &settings, NULL, sender, &put), 0);
+		ck_assert_int_eq(alarm_messages_put(attention, w.db, &settings, NULL, sender, &put), 0);
 	}
 }
 

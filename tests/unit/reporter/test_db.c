@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <malloc.h>
 
-#include "reporter/history/attention.h"
+#include "base/cleanup.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 

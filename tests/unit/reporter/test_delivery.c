@@ -281,7 +281,7 @@ TEST(answers_that_are_none_leave_doubt)
 
 		begin(&r, &s);
 		deliver(&r);
-		ck_assert_int_eq(r.a.verdict, SINK_IN_DOUBT);
+		ck_assert_int_eq(r.a.verdict, SINK_UNKNOWN);
 		ck_assert_uint_eq(server.log->requests, 1);
 		end(&r);
 		server_stop(&server);

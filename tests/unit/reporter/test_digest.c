@@ -1,6 +1,6 @@
 /* test_digest.c - grouping and order of a digest. */
 // SPDX-License-Identifier: Apache-2.0
-#include "reporter/digest/digest.h"
+#include "reporter/report/digest.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 

@@ -324,9 +324,9 @@ TEST(a_few_rows_are_looked_at_at_once)
 		digest_runner_on_row(run, &m.u.digest_row);
 	}
 	answer_end(0, true);
-	ck_assert_uint_eq(w.n_looks, EDITION_LOOKS_OPEN);
+	ck_assert_uint_eq(w.n_looks, REPORT_RUN_LOOKS_OPEN);
 	answer_look(1, true);
-	ck_assert_uint_eq(w.n_looks, EDITION_LOOKS_OPEN + 1);
+	ck_assert_uint_eq(w.n_looks, REPORT_RUN_LOOKS_OPEN + 1);
 	answer_look(0, true);
 	for (size_t i = 2; i < w.n_looks; i++)
 		answer_look(i, true);
@@ -436,7 +436,7 @@ TEST(the_first_report_knows_what_samples_say)
 static char *previewed;
 static size_t previews;
 
-static void on_preview(void *ctx, const struct edition *e, const struct zone *zone)
+static void on_preview(void *ctx, const struct report_run *e, const struct zone *zone)
 {
 	const struct sink_settings s = { .top = 20 };
 	struct document d;
@@ -445,7 +445,7 @@ static void on_preview(void *ctx, const struct edition *e, const struct zone *zo
 	previews++;
 	free(previewed);
 	previewed = NULL;
-	if (e && edition_compose(e, &s, zone, 0, NULL, &d)) {
+	if (e && report_run_compose(e, &s, zone, 0, NULL, &d)) {
 		previewed = document_to_text(&d);
 		document_done(&d);
 	}

@@ -206,19 +206,19 @@ TEST(test_replies)
 		  "not for all: 550 nobody" },
 		{ { HTTP_OK, 451, true, 0, "451 later" }, SINK_AGAIN, SINK_BROKEN, "451 later" },
 		{ { HTTP_OK, 421, false, 0, "421 bye" }, SINK_AGAIN, SINK_BROKEN, "421 bye" },
-		{ { HTTP_OK, 535, false, 0, "535 no" }, SINK_SHUT, SINK_BAD_SECRET, "535 no" },
-		{ { HTTP_OK, 550, false, 0, "550 who?" }, SINK_SHUT, SINK_BAD_ADDRESS, "550 who?" },
-		{ { HTTP_OK, 571, false, 0, "571 no" }, SINK_SHUT, SINK_FORBIDDEN, "571 no" },
+		{ { HTTP_OK, 535, false, 0, "535 no" }, SINK_BLOCKED, SINK_BAD_SECRET, "535 no" },
+		{ { HTTP_OK, 550, false, 0, "550 who?" }, SINK_BLOCKED, SINK_BAD_ADDRESS, "550 who?" },
+		{ { HTTP_OK, 571, false, 0, "571 no" }, SINK_BLOCKED, SINK_FORBIDDEN, "571 no" },
 		/* what the mail says is the reason, and another one may be taken */
 		{ { HTTP_OK, 554, true, 0, "554 spam" }, SINK_REFUSED, SINK_OTHER, "554 spam" },
 		{ { HTTP_OK, 550, true, 0, "550 spam" }, SINK_REFUSED, SINK_OTHER, "550 spam" },
 		{ { HTTP_OK, 552, true, 0, "552 big" }, SINK_REFUSED, SINK_TOO_LARGE, "552 big" },
 		{ { HTTP_CONNECT, 0, false, 0, "refused" }, SINK_AGAIN, SINK_UNREACHABLE, "refused" },
 		{ { HTTP_CONNECT, 0, false, 0, "down", { true, 0 } }, SINK_AGAIN, SINK_PROXY, "down" },
-		{ { HTTP_CONNECT, 0, false, 0, "login", { true, 407 } }, SINK_SHUT, SINK_PROXY, "login" },
+		{ { HTTP_CONNECT, 0, false, 0, "login", { true, 407 } }, SINK_BLOCKED, SINK_PROXY, "login" },
 		{ { HTTP_BROKEN, 0, false, 0, "cut" }, SINK_AGAIN, SINK_UNREACHABLE, "cut" },
-		{ { HTTP_BROKEN, 0, true, 0, "cut" }, SINK_IN_DOUBT, SINK_UNREACHABLE, "cut" },
-		{ { HTTP_TIMEOUT, 0, true, 0, "late" }, SINK_IN_DOUBT, SINK_UNREACHABLE, "late" },
+		{ { HTTP_BROKEN, 0, true, 0, "cut" }, SINK_UNKNOWN, SINK_UNREACHABLE, "cut" },
+		{ { HTTP_TIMEOUT, 0, true, 0, "late" }, SINK_UNKNOWN, SINK_UNREACHABLE, "late" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "reporter/outbox/audience.h"
-#include "reporter/outbox/sender.h"
+#include "reporter/notify/sink_select.h"
+#include "reporter/notify/sender.h"
 #include "reporter/sinks/delivery.h"
 
 #define NOW  INT64_C(1700000000000)
@@ -292,13 +292,13 @@ TEST(what_a_sink_that_is_shut_was_to_get_waits_for_it)
 	put("a", NEWS_REPORT, "1");
 	put("a", NEWS_ACTIONS, "2");
 	for (int i = 0; i < 14; i++) {
-		answer(SINK_SHUT);
+		answer(SINK_BLOCKED);
 		ck_assert_str_eq(w.down, "a: code 19024, why"); /* from the first on */
 		ck_assert_uint_le(w.wake_ms, 900000);
 		pass((int64_t)w.wake_ms);
 		ck_assert_str_eq(sent.titles[sent.n - 1], "a:1");
 	}
-	answer(SINK_SHUT);
+	answer(SINK_BLOCKED);
 	ck_assert_uint_gt(w.wake_ms, 300000);
 	const size_t n = sent.n;
 
@@ -306,7 +306,7 @@ TEST(what_a_sink_that_is_shut_was_to_get_waits_for_it)
 	sender_set(sender, &settings);
 	SENT(n, "a:1");
 	ck_assert_str_eq(w.down, "a: code 19024, why"); /* until it is taken */
-	answer(SINK_SHUT);
+	answer(SINK_BLOCKED);
 	ck_assert_uint_lt(w.wake_ms, 3000); /* the pauses grow anew */
 	pass((int64_t)w.wake_ms);
 	answer(SINK_ACCEPTED);
@@ -318,7 +318,7 @@ TEST(what_a_sink_that_is_shut_was_to_get_waits_for_it)
 TEST(a_sink_that_stays_shut_is_given_up_after_its_time)
 {
 	put("a", NEWS_ACTIONS, "1");
-	answer(SINK_SHUT);
+	answer(SINK_BLOCKED);
 	pass(24 * HOUR);
 	ck_assert_uint_eq(w.ended[OUTBOX_GIVEN_UP], 1);
 	ck_assert_str_eq(w.error, "code 19024, why");
@@ -327,10 +327,10 @@ TEST(a_sink_that_stays_shut_is_given_up_after_its_time)
 TEST(a_secret_that_was_corrected_by_a_restart_is_tried_at_once)
 {
 	put("a", NEWS_ACTIONS, "1");
-	answer(SINK_SHUT);
+	answer(SINK_BLOCKED);
 	start();
 	SENT(1, "a:1");
-	answer_of(sent.last, SINK_SHUT, 100000);
+	answer_of(sent.last, SINK_BLOCKED, 100000);
 	start();
 	pass(99000);
 	ck_assert_uint_eq(sent.n, 2);
@@ -343,9 +343,9 @@ TEST(a_refusal_of_what_was_replaced_is_not_waited_for)
 	sent.is_changed = true;
 	sender_set(sender, &settings);
 	ck_assert_uint_eq(sent.n, 1);
-	answer(SINK_SHUT);
+	answer(SINK_BLOCKED);
 	SENT(1, "a:1");
-	answer(SINK_SHUT); /* this one is of the new one */
+	answer(SINK_BLOCKED); /* this one is of the new one */
 	ck_assert_uint_eq(sent.n, 2);
 }
 
@@ -392,7 +392,7 @@ TEST_LOOP(never_answered, 0, 4)
 {
 	sent.knows_ids = doubts[_i].knows_ids;
 	put("a", doubts[_i].news, "1");
-	answer(SINK_IN_DOUBT);
+	answer(SINK_UNKNOWN);
 	pass(60000);
 	check_doubt(_i);
 }
@@ -402,7 +402,7 @@ TEST(a_chat_that_never_answers_is_not_filled)
 	put("a", NEWS_ACTIONS, "1");
 	for (int i = 0; i < 20; i++) {
 		if (w.ended[OUTBOX_UNCONFIRMED] == 0)
-			answer(SINK_IN_DOUBT);
+			answer(SINK_UNKNOWN);
 		pass(HOUR / 2);
 	}
 	ck_assert_uint_eq(sent.n, 4);
@@ -661,20 +661,20 @@ TEST(who_is_told_what)
 					 .namespaces = { namespaces, 2 } };
 	struct sink_settings of_duty = { 0 };
 
-	ck_assert(audience_is_told(&s, NEWS_ACTIONS));
-	ck_assert(!audience_is_told(&s, NEWS_REPORT));
-	ck_assert(audience_concerns(&s, "prod-1", "shop-web", DUTY_EVICTED));
-	ck_assert(!audience_concerns(&s, "test", "shop-web", DUTY_EVICTED));
-	ck_assert(!audience_concerns(&s, "prod-1", "paypal", DUTY_EVICTED));
-	ck_assert(audience_concerns(&s, "prod-1", "", DUTY_ALL));
-	ck_assert(audience_concerns(&s, "", "pay", DUTY_ALL));
+	ck_assert(select_news(&s, NEWS_ACTIONS));
+	ck_assert(!select_news(&s, NEWS_REPORT));
+	ck_assert(select_object(&s, "prod-1", "shop-web", DUTY_EVICTED));
+	ck_assert(!select_object(&s, "test", "shop-web", DUTY_EVICTED));
+	ck_assert(!select_object(&s, "prod-1", "paypal", DUTY_EVICTED));
+	ck_assert(select_object(&s, "prod-1", "", DUTY_ALL));
+	ck_assert(select_object(&s, "", "pay", DUTY_ALL));
 	namespaces[1] = (char *)"!shop-test";
-	ck_assert(audience_concerns(&s, "prod-1", "shop-web", DUTY_EVICTED));
-	ck_assert(!audience_concerns(&s, "prod-1", "shop-test", DUTY_EVICTED));
+	ck_assert(select_object(&s, "prod-1", "shop-web", DUTY_EVICTED));
+	ck_assert(!select_object(&s, "prod-1", "shop-test", DUTY_EVICTED));
 	str_list_add(&of_duty.duties, duty_name(DUTY_EVICTED), strlen(duty_name(DUTY_EVICTED)));
-	ck_assert(audience_concerns(&of_duty, "prod-1", "shop-web", DUTY_EVICTED));
-	ck_assert(!audience_concerns(&of_duty, "prod-1", "shop-web", DUTY_TERMINATING));
-	ck_assert(audience_concerns(&of_duty, "prod-1", "shop-web", DUTY_ALL)); /* of no duty: of each */
+	ck_assert(select_object(&of_duty, "prod-1", "shop-web", DUTY_EVICTED));
+	ck_assert(!select_object(&of_duty, "prod-1", "shop-web", DUTY_TERMINATING));
+	ck_assert(select_object(&of_duty, "prod-1", "shop-web", DUTY_ALL)); /* of no duty: of each */
 	str_list_done(&of_duty.duties);
 }
 

@@ -6,8 +6,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "reporter/outbox/outbox.h"
-#include "reporter/outbox/spare.h"
+#include "reporter/notify/outbox.h"
+#include "reporter/notify/spare.h"
 
 #define NOW  INT64_C(1700000000000)
 #define BOOT 5000000

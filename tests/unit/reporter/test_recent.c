@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "reporter/digest/attach.h"
-#include "reporter/digest/samples.h"
+#include "reporter/report/attach.h"
+#include "reporter/report/samples.h"
 #include "reporter/history/attention.h"
 #include "reporter/history/recent.h"
 #include "tests/suite.h"

@@ -6,8 +6,8 @@
 
 #include "base/xalloc.h"
 #include "model/duties.h"
-#include "reporter/digest/patterns.h"
-#include "reporter/digest/compose.h"
+#include "reporter/report/patterns.h"
+#include "reporter/report/compose.h"
 
 #define HOUR INT64_C(3600000)
 #define T0   INT64_C(1699866000000) /* Monday 2023-11-13 09:00:00 UTC */

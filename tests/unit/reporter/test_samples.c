@@ -5,8 +5,8 @@
 #include "tests/unit/reporter/support.h"
 
 #include "base/clock.h"
-#include "reporter/digest/samples.h"
-#include "reporter/digest/series_load.h"
+#include "reporter/report/samples.h"
+#include "reporter/report/series_load.h"
 #include "reporter/history/history.h"
 
 #define HOUR INT64_C(3600000)

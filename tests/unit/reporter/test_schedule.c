@@ -1,7 +1,7 @@
 /* test_schedule.c - which run is due; how its time is written. */
 // SPDX-License-Identifier: Apache-2.0
 #include "config/zone_file.h"
-#include "reporter/digest/options.h"
+#include "reporter/report/schedule.h"
 #include "reporter/news/when.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"

@@ -22,10 +22,11 @@ static const struct {
 	{ SINK_FEISHU, 200, "{\"code\":0,\"msg\":\"success\"}", SINK_ACCEPTED, SINK_NO_CAUSE, false },
 	{ SINK_FEISHU, 200, "{\"StatusCode\":0,\"StatusMessage\":\"success\"}", SINK_ACCEPTED, SINK_NO_CAUSE,
 	  false },
-	{ SINK_FEISHU, 200, "{\"code\":19021,\"msg\":\"sign match fail\"}", SINK_SHUT, SINK_BAD_SECRET,
+	{ SINK_FEISHU, 200, "{\"code\":19021,\"msg\":\"sign match fail\"}", SINK_BLOCKED, SINK_BAD_SECRET,
 	  false },
-	{ SINK_FEISHU, 200, "{\"code\":19022,\"msg\":\"Ip Not Allowed\"}", SINK_SHUT, SINK_FORBIDDEN, false },
-	{ SINK_FEISHU, 200, "{\"code\":19024,\"msg\":\"Key Words Not Found\"}", SINK_SHUT, SINK_NO_KEYWORD,
+	{ SINK_FEISHU, 200, "{\"code\":19022,\"msg\":\"Ip Not Allowed\"}", SINK_BLOCKED, SINK_FORBIDDEN,
+	  false },
+	{ SINK_FEISHU, 200, "{\"code\":19024,\"msg\":\"Key Words Not Found\"}", SINK_BLOCKED, SINK_NO_KEYWORD,
 	  false },
 	{ SINK_FEISHU, 200, "{\"code\":11232,\"msg\":\"frequency limited\"}", SINK_AGAIN, SINK_TOO_OFTEN,
 	  false },
@@ -34,34 +35,34 @@ static const struct {
 	{ SINK_FEISHU, 400, "{\"code\":9499,\"msg\":\"Bad Request\"}", SINK_REFUSED, SINK_OTHER, true },
 	{ SINK_FEISHU, 200, "{\"code\":11246,\"msg\":\"parse card json err\"}", SINK_REFUSED, SINK_OTHER,
 	  true },
-	{ SINK_FEISHU, 200, "{\"code\":19001,\"msg\":\"param invalid\"}", SINK_SHUT, SINK_BAD_ADDRESS,
+	{ SINK_FEISHU, 200, "{\"code\":19001,\"msg\":\"param invalid\"}", SINK_BLOCKED, SINK_BAD_ADDRESS,
 	  false },
-	{ SINK_FEISHU, 200, "{\"code\":\"0\"}", SINK_SHUT, SINK_BAD_ADDRESS, false },
+	{ SINK_FEISHU, 200, "{\"code\":\"0\"}", SINK_BLOCKED, SINK_BAD_ADDRESS, false },
 	{ SINK_FEISHU, 500, "{\"code\":0}", SINK_AGAIN, SINK_BROKEN, false },
 	{ SINK_DINGTALK, 200, "{\"errcode\":0,\"errmsg\":\"ok\"}", SINK_ACCEPTED, SINK_NO_CAUSE, false },
-	{ SINK_DINGTALK, 200, "{\"errcode\":310000,\"errmsg\":\"sign not match\"}", SINK_SHUT,
+	{ SINK_DINGTALK, 200, "{\"errcode\":310000,\"errmsg\":\"sign not match\"}", SINK_BLOCKED,
 	  SINK_BAD_SECRET, false },
-	{ SINK_DINGTALK, 200, "{\"errcode\":310000,\"errmsg\":\"keywords not in content\"}", SINK_SHUT,
+	{ SINK_DINGTALK, 200, "{\"errcode\":310000,\"errmsg\":\"keywords not in content\"}", SINK_BLOCKED,
 	  SINK_NO_KEYWORD, false },
 	{ SINK_DINGTALK, 200, "{\"errcode\":310000,\"errmsg\":\"the ip 1.2.3.4 ip not in whitelist\"}",
-	  SINK_SHUT, SINK_FORBIDDEN, false },
+	  SINK_BLOCKED, SINK_FORBIDDEN, false },
 	{ SINK_DINGTALK, 200, "{\"errcode\":130101,\"errmsg\":\"send too fast\"}", SINK_AGAIN, SINK_TOO_OFTEN,
 	  false },
 	{ SINK_DINGTALK, 200, "{\"errcode\":-1,\"errmsg\":\"system busy\"}", SINK_AGAIN, SINK_BROKEN, false },
 	{ SINK_WECOM, 200, "{\"errcode\":0,\"errmsg\":\"ok\"}", SINK_ACCEPTED, SINK_NO_CAUSE, false },
-	{ SINK_WECOM, 200, "{\"errcode\":93000,\"errmsg\":\"invalid webhook url\"}", SINK_SHUT,
+	{ SINK_WECOM, 200, "{\"errcode\":93000,\"errmsg\":\"invalid webhook url\"}", SINK_BLOCKED,
 	  SINK_BAD_ADDRESS, false },
 	{ SINK_WECOM, 200, "{\"errcode\":40058,\"errmsg\":\"exceed max length\"}", SINK_REFUSED,
 	  SINK_TOO_LARGE, false },
 	{ SINK_WECOM, 200, "{\"errcode\":45009,\"errmsg\":\"api freq out of limit\"}", SINK_AGAIN,
 	  SINK_TOO_OFTEN, false },
 	{ SINK_SLACK, 200, "ok", SINK_ACCEPTED, SINK_NO_CAUSE, false },
-	{ SINK_SLACK, 404, "no_service", SINK_SHUT, SINK_BAD_ADDRESS, false },
-	{ SINK_SLACK, 403, "invalid_token", SINK_SHUT, SINK_BAD_SECRET, false },
-	{ SINK_SLACK, 403, "action_prohibited", SINK_SHUT, SINK_FORBIDDEN, false },
+	{ SINK_SLACK, 404, "no_service", SINK_BLOCKED, SINK_BAD_ADDRESS, false },
+	{ SINK_SLACK, 403, "invalid_token", SINK_BLOCKED, SINK_BAD_SECRET, false },
+	{ SINK_SLACK, 403, "action_prohibited", SINK_BLOCKED, SINK_FORBIDDEN, false },
 	{ SINK_SLACK, 400, "invalid_payload", SINK_REFUSED, SINK_OTHER, false },
-	{ SINK_SLACK, 404, "a_word_of_next_year", SINK_SHUT, SINK_BAD_ADDRESS, false },
-	{ SINK_SLACK, 410, "channel_is_archived", SINK_SHUT, SINK_BAD_ADDRESS, false },
+	{ SINK_SLACK, 404, "a_word_of_next_year", SINK_BLOCKED, SINK_BAD_ADDRESS, false },
+	{ SINK_SLACK, 410, "channel_is_archived", SINK_BLOCKED, SINK_BAD_ADDRESS, false },
 	{ SINK_SLACK, 500, "rollup_error", SINK_AGAIN, SINK_BROKEN, false },
 	{ SINK_TEAMS, 202, "", SINK_ACCEPTED, SINK_NO_CAUSE, false },
 	{ SINK_TEAMS, 200, "1", SINK_ACCEPTED, SINK_NO_CAUSE, false },
@@ -69,7 +70,7 @@ static const struct {
 	  false },
 	{ SINK_TEAMS, 200, "Microsoft Teams endpoint returned HTTP error 400", SINK_REFUSED, SINK_OTHER,
 	  false },
-	{ SINK_TEAMS, 200, "Microsoft Teams endpoint returned HTTP error 403", SINK_SHUT, SINK_FORBIDDEN,
+	{ SINK_TEAMS, 200, "Microsoft Teams endpoint returned HTTP error 403", SINK_BLOCKED, SINK_FORBIDDEN,
 	  false },
 	{ SINK_TEAMS, 200, "Microsoft Teams endpoint returned HTTP error 503", SINK_AGAIN, SINK_BROKEN,
 	  false },
@@ -77,8 +78,8 @@ static const struct {
 	  false },
 	{ SINK_TEAMS, 413, "", SINK_REFUSED, SINK_TOO_LARGE, false },
 	{ SINK_WEBHOOK, 204, "", SINK_ACCEPTED, SINK_NO_CAUSE, false },
-	{ SINK_WEBHOOK, 401, "", SINK_SHUT, SINK_BAD_SECRET, false },
-	{ SINK_WEBHOOK, 403, "", SINK_SHUT, SINK_FORBIDDEN, false },
+	{ SINK_WEBHOOK, 401, "", SINK_BLOCKED, SINK_BAD_SECRET, false },
+	{ SINK_WEBHOOK, 403, "", SINK_BLOCKED, SINK_FORBIDDEN, false },
 };
 
 TEST_LOOP(answers_mean_what_their_owner_says, 0, sizeof(answers) / sizeof(answers[0]))
@@ -108,22 +109,23 @@ TEST_LOOP(answers_of_others_are_no_yes, 0, SINK_TYPE__MAX)
 		const char *type, *body;
 		enum sink_verdict verdict;
 	} rows[] = {
-		{ HTTP_OK, 200, true, "text/html; charset=utf-8", "<html>please log in</html>", SINK_SHUT },
-		{ HTTP_OK, 302, true, "text/html", "", SINK_SHUT },
-		{ HTTP_OK, 404, true, "text/html", "<html>", SINK_SHUT },
-		{ HTTP_OK, 401, true, "text/plain", "who?", SINK_SHUT },
-		{ HTTP_OK, 403, true, "text/plain", "no: you", SINK_SHUT },
+		{ HTTP_OK, 200, true, "text/html; charset=utf-8", "<html>please log in</html>",
+		  SINK_BLOCKED },
+		{ HTTP_OK, 302, true, "text/html", "", SINK_BLOCKED },
+		{ HTTP_OK, 404, true, "text/html", "<html>", SINK_BLOCKED },
+		{ HTTP_OK, 401, true, "text/plain", "who?", SINK_BLOCKED },
+		{ HTTP_OK, 403, true, "text/plain", "no: you", SINK_BLOCKED },
 		{ HTTP_OK, 400, true, "text/html", "<html>", SINK_REFUSED },
 		{ HTTP_OK, 413, true, "text/html", "<html>", SINK_REFUSED },
 		{ HTTP_OK, 429, true, "text/plain", "slow down", SINK_AGAIN },
 		{ HTTP_OK, 502, true, "text/html", "<html>", SINK_AGAIN },
-		{ HTTP_OK, 504, true, "text/html", "", SINK_IN_DOUBT },
+		{ HTTP_OK, 504, true, "text/html", "", SINK_UNKNOWN },
 		{ HTTP_CONNECT, 0, false, "", "", SINK_AGAIN },
 		{ HTTP_TIMEOUT, 0, false, "", "", SINK_AGAIN },
-		{ HTTP_TIMEOUT, 0, true, "", "", SINK_IN_DOUBT },
-		{ HTTP_BROKEN, 0, true, "", "", SINK_IN_DOUBT },
+		{ HTTP_TIMEOUT, 0, true, "", "", SINK_UNKNOWN },
+		{ HTTP_BROKEN, 0, true, "", "", SINK_UNKNOWN },
 		{ HTTP_BROKEN, 0, false, "", "", SINK_AGAIN },
-		{ HTTP_TOO_LARGE, 200, true, "", "", SINK_IN_DOUBT },
+		{ HTTP_TOO_LARGE, 200, true, "", "", SINK_UNKNOWN },
 	};
 	const struct sink_settings s = sink_of_type((uint64_t)_i, URL, "", EN);
 
@@ -153,8 +155,8 @@ TEST_LOOP(a_proxy_that_fails_is_named, 0, SINK_TYPE__MAX)
 	static const struct {
 		long status;
 		enum sink_verdict verdict;
-	} rows[] = { { 407, SINK_SHUT },  { 403, SINK_SHUT },  { 405, SINK_SHUT }, { 408, SINK_AGAIN },
-		     { 429, SINK_AGAIN }, { 502, SINK_AGAIN }, { 0, SINK_AGAIN } };
+	} rows[] = { { 407, SINK_BLOCKED }, { 403, SINK_BLOCKED }, { 405, SINK_BLOCKED }, { 408, SINK_AGAIN },
+		     { 429, SINK_AGAIN },   { 502, SINK_AGAIN },   { 0, SINK_AGAIN } };
 	const struct sink_settings s = sink_of_type((uint64_t)_i, URL, "", EN);
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -206,7 +208,7 @@ TEST(a_refusal_of_what_is_forwarded_may_be_the_proxys)
 		sink_interpret(&s, &r, &a);
 		ck_assert_int_eq(a.cause, rows[i].cause);
 		ck_assert_str_eq(a.text, rows[i].text);
-		ck_assert(rows[i].status != 407 || a.verdict == SINK_SHUT);
+		ck_assert(rows[i].status != 407 || a.verdict == SINK_BLOCKED);
 	}
 }
 

@@ -12,16 +12,16 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "reporter/history/attention.h"
-#include "reporter/outbox/outbox.h"
-#include "reporter/outbox/spare.h"
-#include "reporter/outbox/tell_attention.h"
+#include "reporter/notify/outbox.h"
+#include "reporter/notify/spare.h"
+#include "reporter/notify/alarm_messages.h"
 
 #define MINUTE INT64_C(60000)
 #define DAY    (1440 * MINUTE)
 
 static struct sink_settings sinks[2];
 static struct settings settings;
-static struct tell_attention *attention;
+static struct alarm_messages *attention;
 static char text[20000];
 
 static void setup(void)
@@ -32,12 +32,12 @@ static void setup(void)
 		(struct sink_settings){ .name = (char *)"pay", .news = 7, .top = 3, .language = LANGUAGE_ZH };
 	settings = (struct settings){ .sinks = sinks, .n_sinks = 2, .gather_ms = MINUTE, .remind_ms = DAY };
 	settings.cluster_names = w.clusters;
-	attention = tell_attention_new(w.db);
+	attention = alarm_messages_new(w.db);
 }
 
 static void teardown(void)
 {
-	tell_attention_free(&attention);
+	alarm_messages_free(&attention);
 	world_teardown();
 }
 
@@ -69,7 +69,7 @@ static int look_in(struct db *db)
 {
 	bool put;
 
-	return tell_attention(attention, db, &settings, NULL, NULL, &put);
+	return alarm_messages_put(attention, db, &settings, NULL, NULL, &put);
 }
 static void look(int64_t ms)
 {
@@ -84,7 +84,7 @@ static void trouble(enum trouble kind, const char *cluster, uint64_t n)
 	m.u.trouble_row = (struct msg_trouble_row){ .trouble = kind, .n = n, .since = clock_wall_ms() };
 	test_set(&m, trouble_row.cluster_name, cluster);
 	test_set(&m, trouble_row.detail, "why");
-	tell_attention_trouble(attention, &m.u.trouble_row);
+	alarm_messages_trouble(attention, &m.u.trouble_row);
 }
 
 /* A file that may not grow is what a full disk looks like. */
@@ -278,10 +278,10 @@ TEST(what_was_told_without_a_history_joins_what_it_knew)
 	(void)told("team");
 	HAS("needs an operator: 2");
 	trouble(TROUBLE_WATCH, "prod", 0); /* nobody looks at it meanwhile */
-	tell_attention_free(&attention);
+	alarm_messages_free(&attention);
 	world_close();
 	ck_assert_int_eq(db_claim(w.dir, &closed, text_of_db), 0);
-	attention = tell_attention_new(closed);
+	attention = alarm_messages_new(closed);
 	trouble(TROUBLE_HISTORY, "", 1);
 	trouble(TROUBLE_FORBIDDEN, "prod", 1);
 	clock_fake_advance(MINUTE);
@@ -294,8 +294,8 @@ TEST(what_was_told_without_a_history_joins_what_it_knew)
 	ck_assert_int_lt(spare_return(spare, closed, false), 0);
 	db_close(&closed);
 	world_open();
-	tell_attention_free(&attention);
-	attention = tell_attention_new(w.db);
+	alarm_messages_free(&attention);
+	attention = alarm_messages_new(w.db);
 	trouble(TROUBLE_FORBIDDEN, "prod", 1);
 	ck_assert_int_eq(spare_return(spare, w.db, false), 0);
 	db_close(&spare);

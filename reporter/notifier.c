@@ -1,0 +1,397 @@
+/* notifier.c - see notifier.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/notifier.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "reporter/notify/sender.h"
+#include "reporter/notify/spare.h"
+#include "reporter/notify/action_messages.h"
+#include "reporter/notify/alarm_messages.h"
+
+/* What waits in memory for one sink at most. */
+#define SPARE_WAITING_MAX 20
+/* A history that refuses so soon after the start may have refused the process before, too, which told it and
+ * had no place to keep that. */
+#define IN_DOUBT_MS 60000
+
+struct notifier {
+	struct process *process;
+	const struct settings *settings;
+	struct db *db;
+	struct stats *stats;
+	void (*drained)(void *ctx);
+	void *ctx;
+	struct sender *sender;
+	struct event *wake;
+	struct zone *zone;    /* of times in texts; NULL = UTC */
+	struct event *gather; /* runs while actions have ended that are not told */
+	bool is_gathering;
+	struct alarm_messages *attention;
+	struct event *look;  /* for what needs an operator */
+	struct db *spare;    /* while the history cannot be written: the outbox; NULL = it can */
+	bool spare_knew;     /* it began with what the history held */
+	bool is_recovered;   /* what the last end of the process left in the history was looked at */
+	bool is_refused;     /* since the last look the history took something not */
+	bool in_doubt;       /* what is put into the spare may have been told before */
+	uint64_t started_ms; /* boot clock */
+};
+
+/* -- what waits, for the metrics -- */
+
+static int ask_stats(const struct notifier *t, const char *sink, struct outbox_stats *ret)
+{
+	return t->spare ? outbox_stats_beside(t->db, t->spare, sink, ret) : outbox_stats(t->db, sink, ret);
+}
+
+static void count_waiting(struct notifier *t, const char *sink)
+{
+	struct outbox_stats s;
+
+	if (ask_stats(t, sink, &s) == 0)
+		stats_outbox(t->stats, sink, s.waiting, s.oldest_at);
+}
+
+static void count_all(struct notifier *t)
+{
+	for (size_t i = 0; i < t->settings->n_sinks; i++)
+		count_waiting(t, t->settings->sinks[i].name);
+}
+
+void notifier_answer(const struct notifier *t, uint64_t conn, void (*send)(void *ctx, const struct msg *m),
+		     void *ctx)
+{
+	const struct msg end = { .type = MSG_CTL_END, .u.ctl_end.conn = conn };
+	const char *name, *why;
+	int64_t down;
+
+	for (size_t i = 0; (name = sender_sink(t->sender, i, &down, &why)); i++) {
+		struct msg m = { .type = MSG_CTL_SINK_ROW };
+		struct outbox_stats s = { 0 };
+
+		(void)ask_stats(t, name, &s);
+		m.u.ctl_sink_row = (struct msg_ctl_sink_row){ .conn = conn,
+							      .waiting = s.waiting,
+							      .oldest = s.oldest_at,
+							      .delivered = s.delivered_at,
+							      .down = down };
+		msg_set(&m, ctl_sink_row.name, name, strlen(name));
+		why = *why ? why : s.error;
+		msg_set(&m, ctl_sink_row.error, why, strlen(why));
+		send(ctx, &m);
+	}
+	send(ctx, &end);
+}
+
+/* -- what the sender says -- */
+
+static void wake_sender(void *ctx, uint64_t ms)
+{
+	(void)evtimer_add(((struct notifier *)ctx)->wake, CLOCK_TIMEVAL(ms));
+}
+
+static void on_wake(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	sender_tick(((struct notifier *)arg)->sender);
+}
+
+static void count_report(struct notifier *t, const struct sender_news *n)
+{
+	if (n->news != NEWS_REPORT || n->state == OUTBOX_WAITING)
+		return;
+	metrics_add(t->stats->metrics, METRIC_DIGEST_SENDS, 1, METRIC_LABELS(outbox_state_name(n->state)));
+	if (n->state == OUTBOX_DONE)
+		metrics_set(t->stats->metrics, METRIC_DIGEST_SUCCESS, (double)clock_wall_ms() / 1000.0,
+			    METRIC_NO_LABELS);
+}
+
+static void on_ended(void *ctx, const struct sender_news *n)
+{
+	static const enum log_level levels[OUTBOX_STATE__MAX] = {
+		[OUTBOX_WAITING] = LOG_LEVEL_WARN,
+		[OUTBOX_DONE] = LOG_LEVEL_INFO,
+		[OUTBOX_GIVEN_UP] = LOG_LEVEL_ERROR,
+		[OUTBOX_UNCONFIRMED] = LOG_LEVEL_ERROR,
+	};
+	const char *result = n->state == OUTBOX_WAITING ? "again" : outbox_state_name(n->state);
+	struct notifier *t = ctx;
+
+	stats_sink_message(t->stats, n->sink, result);
+	count_report(t, n);
+	count_waiting(t, n->sink);
+	(void)LOG_(levels[n->state], 0, "a message was sent", kv_s("sink", n->sink),
+		   kv_s("news", news_name(n->news)), kv_s("result", result), kv_u("tries", n->tries),
+		   kv_s("detail", n->error));
+}
+
+static bool has_sink(const struct settings *s, const char *name)
+{
+	for (size_t i = 0; i < s->n_sinks; i++)
+		if (strcmp(s->sinks[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Series of a sink that is gone are gone, too: the log alone says what was lost with it. */
+static void on_lost(void *ctx, const char *sink, uint64_t n, const char *why)
+{
+	struct notifier *t = ctx;
+	const uint64_t counted = has_sink(t->settings, sink) ? n : 0;
+
+	for (uint64_t i = 0; i < counted; i++)
+		stats_sink_message(t->stats, sink, "lost");
+	(void)log_error(0, "messages were given up", kv_s("sink", sink), kv_u("messages", n),
+			kv_s("detail", why));
+}
+
+static void on_say_down(void *ctx, const char *text)
+{
+	process_say_trouble(((struct notifier *)ctx)->process, TROUBLE_SINK, text);
+}
+
+static void on_trouble(void *ctx, int err, const char *what)
+{
+	struct notifier *t = ctx;
+
+	t->is_refused = true;
+	(void)log_error(err, "outbox", kv_s("problem", what), kv_s("detail", db_error(t->db)));
+}
+
+/* -- news -- */
+
+static void gather(struct notifier *t, uint64_t ms)
+{
+	t->is_gathering = true;
+	(void)evtimer_add(t->gather, CLOCK_TIMEVAL(ms));
+}
+
+void notifier_action_ended(struct notifier *t)
+{
+	if (!t->is_gathering)
+		gather(t, t->settings->gather_ms);
+}
+
+/* What was gathered, or the first part of it. True: there is more to tell. */
+static bool tell_gathered(struct notifier *t, bool *ret_put)
+{
+	bool more = false;
+	const int err = action_messages_put(t->db, t->settings, t->zone, ret_put, &more);
+
+	if (err < 0)
+		on_trouble(t, err, "what was done cannot be told yet");
+	return err < 0 || more;
+}
+
+static void on_gather(evutil_socket_t fd, short what, void *arg)
+{
+	struct notifier *t = arg;
+	bool put;
+
+	(void)fd;
+	(void)what;
+	t->is_gathering = false;
+	if (tell_gathered(t, &put))
+		gather(t, put ? 0 : t->settings->gather_ms);
+	if (put)
+		notifier_wake(t);
+}
+
+void notifier_trouble(struct notifier *t, const struct msg_trouble_row *m)
+{
+	alarm_messages_trouble(t->attention, m);
+}
+
+static void look_again(struct notifier *t)
+{
+	(void)evtimer_add(t->look, CLOCK_TIMEVAL(t->settings->gather_ms / 2));
+}
+
+static int tell(struct notifier *t, struct db *db, bool *ret_put)
+{
+	return alarm_messages_put(t->attention, db, t->settings, t->zone, t->sender, ret_put);
+}
+
+/* Where the history takes it again. Not while something is on its way from there: at the next look. */
+static bool close_spare(struct notifier *t)
+{
+	if (!db_is_open(t->db) || sender_is_using(t->sender, t->spare) ||
+	    spare_return(t->spare, t->db, t->spare_knew) < 0)
+		return false;
+	sender_use(t->sender, t->db, OUTBOX_WAITING_MAX);
+	if (!t->is_recovered)
+		sender_recover(t->sender, t->settings);
+	t->is_recovered = true;
+	db_close(&t->spare);
+	log_info("messages are kept in the history again");
+	return true;
+}
+
+static void open_spare(struct notifier *t)
+{
+	const int r = spare_open(t->db, &t->spare);
+
+	if (r < 0) {
+		(void)log_error(r, "what needs an operator cannot be told without the history");
+		return;
+	}
+	t->spare_knew = r > 0;
+	t->in_doubt = clock_boot_ms() - t->started_ms <= t->settings->gather_ms + IN_DOUBT_MS;
+	sender_use(t->sender, t->spare, SPARE_WAITING_MAX);
+	(void)log_warn(0, "the history cannot be opened or written: what needs an operator is told from "
+			  "memory until it can");
+}
+
+static int tell_from_spare(struct notifier *t, bool *ret_put)
+{
+	int err = spare_trim(t->spare);
+
+	if (err == 0)
+		err = tell(t, t->spare, ret_put);
+	if (err < 0 || !*ret_put || !t->in_doubt)
+		return err;
+	t->in_doubt = false;
+	return spare_doubt(t->spare);
+}
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+	struct notifier *t = arg;
+	bool put = false;
+	bool is_other = t->spare && close_spare(t); /* it is sent from another database than before */
+	int err = t->spare ? 0 : tell(t, t->db, &put);
+
+	(void)fd;
+	(void)what;
+	if (!t->spare && (err < 0 || t->is_refused)) {
+		open_spare(t);
+		is_other = true;
+	}
+	t->is_refused = false;
+	if (t->spare)
+		err = tell_from_spare(t, &put);
+	if (err < 0)
+		on_trouble(t, err, "what needs an operator cannot be told yet");
+	if (put || is_other)
+		notifier_wake(t);
+	look_again(t);
+}
+
+/* -- from start to end -- */
+
+static void on_drained(void *ctx)
+{
+	struct notifier *t = ctx;
+
+	if (t->spare)
+		(void)close_spare(t);
+	t->drained(t->ctx);
+}
+
+struct notifier *notifier_new(struct process *p, const struct settings *s, struct db *db, struct stats *stats,
+			      void (*drained)(void *ctx), void *ctx)
+{
+	static const struct sender_ops ops = {
+		.wake = wake_sender,
+		.ended = on_ended,
+		.lost = on_lost,
+		.say_down = on_say_down,
+		.trouble = on_trouble,
+		.drained = on_drained,
+	};
+	struct notifier *t = xcalloc(1, sizeof(*t));
+
+	*t = (struct notifier){
+		.process = p, .settings = s, .db = db, .stats = stats, .drained = drained, .ctx = ctx
+	};
+	t->started_ms = clock_boot_ms();
+	t->sender = sender_new(process_base(p), db, &ops, t);
+	t->wake = evtimer_new(process_base(p), on_wake, t);
+	t->gather = evtimer_new(process_base(p), on_gather, t);
+	t->look = evtimer_new(process_base(p), on_look, t);
+	t->attention = alarm_messages_new(db);
+	return t;
+}
+
+void notifier_free(struct notifier **t)
+{
+	if (!*t)
+		return;
+	sender_free(&(*t)->sender);
+	db_close(&(*t)->spare);
+	event_free((*t)->wake);
+	event_free((*t)->gather);
+	event_free((*t)->look);
+	alarm_messages_free(&(*t)->attention);
+	zone_free(&(*t)->zone);
+	free(*t);
+	*t = NULL;
+}
+
+static void forget_gone(struct notifier *t)
+{
+	const char *name, *why;
+	int64_t at;
+
+	for (size_t i = 0; (name = sender_sink(t->sender, i, &at, &why)); i++)
+		if (!has_sink(t->settings, name))
+			stats_sink_gone(t->stats, name);
+}
+
+void notifier_use_settings(struct notifier *t)
+{
+	zone_free(&t->zone);
+	if (t->settings->zone_size > 0)
+		(void)zone_parse(t->settings->zone_data, t->settings->zone_size, &t->zone); /* was checked */
+	forget_gone(t);
+	sender_set(t->sender, t->settings);
+	count_all(t);
+	look_again(t);
+	if (t->is_gathering) /* by the time that was to be waited before */
+		gather(t, t->settings->gather_ms);
+}
+
+void notifier_start(struct notifier *t)
+{
+	t->is_recovered = db_is_open(t->db);
+	if (!t->is_recovered)
+		open_spare(t);
+	notifier_use_settings(t);
+}
+
+void notifier_history_opened(struct notifier *t)
+{
+	const int err = action_messages_begin(t->db);
+
+	if (err < 0)
+		on_trouble(t, err, "what was told cannot be read");
+	notifier_action_ended(t); /* before the last end of this process, perhaps */
+	if (t->spare)
+		(void)evtimer_add(t->look, CLOCK_TIMEVAL(0));
+}
+
+void notifier_wake(struct notifier *t)
+{
+	sender_wake(t->sender);
+	count_all(t);
+}
+
+bool notifier_drain(struct notifier *t)
+{
+	bool put = t->is_gathering && db_is_open(t->db) && !t->spare;
+
+	while (put && tell_gathered(t, &put))
+		;
+	notifier_wake(t);
+	const bool is_idle = sender_drain(t->sender);
+
+	if (is_idle && t->spare)
+		(void)close_spare(t);
+	return is_idle;
+}

@@ -1,0 +1,553 @@
+/* action_messages.c - see action_messages.h. Rows are read once; a message is made of them for each sink. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/notify/action_messages.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "model/object_events.h"
+#include "model/duties.h"
+#include "model/phrases.h"
+#include "model/retell.h"
+#include "reporter/news/when.h"
+#include "reporter/notify/sink_select.h"
+#include "reporter/notify/outbox.h"
+#include "reporter/notify/finished_actions.h"
+
+/* Actions of one message at most. */
+#define BATCH 1000
+/* Of the ids of a count: the rest is left out. */
+#define IDS_MAX 2000
+/* A blank, a number and its end. */
+#define ID_SIZE 24
+
+/* -- words -- */
+
+struct composer {
+	const struct settings *settings;
+	const struct sink_settings *sink;
+	const struct zone *zone;
+	enum language language;
+	struct db *db;
+	const struct finished_actions *rows;
+	bool *concerns;       /* by kind: whether the sink is told of it */
+	struct count *counts; /* by action_group.count */
+	struct document *doc;
+	uint64_t n[SECTION__MAX], n_observed[SECTION__MAX]; /* what was done; what mode observe only tells */
+};
+
+/* "deployments.apps/shop/web": its kind, or its resource where that is not known; its name. */
+static char *kind_of(const struct action_details *t)
+{
+	static const struct {
+		const char *kind, *resource;
+	} kinds[] = {
+#define KIND(group, version, kind, resource, ...) { kind, resource },
+#include "model/kinds.def"
+#undef KIND
+	};
+	const struct str resource = { t->target, strcspn(t->target, "./") };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (str_is(resource, kinds[i].resource))
+			return xstrdup(kinds[i].kind);
+	return xasprintf("%.*s", STR_ARG(resource));
+}
+
+static const char *name_of(const struct action_details *t)
+{
+	const char *slash = strrchr(t->target, '/');
+
+	return action_desc(t->action)->target == TARGET_WORKLOAD && slash ? slash + 1 : t->name;
+}
+
+/* "[prod] " where there are several. */
+static char *cluster_prefix(const struct composer *c, const char *cluster)
+{
+	return c->settings->cluster_names.n > 1 && *cluster ? xasprintf("[%s] ", cluster) : xstrdup("");
+}
+
+static char *object_of(const struct composer *c, const struct action_details *t)
+{
+	_cleanup_free_ char *kind = kind_of(t), *cluster = cluster_prefix(c, t->cluster), *name = NULL;
+
+	if (action_desc(t->action)->target == TARGET_WORKLOAD && *kind)
+		name = xasprintf(phrase(NEWS_OBJECT_KIND, c->language), t->ns, name_of(t), kind);
+	else
+		name = xasprintf("%s/%s", t->ns, name_of(t));
+	return xasprintf("%s%s", cluster, name);
+}
+
+static bool is_suspended(const struct action_details *t)
+{
+	return strcmp(t->reason, reason_code(REASON_SUSPENDED)) == 0;
+}
+
+/* "scaled from 3 to 0" */
+static char *verb_of(const struct composer *c, const struct action_details *t)
+{
+	return object_event_say_done(t->action, is_suspended(t), t->replicas, c->language);
+}
+
+static char *announcement_of(const struct composer *c, const struct action_details *t)
+{
+	char when[WHEN_TEXT_MAX];
+	const enum phrase verb = object_event_of(t->action, is_suspended(t))->will_phrase;
+
+	when_format(t->at + t->retry_ms, c->zone, when);
+	return xasprintf(phrase(NEWS_EARLIEST, c->language), phrase_text(verb, c->language), when);
+}
+
+/* Nothing was written. */
+static bool is_observed(int64_t outcome, bool observe)
+{
+	return outcome == OUTCOME_WOULD || observe;
+}
+
+/* The same as surely as it is known. */
+static char *said_of(const struct composer *c, const struct action_details *t)
+{
+	if (t->outcome == OUTCOME_ANNOUNCED)
+		return announcement_of(c, t);
+	_cleanup_free_ char *verb = verb_of(c, t);
+
+	if (is_observed(t->outcome, t->observe))
+		return xasprintf(phrase(NEWS_WOULD, c->language), verb);
+	if (t->outcome == OUTCOME_UNCONFIRMED)
+		return xasprintf(phrase(NEWS_MAYBE, c->language), verb);
+	if (t->outcome == OUTCOME_MARKED)
+		return xasprintf(phrase(NEWS_MARKED, c->language), verb);
+	return xstrdup(verb);
+}
+
+static void add_number(struct entry *e, const char *key, int64_t v)
+{
+	char text[24];
+
+	(void)snprintf(text, sizeof(text), "%" PRId64, v);
+	entry_add_fact(e, key, text);
+}
+
+static void add_facts(struct entry *e, const struct action_details *t)
+{
+	entry_add_fact(e, "cluster", t->cluster);
+	entry_add_fact(e, "namespace", t->ns);
+	entry_add_fact(e, "duty", duty_name((enum duty)t->duty));
+	entry_add_fact(e, "outcome", outcome_name((enum outcome)t->outcome));
+	entry_add_fact(e, "reason", t->part == SECTION_FAILED ? t->reason : t->why);
+}
+
+/* -- entries -- */
+
+static void add_why(const struct composer *c, struct entry *e, const struct action_details *t)
+{
+	const char *sentence = reason_find(t->why)->text[c->language].sentence;
+	_cleanup_free_ char *why = xasprintf(phrase(NEWS_WHY, c->language), sentence, t->why);
+	char when[WHEN_TEXT_MAX];
+
+	entry_add_line(e, why);
+	if (t->since > 0) {
+		when_format(t->since, c->zone, when);
+		_cleanup_free_ char *since = xasprintf(phrase(NEWS_SINCE, c->language), when);
+
+		entry_add_line(e, since);
+	}
+}
+
+/* One by one: a workload, or a forced deletion with its certificate. */
+static void add_single(struct composer *c, struct section *s, const struct action_details *t)
+{
+	_cleanup_free_ char *object = object_of(c, t), *said = said_of(c, t), *kind = kind_of(t);
+	_cleanup_free_ char *title = xasprintf(phrase(NEWS_OF, c->language), object, said);
+	_cleanup_free_ char *key = xasprintf("action/%" PRId64, t->id);
+	struct entry *e = section_add_entry(s, title);
+
+	entry_set_key(e, key);
+	e->begin_ms = t->at;
+	add_why(c, e, t);
+	add_facts(e, t);
+	add_number(e, "actionId", t->id);
+	entry_add_fact(e, t->part == SECTION_WORKLOAD ? "workload" : "pod", name_of(t));
+	if (*t->node)
+		entry_add_fact(e, "node", t->node);
+	if (t->part == SECTION_FORCED) {
+		_cleanup_free_ char *live = retell(t->proof, c->language);
+		_cleanup_free_ char *proof = xasprintf(phrase(NEWS_CERTIFICATE, c->language), live);
+
+		entry_add_line(e, proof);
+		return;
+	}
+	if (*t->evidence) {
+		_cleanup_free_ char *evidence = retell(t->evidence, c->language);
+
+		entry_add_line(e, evidence);
+	}
+	entry_add_fact(e, "kind", kind);
+	if (t->replicas >= 0)
+		add_number(e, "replicas", t->replicas);
+	if (t->action == ACTION_SCALE_DOWN && (OUTCOMES_WRITTEN >> t->outcome & 1) && !is_suspended(t)) {
+		_cleanup_free_ char *undo = xasprintf("ops-pod-cleaner restore %" PRId64, t->id);
+
+		entry_set_command(e, undo);
+		entry_add_fact(e, "undo", undo);
+	}
+}
+
+static char *place_of(const struct composer *c, const struct action_details *t)
+{
+	_cleanup_free_ char *cluster = cluster_prefix(c, t->cluster);
+	_cleanup_free_ char *place =
+		*t->node ? xasprintf(phrase(NEWS_ON_NODE, c->language), t->ns, t->node) : xstrdup(t->ns);
+
+	return xasprintf("%s%s", cluster, place);
+}
+
+static char *pods_title(const struct composer *c, const struct action_details *t, uint64_t n)
+{
+	_cleanup_free_ char *place = place_of(c, t), *said = said_of(c, t);
+	_cleanup_free_ char *pods = xasprintf(phrase_of(NEWS_PODS, n, c->language), n, said);
+
+	return xasprintf(phrase(NEWS_OF, c->language), place, pods);
+}
+
+static char *failures_title(const struct composer *c, const struct action_details *t, uint64_t n)
+{
+	const enum phrase how = t->outcome == OUTCOME_FORBIDDEN ? PHRASE_NEWS_FORBIDDEN : PHRASE_NEWS_FAILED;
+	_cleanup_free_ char *cluster = cluster_prefix(c, t->cluster);
+	_cleanup_free_ char *text = xasprintf(phrase_of(NEWS_FAILURES, n, c->language), n,
+					      phrase_text(how, c->language), t->reason);
+
+	_cleanup_free_ char *of = xasprintf("%s%s", cluster, duty_name((enum duty)t->duty));
+
+	return xasprintf(phrase(NEWS_OF, c->language), of, text);
+}
+
+static void add_count(struct composer *c, struct section *s, const struct action_details *t, uint64_t n,
+		      const char *ids)
+{
+	const bool failed = t->part == SECTION_FAILED;
+	_cleanup_free_ char *title = failed ? failures_title(c, t, n) : pods_title(c, t, n);
+	struct entry *e = section_add_entry(s, title);
+	const char *code = failed ? t->reason : t->why;
+	_cleanup_free_ char *key = xasprintf("action/%" PRId64, t->id);
+	_cleanup_free_ char *why =
+		xasprintf(phrase(NEWS_WHY, c->language), reason_find(code)->text[c->language].sentence, code);
+
+	entry_set_key(e, key);
+	e->begin_ms = t->at;
+	entry_add_line(e, why);
+	if (failed) {
+		_cleanup_free_ char *object = object_of(c, t);
+		_cleanup_free_ char *detail = retell(t->detail, c->language);
+		_cleanup_free_ char *example = xasprintf(phrase(NEWS_EXAMPLE, c->language), object, detail);
+
+		entry_add_line(e, example);
+	} else if (*t->node) {
+		entry_add_fact(e, "node", t->node);
+	}
+	add_facts(e, t);
+	add_number(e, "count", (int64_t)n);
+	entry_add_fact(e, "actionIds", ids);
+}
+
+/* -- the message -- */
+
+static const struct {
+	enum phrase title, one, many;
+	bool is_counted; /* entries are of many, not of one */
+} parts[SECTION__MAX] = {
+	[SECTION_WORKLOAD] = { PHRASE_NEWS_SECTION_WORKLOADS, PHRASE_NEWS_N_WORKLOADS_ONE,
+			       PHRASE_NEWS_N_WORKLOADS_MANY, false },
+	[SECTION_FORCED] = { PHRASE_NEWS_SECTION_FORCED, PHRASE_NEWS_N_FORCED_ONE, PHRASE_NEWS_N_FORCED_MANY,
+			     false },
+	[SECTION_PODS] = { PHRASE_NEWS_SECTION_PODS, PHRASE_NEWS_N_PODS_ONE, PHRASE_NEWS_N_PODS_MANY, true },
+	[SECTION_FAILED] = { PHRASE_NEWS_SECTION_FAILED, PHRASE_NEWS_N_FAILED, PHRASE_NEWS_N_FAILED, true },
+};
+
+static bool is_for(const struct composer *c, const struct finished_action *row)
+{
+	return c->concerns[row->kind->index];
+}
+
+/* Zero-initialised counts nothing. */
+struct count {
+	uint64_t n;
+	const struct finished_action *first; /* of those that are counted */
+	char *ids;                           /* theirs, NULL = the count is not shown */
+	size_t ids_n;
+};
+
+static void count_row(struct count *count, const struct finished_action *row)
+{
+	if (count->ids && count->ids_n < IDS_MAX)
+		count->ids_n += (size_t)snprintf(count->ids + count->ids_n, ID_SIZE, "%s%" PRId64,
+						 count->n > 0 ? " " : "", row->id);
+	count->n++;
+}
+
+/* The rows of a part that are for the sink, each by the count that it belongs to. */
+static void count_part(struct composer *c, enum section_kind part)
+{
+	size_t counts = 0;
+
+	for (size_t i = 0; i < c->rows->n; i++) {
+		const struct finished_action *row = &c->rows->v[i];
+		struct count *count = &c->counts[row->kind->count];
+
+		if (row->kind->part != part || !is_for(c, row))
+			continue;
+		if (!count->first) {
+			count->first = row;
+			count->ids = counts++ < c->sink->top ? xmalloc(IDS_MAX + ID_SIZE) : NULL;
+		}
+		count_row(count, row);
+	}
+}
+
+/* One entry: of an action, or of all that are counted with it. */
+static int add_entry(struct composer *c, struct section *s, const struct finished_action *row)
+{
+	_cleanup_(action_details_done) struct action_details t = { 0 };
+	const struct count *count = &c->counts[row->kind->count];
+	const int r = action_details_read(c->db, row, &t);
+
+	if (r < 0)
+		return r;
+	if (parts[t.part].is_counted)
+		add_count(c, s, &t, count->n, count->ids);
+	else
+		add_single(c, s, &t);
+	return 0;
+}
+
+static int add_part(struct composer *c, enum section_kind part)
+{
+	struct section *s = NULL;
+	int r = 0;
+
+	if (parts[part].is_counted)
+		count_part(c, part);
+	for (size_t i = 0; r == 0 && i < c->rows->n; i++) {
+		const struct finished_action *row = &c->rows->v[i];
+
+		if (row->kind->part != part || !is_for(c, row))
+			continue;
+		(is_observed(row->kind->outcome, row->kind->observe) ? c->n_observed : c->n)[part]++;
+		s = s ? s : document_add_section(c->doc, phrase_text(parts[part].title, c->language));
+		if (parts[part].is_counted && c->counts[row->kind->count].first != row)
+			continue;
+		if (s->n >= c->sink->top)
+			s->more++;
+		else
+			r = add_entry(c, s, row);
+	}
+	return r;
+}
+
+/* The one cluster that all of it is about; "" where it is not one. */
+static const char *only_cluster(const struct composer *c)
+{
+	const char *ret = NULL;
+
+	for (size_t i = 0; i < c->rows->n; i++) {
+		const struct finished_action *row = &c->rows->v[i];
+
+		if (is_for(c, row) && ret && strcmp(ret, row->kind->cluster) != 0)
+			return "";
+		if (is_for(c, row))
+			ret = row->kind->cluster;
+	}
+	return ret ? ret : "";
+}
+
+/* "2 workloads, 5 pods deleted"; "" = none of them. */
+static char *counts_of(const struct composer *c, const uint64_t n[SECTION__MAX])
+{
+	char *ret = xstrdup("");
+
+	for (enum section_kind p = SECTION_WORKLOAD; p < SECTION__MAX; p++) {
+		if (n[p] == 0)
+			continue;
+		_cleanup_free_ char *count = NULL, *before = ret;
+
+		count = xasprintf(phrase_checked(phrase_en_NEWS_N_PODS_MANY,
+						 n[p] == 1 ? parts[p].one : parts[p].many, c->language),
+				  n[p]);
+		ret = *before ? xasprintf(phrase(NEWS_AND, c->language), before, count) : xstrdup(count);
+	}
+	return ret;
+}
+
+/* With the cluster, also where the settings have only one: another instance may tell the same chat. Of a
+ * message that was gathered while the mode changed, what was done. */
+static void set_title(struct composer *c)
+{
+	const char *only = only_cluster(c);
+	_cleanup_free_ char *prefix = *only ? xasprintf("[%s] ", only) : xstrdup("");
+	_cleanup_free_ char *done = counts_of(c, c->n), *observed = counts_of(c, c->n_observed);
+	_cleanup_free_ char *title =
+		*done ? xasprintf(phrase(NEWS_ACTIONS_TITLE, c->language), prefix, done)
+		      : xasprintf(phrase(NEWS_OBSERVED_TITLE, c->language), prefix, observed);
+
+	document_set_title(c->doc, title);
+}
+
+static void composer_init(struct composer *c)
+{
+	const struct finished_actions *rows = c->rows;
+
+	c->concerns = xcalloc(rows->n_kinds, sizeof(*c->concerns));
+	c->counts = xcalloc(rows->n_kinds, sizeof(*c->counts));
+	for (size_t i = 0; i < rows->n_kinds; i++) {
+		const struct action_group *k = rows->kinds[i];
+
+		c->concerns[i] = select_object(c->sink, k->cluster, k->ns, k->duty);
+	}
+}
+
+static void composer_done(struct composer *c)
+{
+	for (size_t i = 0; i < c->rows->n_kinds; i++)
+		free(c->counts[i].ids);
+	free(c->counts);
+	free(c->concerns);
+}
+
+/* 1: something was put; 0: nothing of it is for this sink; or negative errno. */
+static int put_for(struct composer *c)
+{
+	struct document doc;
+	int r = 0;
+
+	document_init(&doc, NEWS_ACTIONS, c->language, clock_wall_ms());
+	c->doc = &doc;
+	composer_init(c);
+	for (enum section_kind p = SECTION_WORKLOAD; r == 0 && p < SECTION__MAX; p++)
+		r = add_part(c, p);
+	doc.tone = c->n[SECTION_WORKLOAD] + c->n[SECTION_FAILED] + c->n_observed[SECTION_FAILED] > 0
+			   ? TONE_WARNING
+			   : TONE_INFO;
+	set_title(c);
+	const bool put = doc.n_sections > 0;
+
+	if (r == 0 && put)
+		r = outbox_put(c->db, c->sink->name, &doc);
+	composer_done(c);
+	document_done(&doc);
+	return r < 0 ? r : put;
+}
+
+static int put_all(struct db *db, const struct settings *s, const struct zone *zone,
+		   const struct finished_actions *rows, bool *ret_put)
+{
+	for (size_t i = 0; i < s->n_sinks && rows->n > 0; i++) {
+		struct composer c = { .settings = s,
+				      .sink = &s->sinks[i],
+				      .zone = zone,
+				      .language = (enum language)s->sinks[i].language,
+				      .db = db,
+				      .rows = rows };
+
+		if (!select_news(c.sink, NEWS_ACTIONS))
+			continue;
+		const int r = put_for(&c);
+
+		if (r < 0)
+			return r;
+		*ret_put = *ret_put || r > 0;
+	}
+	return 0;
+}
+
+/* -- which are told -- */
+
+static int move_on(struct db *db, int64_t up_to, int64_t newest, bool told)
+{
+	int r = db_run(db_stmt(db, DB_PENDING_FORGET), NULL);
+
+	if (r == 0)
+		r = db_run(db_stmt(db, DB_PENDING_PUT, db_i("up_to", up_to), db_i("newest", newest)), NULL);
+	if (r == 0)
+		r = db_run(db_stmt(db, DB_NOTIFIED_MOVE, db_i("newest", newest), db_i("told", told)), NULL);
+	return r;
+}
+
+int action_messages_begin(struct db *db)
+{
+	return db_run(db_stmt(db, DB_NOTIFIED_BEGIN), NULL);
+}
+
+struct notified_state {
+	int64_t up_to, notified_at, newest;
+};
+
+static int read_state(struct db *db, struct notified_state *ret)
+{
+	sqlite3_stmt *st = db_stmt(db, DB_NOTIFIED, db_i("batch", BATCH));
+	const int rc = sqlite3_step(st);
+
+	*ret = (struct notified_state){ 0 };
+	if (rc == SQLITE_ROW)
+		*ret = (struct notified_state){ sqlite3_column_int64(st, 0), sqlite3_column_int64(st, 1),
+						sqlite3_column_int64(st, 2) };
+	(void)sqlite3_reset(st);
+	return db_errno(rc);
+}
+
+static bool is_anyone_told(const struct settings *s)
+{
+	for (size_t i = 0; i < s->n_sinks; i++)
+		if (select_news(&s->sinks[i], NEWS_ACTIONS))
+			return true;
+	return false;
+}
+
+/* They are read where a sink is told of them, or where what was done settles what needed an operator. */
+static int read_rows(struct db *db, const struct settings *s, const struct notified_state *at,
+		     struct finished_actions *ret)
+{
+	int64_t objects = 0;
+	const int r = db_number(db_stmt(db, DB_ATTENTION_OBJECTS), &objects);
+
+	if (r < 0 || (objects == 0 && !is_anyone_told(s)))
+		return r;
+	return finished_actions_read(db, at->up_to, at->newest, objects > 0, ret);
+}
+
+static int tell(struct db *db, const struct settings *s, const struct zone *zone, bool *ret_put,
+		bool *ret_more)
+{
+	_cleanup_(finished_actions_done) struct finished_actions rows = { 0 };
+	struct notified_state at;
+	int r = read_state(db, &at);
+
+	if (r == 0)
+		r = read_rows(db, s, &at, &rows);
+	if (r < 0)
+		return r;
+	if (rows.n > 0 && !rows.has_done && clock_wall_ms() - at.notified_at < TELL_FAILURES_MS) {
+		*ret_more = true;
+		return 0;
+	}
+	*ret_more = at.newest >= at.up_to + BATCH;
+	r = put_all(db, s, zone, &rows, ret_put);
+	return r < 0 ? r : move_on(db, at.up_to, at.newest, *ret_put);
+}
+
+int action_messages_put(struct db *db, const struct settings *s, const struct zone *zone, bool *ret_put,
+			bool *ret_more)
+{
+	int r = db_begin(db);
+
+	*ret_put = *ret_more = false;
+	if (r == 0)
+		r = tell(db, s, zone, ret_put, ret_more);
+	r = db_end(db, r);
+	*ret_put = *ret_put && r == 0;
+	return r;
+}

@@ -1,0 +1,246 @@
+/* outbox.c - see outbox.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/notify/outbox.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/cleanup.h"
+
+#define WAS_STOPPED   "the program ended while it was on its way"
+#define TOO_MANY_WAIT "too many messages wait for this sink"
+#define UNREADABLE    "the message cannot be read from the history"
+
+const char *outbox_state_name(enum outbox_state s)
+{
+	static const char *const names[OUTBOX_STATE__MAX] = {
+		[OUTBOX_WAITING] = "waiting",   [OUTBOX_SENDING] = "sending",         [OUTBOX_DONE] = "done",
+		[OUTBOX_GIVEN_UP] = "given_up", [OUTBOX_UNCONFIRMED] = "unconfirmed",
+	};
+
+	return (unsigned)s < OUTBOX_STATE__MAX ? names[s] : "?";
+}
+
+int outbox_put(struct db *db, const char *sink, const struct document *d)
+{
+	_cleanup_free_ char *json = document_to_json(d);
+	uint64_t random[2];
+	char id[33];
+
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return -EIO;
+	(void)snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
+	return db_run(db_stmt(db, DB_OUTBOX_PUT, db_s("sink", sink), db_s("news", news_name(d->kind)),
+			      db_s("message_id", id), db_s("document", json)),
+		      NULL);
+}
+
+/* -- the next one -- */
+
+void outbox_row_done(struct outbox_row *r)
+{
+	document_done(&r->document);
+	*r = (struct outbox_row){ 0 };
+}
+
+static void read_row(sqlite3_stmt *st, struct outbox_row *ret)
+{
+	const char *news = (const char *)sqlite3_column_text(st, 1);
+	const char *json = (const char *)sqlite3_column_text(st, 7);
+	const int kind = news_parse(STR_C(news));
+
+	*ret = (struct outbox_row){ .id = sqlite3_column_int64(st, 0),
+				    .news = kind < 0 ? NEWS__MAX : (enum news)kind,
+				    .made_at = sqlite3_column_int64(st, 3),
+				    .next_at = sqlite3_column_int64(st, 4),
+				    .tries = (uint64_t)sqlite3_column_int64(st, 5),
+				    .doubts = (uint64_t)sqlite3_column_int64(st, 6) };
+	if (document_from_json(json, (size_t)sqlite3_column_bytes(st, 7), &ret->document) < 0)
+		ret->news = NEWS__MAX;
+	else
+		document_set_id(&ret->document, (const char *)sqlite3_column_text(st, 2));
+}
+
+int outbox_next(struct db *db, const char *sink, struct outbox_row *ret)
+{
+	int r = 0;
+
+	do {
+		sqlite3_stmt *st = db_stmt(db, DB_OUTBOX_NEXT, db_s("sink", sink));
+		const int rc = sqlite3_step(st);
+
+		*ret = (struct outbox_row){ 0 };
+		if (rc == SQLITE_ROW)
+			read_row(st, ret);
+		(void)sqlite3_reset(st);
+		if (rc != SQLITE_ROW)
+			return db_errno(rc);
+		if (ret->news != NEWS__MAX)
+			return 1;
+		r = outbox_end(db, ret->id, OUTBOX_GIVEN_UP, UNREADABLE);
+		outbox_row_done(ret);
+	} while (r == 0);
+	return r;
+}
+
+/* -- what became of it -- */
+
+int outbox_begin(struct db *db, int64_t id)
+{
+	return db_run(db_stmt(db, DB_OUTBOX_BEGIN, db_i("id", id)), NULL);
+}
+
+int outbox_again(struct db *db, int64_t id, int64_t next_at, bool in_doubt, const char *error)
+{
+	return db_run(db_stmt(db, DB_OUTBOX_AGAIN, db_i("id", id), db_i("next_at", next_at),
+			      db_i("in_doubt", in_doubt), db_s("error", error)),
+		      NULL);
+}
+
+int outbox_end(struct db *db, int64_t id, enum outbox_state state, const char *error)
+{
+	return db_run(db_stmt(db, DB_OUTBOX_END, db_i("id", id), db_s("state", outbox_state_name(state)),
+			      db_s("error", error)),
+		      NULL);
+}
+
+/* -- at a start, and where none is sent -- */
+
+static int in_doubt(struct db *db, const char *sink, int64_t *ret_id, int *ret_news)
+{
+	sqlite3_stmt *st = db_stmt(db, DB_OUTBOX_IN_DOUBT, db_s("sink", sink));
+	const int rc = sqlite3_step(st);
+
+	if (rc == SQLITE_ROW) {
+		*ret_id = sqlite3_column_int64(st, 0);
+		*ret_news = news_parse(STR_C((const char *)sqlite3_column_text(st, 1)));
+	}
+	(void)sqlite3_reset(st);
+	return rc == SQLITE_ROW ? 1 : db_errno(rc);
+}
+
+int outbox_recover(struct db *db, const char *sink, bool knows_ids, struct outbox_doubt *ret)
+{
+	int64_t id = 0;
+	int news = 0, r;
+
+	while ((r = in_doubt(db, sink, &id, &news)) > 0) {
+		const bool repeat =
+			knows_ids || (news >= 0 && news_in_doubt((enum news)news) == IN_DOUBT_REPEAT);
+
+		if (repeat)
+			r = outbox_again(db, id, 0, true, WAS_STOPPED);
+		else
+			r = outbox_end(db, id, OUTBOX_UNCONFIRMED, WAS_STOPPED);
+		if (r < 0)
+			return r;
+		ret->repeated += repeat;
+		ret->unconfirmed += !repeat;
+	}
+	return r;
+}
+
+static int give_up_all(struct db *db, const char *sink, outbox_lost_fn *lost, void *ctx)
+{
+	int changes = 0;
+	const int r = db_run(
+		db_stmt(db, DB_OUTBOX_GIVE_UP_ALL, db_s("sink", sink), db_s("error", OUTBOX_SINK_IS_GONE)),
+		&changes);
+
+	if (r == 0 && changes > 0)
+		lost(ctx, sink, (uint64_t)changes);
+	return r;
+}
+
+int outbox_drop_removed_sinks(struct db *db, const struct str_list *sinks, outbox_lost_fn *lost, void *ctx)
+{
+	struct str_list removed = { 0 };
+	sqlite3_stmt *st = db_stmt(db, DB_OUTBOX_SINKS);
+	int rc, r;
+
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+		const struct str name = STR_C((const char *)sqlite3_column_text(st, 0));
+
+		if (!str_list_has(sinks, name))
+			str_list_add(&removed, name.p, name.n);
+	}
+	(void)sqlite3_reset(st);
+	r = db_errno(rc);
+	for (size_t i = 0; r == 0 && i < removed.n; i++)
+		r = give_up_all(db, removed.v[i], lost, ctx);
+	str_list_done(&removed);
+	return r;
+}
+
+int outbox_give_up_excess(struct db *db, const char *sink, uint64_t max, uint64_t *ret)
+{
+	int changes = 0;
+	const int r = db_run(db_stmt(db, DB_OUTBOX_GIVE_UP_EXCESS, db_s("sink", sink), db_i("max", max),
+				     db_s("error", TOO_MANY_WAIT)),
+			     &changes);
+
+	*ret = (uint64_t)changes;
+	return r;
+}
+
+int outbox_stats(struct db *db, const char *sink, struct outbox_stats *ret)
+{
+	sqlite3_stmt *st =
+		db_stmt(db, DB_OUTBOX_STATS, db_s("sink", sink), db_s("report", news_name(NEWS_REPORT)));
+	const int rc = sqlite3_step(st);
+
+	*ret = (struct outbox_stats){ 0 };
+	if (rc == SQLITE_ROW) {
+		*ret = (struct outbox_stats){ .waiting = (uint64_t)sqlite3_column_int64(st, 0),
+					      .oldest_at = sqlite3_column_int64(st, 1),
+					      .delivered_at = sqlite3_column_int64(st, 2),
+					      .lost_reports = (uint64_t)sqlite3_column_int64(st, 3) };
+		(void)snprintf(ret->error, sizeof(ret->error), "%s",
+			       (const char *)sqlite3_column_text(st, 4));
+	}
+	(void)sqlite3_reset(st);
+	return db_errno(rc);
+}
+
+/* What waits in db and does not stand in copy. */
+static int waits_beside(struct db *db, struct db *copy, const char *sink, struct outbox_stats *ret)
+{
+	sqlite3_stmt *ids = db_stmt(copy, DB_OUTBOX_IDS, db_s("sink", sink));
+	int rc = sqlite3_step(ids);
+
+	if (rc == SQLITE_ROW) {
+		sqlite3_stmt *st =
+			db_stmt(db, DB_OUTBOX_BESIDE, db_s("sink", sink), db_s("ids", db_text(ids, 0)));
+
+		rc = sqlite3_step(st);
+		if (rc == SQLITE_ROW) {
+			ret->waiting = (uint64_t)sqlite3_column_int64(st, 0);
+			ret->oldest_at = sqlite3_column_int64(st, 1);
+		}
+		(void)sqlite3_reset(st);
+	}
+	(void)sqlite3_reset(ids);
+	return db_errno(rc);
+}
+
+int outbox_stats_beside(struct db *db, struct db *copy, const char *sink, struct outbox_stats *ret)
+{
+	struct outbox_stats there;
+	const int r = outbox_stats(db, sink, ret), r_copy = outbox_stats(copy, sink, &there);
+
+	if (r_copy < 0)
+		return r_copy;
+	(void)waits_beside(db, copy, sink, ret);
+	if (ret->waiting == 0 || (there.oldest_at && there.oldest_at < ret->oldest_at))
+		ret->oldest_at = there.oldest_at;
+	ret->waiting += there.waiting;
+	if (there.delivered_at > ret->delivered_at)
+		ret->delivered_at = there.delivered_at;
+	if (*there.error)
+		memcpy(ret->error, there.error, sizeof(ret->error));
+	return r;
+}

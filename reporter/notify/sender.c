@@ -1,0 +1,491 @@
+/* sender.c - see sender.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/notify/sender.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/backoff.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "reporter/sinks/delivery.h"
+
+static const struct backoff_policy retry_policy = { .base_ms = 1000, .cap_ms = 300000, .jitter = 0.5 };
+/* What a person has to correct first: seldom, as a reload is an answer at once. */
+static const struct backoff_policy shut_policy = { .base_ms = 1000, .cap_ms = 600000, .jitter = 0.5 };
+
+/* Whatever a server or a clock says: it is tried again within this. */
+#define PAUSE_MAX_MS UINT64_C(3600000)
+#define TROUBLE_MS   5000u
+/* A message in doubt is repeated so often; a chat that never answers would be filled with it. */
+#define DOUBTS_MAX 3u
+/* Failures in a row from which on a sink is down, where it does not refuse. */
+#define DOWN_AFTER 3u
+/* After that a drain begins no message: what is in flight when the process ends is in doubt. */
+#define DRAIN_SEND_MS 2000u
+/* Which sinks are down, as the particulars of a trouble have room (ipc/messages.def), with an end; of that
+ * how many have none. */
+#define DOWN_SIZE 512u
+#define MORE_SIZE sizeof("; and 18446744073709551615 more")
+/* While nothing else is to be done. */
+#define LOOK_MS 3600000u
+
+struct sink_queue {
+	struct sender *sender;
+	char *name, *problem; /* why nothing can be sent by the settings; NULL = nothing is wrong */
+	struct delivery *delivery;
+	struct outbox_row row; /* on its way: id is not 0 */
+	struct db *from;       /* where that stands */
+	struct {
+		int64_t id; /* 0 = none */
+		enum outbox_state state;
+		char error[256];
+	} unwritten;         /* an end that the history did not take */
+	bool is_empty;       /* nothing waits, until sender_wake() */
+	bool is_outdated;    /* what is on its way is sent by settings that were replaced */
+	uint64_t not_before; /* boot ms */
+	unsigned failures;   /* in a row */
+	int64_t down_at;     /* Unix ms; 0 = it is not */
+	char why[256];
+};
+
+struct sender {
+	struct event_base *base;
+	struct db *history, *db; /* db: what is sent from */
+	const struct sender_ops *ops;
+	void *ctx;
+	struct sink_queue **queues;
+	size_t n;
+	uint64_t give_up_ms, waiting_max;
+	bool draining;
+	uint64_t drain_until; /* boot ms */
+	char said[DOWN_SIZE];
+};
+
+/* -- queues -- */
+
+static void sink_queue_free(struct sink_queue *l)
+{
+	delivery_free(&l->delivery);
+	outbox_row_done(&l->row);
+	free(l->name);
+	free(l->problem);
+	free(l);
+}
+
+struct sender *sender_new(struct event_base *base, struct db *db, const struct sender_ops *ops, void *ctx)
+{
+	struct sender *r = xcalloc(1, sizeof(*r));
+
+	*r = (struct sender){ .base = base,
+			      .history = db,
+			      .db = db,
+			      .ops = ops,
+			      .ctx = ctx,
+			      .waiting_max = OUTBOX_WAITING_MAX };
+	return r;
+}
+
+void sender_free(struct sender **r)
+{
+	if (!*r)
+		return;
+	for (size_t i = 0; i < (*r)->n; i++)
+		sink_queue_free((*r)->queues[i]);
+	free((*r)->queues);
+	free(*r);
+	*r = NULL;
+}
+
+const char *sender_sink(const struct sender *r, size_t i, int64_t *ret_down_at, const char **ret_why)
+{
+	if (i >= r->n)
+		return NULL;
+	*ret_down_at = r->queues[i]->down_at;
+	*ret_why = r->queues[i]->why;
+	return r->queues[i]->name;
+}
+
+/* -- what is said -- */
+
+/* The sinks that are down, each with its reason; those that have no room are counted. */
+static void say_down(struct sender *r)
+{
+	char text[sizeof(r->said)] = "";
+	const size_t room = sizeof(text) - MORE_SIZE;
+	unsigned long long more = 0;
+	size_t used = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct sink_queue *l = r->queues[i];
+		const char *before = used ? "; " : "";
+
+		if (!l->down_at)
+			continue;
+		if (used && used + strlen(before) + strlen(l->name) + strlen(": ") + strlen(l->why) >= room) {
+			more++;
+			continue;
+		}
+		(void)snprintf(text + used, room - used, "%s%s: %s", before, l->name, l->why);
+		used = strlen(text);
+	}
+	if (more > 0)
+		(void)snprintf(text + used, sizeof(text) - used, "; and %llu more", more);
+	if (strcmp(text, r->said) == 0)
+		return;
+	memcpy(r->said, text, sizeof(text));
+	r->ops->say_down(r->ctx, r->said);
+}
+
+/* why NULL: it is not. */
+static void set_down(struct sink_queue *l, const char *why)
+{
+	if (!why)
+		l->down_at = 0;
+	else if (!l->down_at)
+		l->down_at = clock_wall_ms();
+	(void)snprintf(l->why, sizeof(l->why), "%s", why ? why : "");
+}
+
+static void say_ended(struct sink_queue *l, const struct outbox_row *row, enum outbox_state state,
+		      const char *error)
+{
+	const struct sender_news n = { .sink = l->name,
+				       .news = row->news,
+				       .state = state,
+				       .id = row->id,
+				       .made_at = row->made_at,
+				       .tries = row->tries,
+				       .error = error };
+
+	l->sender->ops->ended(l->sender->ctx, &n);
+}
+
+static void say_trouble(struct sink_queue *l, int err, const char *what)
+{
+	l->sender->ops->trouble(l->sender->ctx, err, what);
+	l->not_before = clock_boot_ms() + TROUBLE_MS;
+}
+
+/* -- one message -- */
+
+static bool is_too_old(const struct sink_queue *l, const struct outbox_row *row)
+{
+	return clock_wall_ms() - row->made_at >= (int64_t)l->sender->give_up_ms;
+}
+
+static int write_end(struct sink_queue *l)
+{
+	const int err =
+		outbox_end(l->sender->history, l->unwritten.id, l->unwritten.state, l->unwritten.error);
+
+	if (err < 0)
+		say_trouble(l, err, "how a message ended could not be written down");
+	else
+		l->unwritten.id = 0;
+	return err;
+}
+
+/* An end that cannot be written stays "sending" on disk: the next start reads it in the safe way. Until it is
+ * written nothing else is sent from there: it would be this one again. */
+static void end_row(struct sink_queue *l, struct db *db, const struct outbox_row *row,
+		    enum outbox_state state, const char *error)
+{
+	const int err = outbox_end(db, row->id, state, error);
+
+	if (err < 0 && db == l->sender->history) {
+		l->unwritten.id = row->id;
+		l->unwritten.state = state;
+		(void)snprintf(l->unwritten.error, sizeof(l->unwritten.error), "%s", error);
+	}
+	if (err < 0)
+		say_trouble(l, err, "how a message ended could not be written down");
+	say_ended(l, row, state, error);
+}
+
+static uint64_t pause_of(const struct sink_queue *l, const struct sink_answer *a)
+{
+	const struct backoff_policy *policy = a->verdict == SINK_BLOCKED ? &shut_policy : &retry_policy;
+	uint64_t ms = backoff_delay_ms(policy, l->failures, backoff_random());
+
+	if (a->verdict == SINK_BLOCKED && l->is_outdated)
+		return 0; /* it was said of the settings before */
+	if (a->retry_after_ms > 0 && (uint64_t)a->retry_after_ms > ms)
+		ms = (uint64_t)a->retry_after_ms;
+	return ms < PAUSE_MAX_MS ? ms : PAUSE_MAX_MS;
+}
+
+static void try_again(struct sink_queue *l, const struct sink_answer *a, bool doubt, const char *error)
+{
+	const uint64_t ms = pause_of(l, a);
+	/* Settings are corrected by a restart, too: then it is tried at once, unless the server said when. */
+	const bool is_kept = a->verdict != SINK_BLOCKED || a->retry_after_ms > 0;
+	const int err =
+		outbox_again(l->from, l->row.id, clock_wall_ms() + (int64_t)(is_kept ? ms : 0), doubt, error);
+
+	l->not_before = clock_boot_ms() + ms;
+	if (err < 0)
+		say_trouble(l, err, "how a try ended could not be written down");
+	say_ended(l, &l->row, OUTBOX_WAITING, error);
+}
+
+/* Is it sent again, although nobody knows whether it arrived? */
+static bool may_repeat(const struct sink_queue *l)
+{
+	return delivery_knows_ids(l->delivery) ||
+	       (news_in_doubt(l->row.news) == IN_DOUBT_REPEAT && l->row.doubts < DOUBTS_MAX);
+}
+
+/* Nothing is in flight. */
+static bool is_idle(const struct sender *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->queues[i]->row.id)
+			return false;
+	return true;
+}
+
+static const struct {
+	bool is_waited_for; /* it is tried again until it is too old */
+	bool is_clear;      /* it says of the sink at once whether something gets through */
+} verdicts[] = {
+	[SINK_ACCEPTED] = { false, true }, [SINK_AGAIN] = { true, false },
+	[SINK_REFUSED] = { false, true },  [SINK_BLOCKED] = { true, true },
+	[SINK_UNKNOWN] = { false, false },
+};
+
+static void on_answer(void *ctx, const struct sink_answer *a)
+{
+	struct sink_queue *l = ctx;
+	struct sender *r = l->sender;
+	char error[256] = "";
+
+	l->row.tries++;
+	l->failures = a->verdict == SINK_ACCEPTED ? 0 : l->failures + 1;
+	if (a->verdict != SINK_ACCEPTED)
+		(void)snprintf(error, sizeof(error), "%s%.0lld%s%s", a->code >= 0 ? "code " : "",
+			       (long long)(a->code >= 0 ? a->code : 0), a->code >= 0 ? ", " : "", a->text);
+	if (a->verdict == SINK_ACCEPTED)
+		end_row(l, l->from, &l->row, OUTBOX_DONE, "");
+	else if (a->verdict == SINK_REFUSED || (verdicts[a->verdict].is_waited_for && is_too_old(l, &l->row)))
+		end_row(l, l->from, &l->row, OUTBOX_GIVEN_UP, error);
+	else if (a->verdict == SINK_UNKNOWN && (!may_repeat(l) || is_too_old(l, &l->row)))
+		end_row(l, l->from, &l->row, OUTBOX_UNCONFIRMED, error);
+	else
+		try_again(l, a, a->verdict == SINK_UNKNOWN, error);
+	if (verdicts[a->verdict].is_clear || l->failures >= DOWN_AFTER)
+		set_down(l, a->verdict == SINK_ACCEPTED ? NULL : error);
+	l->is_outdated = false;
+	outbox_row_done(&l->row);
+	say_down(r);
+	sender_tick(r);
+	if (r->draining && is_idle(r))
+		r->ops->drained(r->ctx);
+}
+
+static void send_row(struct sink_queue *l, struct outbox_row *row)
+{
+	const int err = outbox_begin(l->sender->db, row->id);
+
+	if (err < 0) {
+		say_trouble(l, err, "a message is not sent before that can be written down");
+		outbox_row_done(row);
+		return;
+	}
+	l->row = *row;
+	l->from = l->sender->db;
+	l->row.document.is_repeat = row->doubts > 0 && !delivery_knows_ids(l->delivery);
+	delivery_send(l->delivery, &l->row.document);
+}
+
+/* One step of a queue whose time has come. */
+static void step(struct sink_queue *l)
+{
+	struct outbox_row row;
+	const uint64_t wait = delivery_wait(l->delivery);
+
+	if (l->unwritten.id && l->sender->db == l->sender->history && write_end(l) < 0)
+		return;
+	const int r = outbox_next(l->sender->db, l->name, &row);
+
+	l->is_empty = r == 0;
+	if (r < 0) {
+		say_trouble(l, r, "what waits to be sent cannot be read");
+	} else if (r > 0 && is_too_old(l, &row) && (l->failures > 0 || l->problem)) {
+		/* What waits behind one that was given up had its chance with it. */
+		end_row(l, l->sender->db, &row, OUTBOX_GIVEN_UP,
+			l->why[0] ? l->why : "it waited for too long");
+		outbox_row_done(&row);
+	} else if (r > 0 && (l->problem || wait > 0)) {
+		l->not_before = clock_boot_ms() + (l->problem ? LOOK_MS : wait);
+		outbox_row_done(&row);
+	} else if (r > 0) {
+		send_row(l, &row);
+	}
+}
+
+void sender_tick(struct sender *r)
+{
+	uint64_t next = LOOK_MS;
+
+	if (r->draining && clock_boot_ms() >= r->drain_until)
+		return;
+	for (size_t i = 0; i < r->n; i++) {
+		struct sink_queue *l = r->queues[i];
+
+		while (!l->row.id && !l->is_empty && clock_boot_ms() >= l->not_before)
+			step(l);
+		const uint64_t now = clock_boot_ms(), left = l->not_before > now ? l->not_before - now : 0;
+
+		if (!l->row.id && !l->is_empty && left < next)
+			next = left;
+	}
+	r->ops->wake(r->ctx, next);
+}
+
+void sender_wake(struct sender *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct sink_queue *l = r->queues[i];
+		uint64_t lost = 0;
+		const int err = outbox_give_up_excess(r->db, l->name, r->waiting_max, &lost);
+
+		l->is_empty = false;
+		if (err < 0)
+			say_trouble(l, err, "what waits too long cannot be given up");
+		if (lost > 0)
+			r->ops->lost(r->ctx, l->name, lost, "too many messages wait for this sink");
+	}
+	sender_tick(r);
+}
+
+/* -- settings -- */
+
+/* What a queue finds at its begin: a message in doubt, and how long the last one is to wait. */
+static void sink_queue_open(struct sender *r, struct sink_queue *l)
+{
+	struct outbox_doubt doubt = { 0 };
+	struct outbox_row row;
+	int err = outbox_recover(r->db, l->name, delivery_knows_ids(l->delivery), &doubt);
+
+	if (doubt.unconfirmed > 0)
+		r->ops->lost(r->ctx, l->name, doubt.unconfirmed,
+			     "the program ended while it was on its way: it may have arrived, and is not "
+			     "sent again");
+	if (err == 0)
+		err = outbox_next(r->db, l->name, &row);
+	if (err < 0) {
+		say_trouble(l, err, "what was left before the start cannot be read");
+		return;
+	}
+	const int64_t pause = err > 0 ? row.next_at - clock_wall_ms() : 0;
+
+	if (pause > 0)
+		l->not_before =
+			clock_boot_ms() + ((uint64_t)pause < PAUSE_MAX_MS ? (uint64_t)pause : PAUSE_MAX_MS);
+	outbox_row_done(&row);
+}
+
+static struct sink_queue *sink_queue_find(struct sink_queue **queues, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (queues[i] && strcmp(queues[i]->name, name) == 0)
+			return queues[i];
+	return NULL;
+}
+
+static struct sink_queue *sink_queue_of(struct sender *r, const struct sink_settings *s)
+{
+	struct sink_queue *l = sink_queue_find(r->queues, r->n, s->name);
+	const bool had_problem = l && l->problem;
+
+	if (l && delivery_set(l->delivery, s)) {
+		l->failures = 0;
+		l->not_before = 0;
+		l->is_outdated = l->row.id != 0;
+	} else if (!l) {
+		l = xcalloc(1, sizeof(*l));
+		l->sender = r;
+		l->name = xstrdup(s->name);
+		l->delivery = delivery_new(r->base, s, on_answer, l);
+		sink_queue_open(r, l);
+	}
+	free(l->problem);
+	l->problem = s->problem ? xstrdup(s->problem) : NULL;
+	/* Whoever changes the settings waits to see whether it works now. */
+	l->not_before = l->failures > 0 || l->down_at ? 0 : l->not_before;
+	l->is_empty = false;
+	/* That it was refused stands until it is not. */
+	if (l->problem || had_problem)
+		set_down(l, l->problem);
+	return l;
+}
+
+static void on_removed_sink(void *ctx, const char *sink, uint64_t n)
+{
+	const struct sender *r = ctx;
+
+	r->ops->lost(r->ctx, sink, n, OUTBOX_SINK_IS_GONE);
+}
+
+static void drop_removed_sinks(struct sender *r, const struct settings *s)
+{
+	struct str_list names = { 0 };
+
+	for (size_t i = 0; i < s->n_sinks; i++)
+		str_list_add(&names, s->sinks[i].name, strlen(s->sinks[i].name));
+	const int err = outbox_drop_removed_sinks(r->db, &names, on_removed_sink, r);
+
+	str_list_done(&names);
+	if (err < 0)
+		r->ops->trouble(r->ctx, err, "what waits for sinks that are gone cannot be given up");
+}
+
+void sender_set(struct sender *r, const struct settings *s)
+{
+	struct sink_queue **queues = xcalloc(s->n_sinks + 1, sizeof(struct sink_queue *));
+
+	r->give_up_ms = s->give_up_ms;
+	for (size_t i = 0; i < s->n_sinks; i++)
+		queues[i] = sink_queue_of(r, &s->sinks[i]);
+	for (size_t i = 0; i < r->n; i++)
+		if (!sink_queue_find(queues, s->n_sinks, r->queues[i]->name))
+			sink_queue_free(r->queues[i]);
+	free(r->queues);
+	r->queues = queues;
+	r->n = s->n_sinks;
+	drop_removed_sinks(r, s);
+	say_down(r);
+	sender_wake(r);
+}
+
+void sender_use(struct sender *r, struct db *db, uint64_t waiting_max)
+{
+	r->db = db;
+	r->waiting_max = waiting_max;
+}
+
+void sender_recover(struct sender *r, const struct settings *s)
+{
+	for (size_t i = 0; i < r->n; i++)
+		sink_queue_open(r, r->queues[i]);
+	drop_removed_sinks(r, s);
+}
+
+bool sender_is_using(const struct sender *r, const struct db *db)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->queues[i]->row.id && r->queues[i]->from == db)
+			return true;
+	return false;
+}
+
+bool sender_drain(struct sender *r)
+{
+	r->draining = true;
+	r->drain_until = clock_boot_ms() + DRAIN_SEND_MS;
+	return is_idle(r);
+}

@@ -1,0 +1,18 @@
+/* attach.h - the report of one sink as a page of HTML, with the drawings of what concerns that sink.
+ * Layer: process (reporter), report. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef REPORTER_DIGEST_ATTACH_H
+#define REPORTER_DIGEST_ATTACH_H
+
+#include "config/settings.h"
+#include "reporter/history/db.h"
+#include "reporter/news/document.h"
+
+struct zone;
+
+/* Makes d->html of d and the history, as of d->at_ms; times in that zone (NULL = UTC). s NULL: for whoever
+ * may see all. Numbers that cannot be read are left out of the page. */
+void digest_attach_page(struct db *db, const struct sink_settings *s, const struct zone *zone,
+			struct document *d);
+
+#endif

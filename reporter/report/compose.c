@@ -1,0 +1,311 @@
+/* compose.c - see compose.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/report/compose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "model/phrases.h"
+#include "reporter/report/patterns.h"
+#include "reporter/report/report_entry.h"
+#include "reporter/news/when.h"
+#include "reporter/notify/sink_select.h"
+
+/* What crashes in a loop restarts at least this often: a kubelet waits five minutes at most, and runs it. */
+#define QUIET_MS INT64_C(900000)
+
+/* -- what became of each workload -- */
+
+static int compare_names(const char *const a[4], const char *const b[4])
+{
+	int c = 0;
+
+	for (size_t i = 0; c == 0 && i < 4; i++)
+		c = strcmp(a[i], b[i]);
+	return c;
+}
+
+static int by_name(const void *pa, const void *pb)
+{
+	const struct reported *a = *(const struct reported *const *)pa;
+	const struct reported *b = *(const struct reported *const *)pb;
+
+	return compare_names((const char *const[]){ a->cluster, a->ns, a->kind, a->workload },
+			     (const char *const[]){ b->cluster, b->ns, b->kind, b->workload });
+}
+
+static int by_restarts(const void *pa, const void *pb)
+{
+	const struct reported *a = *(const struct reported *const *)pa;
+	const struct reported *b = *(const struct reported *const *)pb;
+
+	return a->restarts == b->restarts ? by_name(pa, pb) : a->restarts < b->restarts ? 1 : -1;
+}
+
+static const char *cluster_name(const struct report_input *in, uint64_t cluster)
+{
+	return cluster < in->clusters->n ? in->clusters->v[cluster] : "?";
+}
+
+/* Its place in the sorted list of what the last report had; NULL = it was not there. */
+static const struct reported **find_past(const struct reported **past, size_t n, const struct report_row *r)
+{
+	const struct msg_digest_row *d = &r->workload->pods[0].row;
+	_cleanup_free_ char *cluster = xstrdup(r->cluster), *ns = xstrdup(d->ns), *kind = xstrdup(d->kind);
+	_cleanup_free_ char *workload = xstrdup(d->workload);
+	const struct reported key = { cluster, ns, kind, workload, 0, 0 }, *p = &key;
+
+	return n ? bsearch(&p, past, n, sizeof(*past), by_name) : NULL;
+}
+
+static enum report_class class_of(const struct report_row *r, const struct reported *then, int64_t window_ms)
+{
+	const double hours = (double)window_ms, hours_then = (double)then->window_ms;
+
+	if (r->workload->delta == DELTA_UNKNOWN || window_ms <= 0 || then->window_ms <= 0)
+		return REPORT_STILL;
+	return (double)r->workload->delta / hours > 1.25 * ((double)then->restarts / hours_then)
+		       ? REPORT_WORSE
+		       : REPORT_STILL;
+}
+
+static bool answered(const struct report_input *in, const char *cluster)
+{
+	for (size_t i = 0; i < in->clusters->n && i < 64; i++)
+		if (in->answered >> i & 1 && strcmp(in->clusters->v[i], cluster) == 0)
+			return true;
+	return false;
+}
+
+void report_build(const struct report_input *in, struct report *ret)
+{
+	const size_t n = in->digest->n_workloads;
+	const int64_t window = in->at_ms - in->from_ms;
+	_cleanup_free_ const struct reported **past = xcalloc(in->n_past + 1, sizeof(*past));
+	_cleanup_free_ bool *seen = xcalloc(in->n_past + 1, sizeof(*seen));
+
+	*ret = (struct report){ .rows = xcalloc(n + 1, sizeof(*ret->rows)),
+				.recovered = xcalloc(in->n_past + 1, sizeof(*ret->recovered)),
+				.quiet = xcalloc(in->n_past + 1, sizeof(*ret->quiet)) };
+	for (size_t i = 0; i < in->n_past; i++)
+		past[i] = &in->past[i];
+	qsort(past, in->n_past, sizeof(*past), by_name);
+	for (size_t i = 0; i < n; i++) {
+		const struct digest_workload *w = &in->digest->workloads[i];
+		struct report_row *r = &ret->rows[ret->n];
+
+		*r = (struct report_row){ .workload = w,
+					  .cluster = cluster_name(in, w->pods[0].row.cluster) };
+		const struct reported **then = find_past(past, in->n_past, r);
+
+		if (then && w->delta == 0 && window < QUIET_MS)
+			ret->quiet[ret->n_quiet++] = *then;
+		if (then && (w->delta != 0 || window < QUIET_MS))
+			seen[then - past] = true;
+		if (w->delta == 0)
+			continue;
+		r->class = then ? class_of(r, *then, window) : REPORT_NEW;
+		ret->n++;
+	}
+	for (size_t i = 0; i < in->n_past; i++)
+		if (!seen[i] && answered(in, past[i]->cluster))
+			ret->recovered[ret->n_recovered++] = past[i];
+	qsort(ret->recovered, ret->n_recovered, sizeof(*ret->recovered), by_restarts);
+}
+
+void report_done(struct report *r)
+{
+	free(r->rows);
+	free(r->recovered);
+	free(r->quiet);
+	*r = (struct report){ 0 };
+}
+
+/* -- whom it concerns -- */
+
+static bool is_for(const struct sink_settings *s, const struct report_row *r)
+{
+	return select_object(s, r->cluster, r->workload->pods[0].row.ns, DUTY_RESTARTS);
+}
+
+size_t report_shown(const struct report *r, const struct sink_settings *s, size_t *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n && n < s->top; i++)
+		if (is_for(s, &r->rows[i]))
+			ret[n++] = i;
+	return n;
+}
+
+/* -- the document -- */
+
+/* Of what concerns one sink. */
+struct sums {
+	int64_t restarts, workloads, pods;
+	size_t of_class[REPORT_CLASS__MAX], recovered;
+};
+
+static struct sums sum_up(const struct report *r, const struct sink_settings *s)
+{
+	struct sums ret = { 0 };
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct digest_workload *w = r->rows[i].workload;
+
+		if (!is_for(s, &r->rows[i]))
+			continue;
+		ret.workloads++;
+		ret.pods += (int64_t)w->n;
+		ret.restarts += w->delta == DELTA_UNKNOWN ? 0 : w->delta;
+		ret.of_class[r->rows[i].class]++;
+	}
+	for (size_t i = 0; i < r->n_recovered; i++)
+		ret.recovered +=
+			select_object(s, r->recovered[i]->cluster, r->recovered[i]->ns, DUTY_RESTARTS);
+	return ret;
+}
+
+static void add_text(struct document *d, char *line)
+{
+	document_add_line(d, line);
+	free(line);
+}
+
+static void put_head(const struct report_input *in, const struct sums *sums, int64_t lost, struct document *d)
+{
+	const enum language l = d->language;
+	char from[WHEN_TEXT_MAX], at[WHEN_TEXT_MAX];
+
+	when_format(in->from_ms, in->zone, from);
+	when_format(in->at_ms, in->zone, at);
+	if (sums->workloads > 0)
+		add_text(d, xasprintf(phrase(REPORT_HEAD, l), from, sums->restarts, sums->workloads,
+				      sums->pods));
+	else
+		add_text(d, xstrdup(phrase(REPORT_QUIET, l)));
+	if (in->late)
+		add_text(d, xstrdup(phrase(REPORT_LATE, l)));
+	if (lost > 0)
+		add_text(d, xasprintf(phrase(REPORT_LOST, l), lost));
+	if (*in->incomplete)
+		add_text(d, xasprintf(phrase(REPORT_INCOMPLETE, l), in->incomplete));
+	if (in->digest->dropped > 0)
+		add_text(d, xasprintf(phrase(REPORT_DROPPED, l), (int64_t)in->digest->dropped));
+	_cleanup_free_ char *footer = xasprintf(phrase(REPORT_FOOTER, l), at);
+
+	document_set_footer(d, footer);
+}
+
+static void put_hints(const struct report *r, const struct report_input *in, const size_t *shown, size_t n,
+		      struct document *d)
+{
+	_cleanup_free_ struct hint_row *rows = xcalloc(n + 1, sizeof(*rows));
+	char *hints[HINTS_MAX];
+
+	for (size_t i = 0; i < n; i++)
+		rows[i] = report_entry_hint(&r->rows[shown[i]], in->from_ms);
+	const size_t found = hints_of(rows, n, d->language, in->zone, hints);
+
+	if (found == 0)
+		return;
+	struct section *s = document_add_section(d, phrase(REPORT_HINTS, d->language));
+
+	for (size_t i = 0; i < found; i++) {
+		(void)section_add_entry(s, hints[i]);
+		free(hints[i]);
+	}
+}
+
+static const char *class_title(enum report_class c, bool is_first, enum language l)
+{
+	static const enum phrase titles[REPORT_CLASS__MAX] = { PHRASE_REPORT_NEW, PHRASE_REPORT_WORSE,
+							       PHRASE_REPORT_STILL };
+
+	return phrase_text(is_first ? PHRASE_REPORT_FIRST : titles[c], l);
+}
+
+static void put_class(const struct report *r, const struct report_input *in, enum report_class class,
+		      const size_t *shown, size_t n, size_t of_class, struct document *d)
+{
+	if (of_class == 0)
+		return;
+	struct section *s = document_add_section(d, class_title(class, in->is_first, d->language));
+
+	s->more = of_class;
+	for (size_t i = 0; i < n; i++) {
+		const struct report_row *row = &r->rows[shown[i]];
+
+		if (row->class != class)
+			continue;
+		report_entry_add(row, in, d->language, s);
+		s->more--;
+	}
+}
+
+static void put_recovered(const struct report *r, const struct report_input *in,
+			  const struct sink_settings *to, size_t n, struct document *d)
+{
+	if (n == 0)
+		return;
+	struct section *s = document_add_section(d, phrase(REPORT_RECOVERED, d->language));
+
+	s->more = n;
+	for (size_t i = 0; i < r->n_recovered && s->n < to->top; i++) {
+		const struct reported *p = r->recovered[i];
+
+		if (!select_object(to, p->cluster, p->ns, DUTY_RESTARTS))
+			continue;
+		report_entry_add_recovered(p, in, d->language, s);
+		s->more--;
+	}
+}
+
+static void put_attention(const struct report_input *in, struct document *d)
+{
+	const enum language l = d->language;
+	const size_t n = in->attention ? in->attention->n : 0;
+
+	if (n == 0)
+		return;
+	struct section *s = document_add_section(d, phrase(REPORT_ATTENTION, l));
+
+	for (size_t i = 0; i < n && i < DIGEST_ATTENTION_MAX; i++)
+		report_entry_add_attention(&in->attention->v[i], in, l, s);
+	s->more = n - s->n;
+}
+
+static enum tone tone_of(const struct sums *sums, bool has_attention)
+{
+	return sums->of_class[REPORT_NEW] + sums->of_class[REPORT_WORSE] > 0 || has_attention ? TONE_WARNING
+	       : sums->workloads > 0                                                          ? TONE_INFO
+											      : TONE_GOOD;
+}
+
+bool report_compose(const struct report *r, const struct report_input *in, const struct sink_settings *s,
+		    int64_t lost, struct document *ret)
+{
+	_cleanup_free_ size_t *shown = xcalloc(s->top + 1, sizeof(*shown));
+	const struct sums sums = sum_up(r, s);
+	const size_t n = report_shown(r, s, shown);
+	const bool is_default = strcmp(in->title, phrase(REPORT_TITLE, LANGUAGE_EN)) == 0;
+	const enum language l = (enum language)s->language;
+
+	*ret = (struct document){ 0 };
+	const bool has_attention = in->attention && in->attention->n > 0;
+
+	if (sums.workloads == 0 && sums.recovered == 0 && !has_attention)
+		return false;
+	document_init(ret, NEWS_REPORT, l, in->at_ms);
+	document_set_title(ret, is_default ? phrase(REPORT_TITLE, l) : in->title);
+	ret->tone = tone_of(&sums, has_attention);
+	put_head(in, &sums, lost, ret);
+	put_hints(r, in, shown, n, ret);
+	for (enum report_class c = 0; c < REPORT_CLASS__MAX; c++)
+		put_class(r, in, c, shown, n, sums.of_class[c], ret);
+	put_recovered(r, in, s, sums.recovered, ret);
+	put_attention(in, ret);
+	return true;
+}

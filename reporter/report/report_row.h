@@ -1,0 +1,40 @@
+/* report_row.h - what a report is made of: its rows, what the last report said of each, and the window.
+ * Layer: process (reporter), report. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef REPORTER_REPORT_REPORT_ROW_H
+#define REPORTER_REPORT_REPORT_ROW_H
+
+#include "config/zone.h"
+#include "reporter/report/digest.h"
+
+/* What the last report said of a workload. */
+struct reported {
+	char *cluster, *ns, *kind, *workload;
+	uint64_t restarts; /* in its window */
+	int64_t window_ms;
+};
+
+enum report_class { REPORT_NEW, REPORT_WORSE, REPORT_STILL, REPORT_CLASS__MAX };
+
+struct report_row {
+	const struct digest_workload *workload;
+	const char *cluster; /* name */
+	enum report_class class;
+	const struct msg_looked *look; /* NULL = nobody looked, or nobody answered */
+};
+
+struct report_input {
+	const struct digest *digest; /* grouped, with deltas */
+	const struct str_list *clusters;
+	uint64_t answered;           /* one bit for each cluster that gave a full answer */
+	const struct reported *past; /* of the last report, in any order */
+	size_t n_past;
+	bool is_first;                  /* there was no report before */
+	int64_t from_ms, at_ms;         /* the window, Unix ms */
+	const struct zone *zone;        /* NULL = UTC */
+	const char *title, *incomplete; /* incomplete: names of clusters without a full answer, or "" */
+	bool late;
+	const struct attention *attention; /* what needs an operator; NULL = nothing */
+};
+
+#endif

@@ -1,0 +1,300 @@
+/* report_run.c - see report_run.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/report/report_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "reporter/report/compose.h"
+
+struct look {
+	size_t row; /* of the report */
+	enum { LOOK_WAITS, LOOK_ASKED, LOOK_DONE } state;
+	struct msg_looked answer;
+};
+
+struct report_run {
+	struct digest digest;
+	struct str_list clusters;
+	char *title, *incomplete;
+	struct reported *past;
+	struct report_input in;
+	struct report report;
+	struct look *looks;
+	size_t n_looks;
+	uint64_t number; /* of the question about looks[0] */
+};
+
+struct report_run *report_run_new(void)
+{
+	return xcalloc(1, sizeof(struct report_run));
+}
+
+void report_run_free(struct report_run **e)
+{
+	struct report_run *g = *e;
+
+	if (!g)
+		return;
+	for (size_t i = 0; i < g->in.n_past; i++) {
+		free(g->past[i].cluster);
+		free(g->past[i].ns);
+		free(g->past[i].kind);
+		free(g->past[i].workload);
+	}
+	free(g->past);
+	free(g->looks);
+	free(g->title);
+	free(g->incomplete);
+	report_done(&g->report);
+	digest_done(&g->digest);
+	str_list_done(&g->clusters);
+	free(g);
+	*e = NULL;
+}
+
+void report_run_add(struct report_run *e, const struct msg_digest_row *row)
+{
+	digest_add(&e->digest, row);
+}
+
+/* -- from the history -- */
+
+static const char *cluster_of(const struct report_run *e, const struct msg_digest_row *row)
+{
+	return row->cluster < e->clusters.n ? e->clusters.v[row->cluster] : "?";
+}
+
+static int put_samples(const struct report_run *e, struct db *db, int64_t now_ms)
+{
+	int r = db_begin(db);
+
+	for (size_t i = 0; r == 0 && i < e->digest.n_pods; i++)
+		r = samples_put(db, &e->digest.pods[i].row, cluster_of(e, &e->digest.pods[i].row), now_ms);
+	return db_end(db, r);
+}
+
+static int count_window(struct report_run *e, struct db *db)
+{
+	int r = put_samples(e, db, e->in.at_ms);
+
+	for (size_t i = 0; r == 0 && i < e->digest.n_pods; i++) {
+		struct digest_pod *p = &e->digest.pods[i];
+
+		r = samples_delta(db, &p->row, cluster_of(e, &p->row), e->in.from_ms, &p->delta);
+	}
+	return r;
+}
+
+static int load_past(struct report_run *e, struct db *db)
+{
+	sqlite3_stmt *st = db_stmt(db, DB_REPORTED_ALL);
+	uint32_t room = 0;
+	int rc;
+
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+		e->past = xgrow(e->past, &room, (uint32_t)e->in.n_past, sizeof(*e->past));
+		e->past[e->in.n_past++] = (struct reported){ db_text_dup(st, 0),
+							     db_text_dup(st, 1),
+							     db_text_dup(st, 2),
+							     db_text_dup(st, 3),
+							     (uint64_t)sqlite3_column_int64(st, 4),
+							     sqlite3_column_int64(st, 5) };
+	}
+	(void)sqlite3_reset(st);
+	return db_errno(rc);
+}
+
+static char *names_without(const struct str_list *clusters, uint64_t bits)
+{
+	char *ret = xstrdup("");
+
+	for (size_t i = 0; i < clusters->n; i++) {
+		if (bits & (UINT64_C(1) << i))
+			continue;
+		char *longer = xconcat(ret, *ret ? ", " : "", clusters->v[i], NULL);
+
+		free(ret);
+		ret = longer;
+	}
+	return ret;
+}
+
+/* Where the window begins. */
+static int64_t window_begin(const struct report_run_options *o, int64_t now_ms)
+{
+	if (o->window_ms > 0)
+		return now_ms - o->window_ms;
+	return o->last_at > 0 && o->last_at < now_ms ? o->last_at : now_ms - REPORT_RUN_FIRST_MS;
+}
+
+int report_run_collected(struct report_run *e, struct db *db, const struct report_run_options *o,
+			 uint64_t answered, int64_t now_ms)
+{
+	for (size_t i = 0; i < o->clusters->n; i++)
+		str_list_add(&e->clusters, o->clusters->v[i], strlen(o->clusters->v[i]));
+	e->title = xstrdup(o->title);
+	e->incomplete = names_without(&e->clusters, answered);
+	e->number = o->number;
+	e->in = (struct report_input){ .digest = &e->digest,
+				       .clusters = &e->clusters,
+				       .answered = answered,
+				       .is_first = o->last_at == 0,
+				       .from_ms = window_begin(o, now_ms),
+				       .at_ms = now_ms,
+				       .title = e->title,
+				       .incomplete = e->incomplete,
+				       .late = o->late };
+	digest_finish(&e->digest);
+	const int counted = count_window(e, db), loaded = load_past(e, db);
+
+	e->in.past = e->past;
+	digest_group(&e->digest);
+	report_build(&e->in, &e->report);
+	return counted < 0 ? counted : loaded;
+}
+
+uint64_t report_run_workloads(const struct report_run *e)
+{
+	return e->report.n;
+}
+
+uint64_t report_run_pods(const struct report_run *e)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < e->report.n; i++)
+		n += e->report.rows[i].workload->n;
+	return n;
+}
+
+const char *report_run_incomplete(const struct report_run *e)
+{
+	return e->incomplete ? e->incomplete : "";
+}
+
+/* -- looks -- */
+
+static bool is_wanted(const struct report_run *e, size_t row)
+{
+	for (size_t i = 0; i < e->n_looks; i++)
+		if (e->looks[i].row == row)
+			return true;
+	return false;
+}
+
+void report_run_want_looks(struct report_run *e, const struct sink_settings *s)
+{
+	size_t *rows = xcalloc(s->top + 1, sizeof(*rows));
+	const size_t n = report_shown(&e->report, s, rows);
+
+	for (size_t i = 0; i < n && e->n_looks < REPORT_RUN_LOOKS_MAX; i++) {
+		if (is_wanted(e, rows[i]))
+			continue;
+		e->looks = xreallocarray(e->looks, e->n_looks + 1, sizeof(*e->looks));
+		e->looks[e->n_looks++] = (struct look){ .row = rows[i] };
+	}
+	free(rows);
+}
+
+bool report_run_next_look(struct report_run *e, struct msg_look *ret)
+{
+	size_t open = 0, next = e->n_looks;
+
+	for (size_t i = e->n_looks; i-- > 0;) {
+		open += e->looks[i].state == LOOK_ASKED;
+		next = e->looks[i].state == LOOK_WAITS ? i : next;
+	}
+	if (next == e->n_looks || open >= REPORT_RUN_LOOKS_OPEN)
+		return false;
+	const struct msg_digest_row *d = &e->report.rows[e->looks[next].row].workload->pods[0].row;
+	struct msg m = { .type = MSG_LOOK, .u.look = { .cluster = d->cluster, .look = e->number + next } };
+
+	msg_set(&m, look.ns, d->ns, strlen(d->ns));
+	msg_set(&m, look.pod, d->pod, strlen(d->pod));
+	msg_set(&m, look.uid, d->uid, strlen(d->uid));
+	msg_set(&m, look.container, d->container, strlen(d->container));
+	e->looks[next].state = LOOK_ASKED;
+	*ret = m.u.look;
+	return true;
+}
+
+bool report_run_on_looked(struct report_run *e, const struct msg_looked *m)
+{
+	struct look *k = m->look >= e->number && m->look - e->number < e->n_looks
+				 ? &e->looks[m->look - e->number]
+				 : NULL;
+
+	if (!k || k->state != LOOK_ASKED)
+		return false;
+	struct report_row *row = &e->report.rows[k->row];
+
+	if (row->workload->pods[0].row.cluster != m->cluster)
+		return false;
+	k->state = LOOK_DONE;
+	k->answer = *m;
+	return true;
+}
+
+bool report_run_waits_for_looks(const struct report_run *e)
+{
+	for (size_t i = 0; i < e->n_looks; i++)
+		if (e->looks[i].state != LOOK_DONE)
+			return true;
+	return false;
+}
+
+/* -- the end -- */
+
+bool report_run_compose(const struct report_run *e, const struct sink_settings *s, const struct zone *zone,
+			int64_t lost, const struct attention *attention, struct document *ret)
+{
+	struct report_input in = e->in;
+
+	in.zone = zone;
+	in.attention = attention;
+	for (size_t i = 0; i < e->n_looks; i++)
+		if (e->looks[i].state == LOOK_DONE && e->looks[i].answer.found)
+			e->report.rows[e->looks[i].row].look = &e->looks[i].answer;
+	return report_compose(&e->report, &in, s, lost, ret);
+}
+
+static int remember_row(const struct report_run *e, struct db *db, const struct report_row *row)
+{
+	const struct msg m = { .type = MSG_DIGEST_ROW, .u.digest_row = row->workload->pods[0].row };
+	const int64_t delta = row->workload->delta;
+	const bool known = delta != DELTA_UNKNOWN;
+
+	/* Nobody knows how fast it was: nothing can be worse than that. */
+	return db_run(db_stmt_msg(db, DB_REPORTED_PUT, &m, db_s("cluster_name", row->cluster),
+				  db_i("window_restarts", known ? delta : (int64_t)row->workload->restarts),
+				  db_i("window_ms", known ? e->in.at_ms - e->in.from_ms : 0),
+				  db_i("at", e->in.at_ms)),
+		      NULL);
+}
+
+/* As it was. */
+static int remember_quiet(const struct report_run *e, struct db *db, const struct reported *p)
+{
+	return db_run(db_stmt(db, DB_REPORTED_PUT, db_s("cluster_name", p->cluster), db_s("ns", p->ns),
+			      db_s("kind", p->kind), db_s("workload", p->workload),
+			      db_i("window_restarts", p->restarts), db_i("window_ms", p->window_ms),
+			      db_i("at", e->in.at_ms)),
+		      NULL);
+}
+
+int report_run_remember(const struct report_run *e, struct db *db)
+{
+	int r = 0;
+
+	for (size_t c = 0; r == 0 && c < e->clusters.n; c++)
+		if (e->in.answered & (UINT64_C(1) << c))
+			r = db_run(db_stmt(db, DB_REPORTED_CLEAR, db_s("cluster_name", e->clusters.v[c])),
+				   NULL);
+	for (size_t i = 0; r == 0 && i < e->report.n; i++)
+		r = remember_row(e, db, &e->report.rows[i]);
+	for (size_t i = 0; r == 0 && i < e->report.n_quiet; i++)
+		r = remember_quiet(e, db, e->report.quiet[i]);
+	return r;
+}

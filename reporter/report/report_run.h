@@ -1,0 +1,63 @@
+/* report_run.h - one report in the making: the rows that the watchers sent, what the samples say of them,
+ * what workers saw of those that will be shown, and from all that a message for each sink. Layer: process
+ * (reporter), report. Asks nobody: who makes it asks, and hands the answers in. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef REPORTER_REPORT_REPORT_RUN_H
+#define REPORTER_REPORT_REPORT_RUN_H
+
+#include "config/settings.h"
+#include "config/zone.h"
+#include "reporter/report/digest.h"
+#include "reporter/history/db.h"
+#include "reporter/news/document.h"
+
+/* Workers are asked about so many rows at most, and about so many at once. */
+#define REPORT_RUN_LOOKS_MAX  100u
+#define REPORT_RUN_LOOKS_OPEN 4u
+/* The first report counts this long, in ms. */
+#define REPORT_RUN_FIRST_MS (INT64_C(7) * 86400000)
+
+struct report_run;
+
+/* What it is made by; copied. */
+struct report_run_options {
+	const struct str_list *clusters; /* names by index */
+	const char *title;
+	int64_t window_ms; /* 0 = since the last report */
+	int64_t last_at;   /* when the rows of the last report were complete, Unix ms; 0 = there was none */
+	bool late;
+	uint64_t number; /* of the first question to a worker */
+};
+
+struct report_run *report_run_new(void);
+/* Accepts NULL. */
+void report_run_free(struct report_run **e);
+void report_run_add(struct report_run *e, const struct msg_digest_row *row);
+
+/* No more rows come. Writes them down as samples, counts what came in the window, and finds what is new and
+ * what has recovered. answered: one bit for each cluster that gave a full answer. 0, or negative errno when
+ * the history could not be read or written: then it says less. */
+int report_run_collected(struct report_run *e, struct db *db, const struct report_run_options *o,
+			 uint64_t answered, int64_t now_ms);
+uint64_t report_run_workloads(const struct report_run *e);
+uint64_t report_run_pods(const struct report_run *e);
+/* Names of the clusters without a full answer, or ""; borrowed. */
+const char *report_run_incomplete(const struct report_run *e);
+
+/* These sinks are told: what they will be shown is to be looked at. */
+void report_run_want_looks(struct report_run *e, const struct sink_settings *s);
+/* The next question that may be asked now; false when there is none. */
+bool report_run_next_look(struct report_run *e, struct msg_look *ret);
+/* False: it answers nothing that was asked here. */
+bool report_run_on_looked(struct report_run *e, const struct msg_looked *m);
+bool report_run_waits_for_looks(const struct report_run *e);
+
+/* The message for one sink; lost: earlier reports that it did not get; attention may be NULL. False, and *ret
+ * is empty, when there is nothing to tell it. */
+bool report_run_compose(const struct report_run *e, const struct sink_settings *s, const struct zone *zone,
+			int64_t lost, const struct attention *attention, struct document *ret);
+
+/* Remember what this report said, for the next one, in the transaction of the caller. 0 or negative errno. */
+int report_run_remember(const struct report_run *e, struct db *db);
+
+#endif

@@ -1,0 +1,500 @@
+/* runner.c - see runner.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/report/runner.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "model/sink_types.h"
+#include "reporter/report/attach.h"
+#include "reporter/report/report_run.h"
+#include "reporter/report/schedule.h"
+#include "reporter/report/sampler.h"
+#include "reporter/history/attention.h"
+#include "reporter/notify/sink_select.h"
+#include "reporter/notify/outbox.h"
+
+/* The wall clock may be set: look again at least this often. */
+#define LOOK_MS    60000u
+#define TROUBLE_MS 5000u
+
+_Static_assert(CLUSTERS_MAX <= 64, "one bit a cluster");
+
+enum runner_phase { IDLE, SYNCING, COLLECTING, LOOKING, WRITING };
+
+/* One message of a run; owns what it holds. */
+struct run_message {
+	char *sink;
+	struct document document;
+};
+
+struct digest_runner {
+	struct db *db;
+	const struct digest_ops *ops;
+	void *ctx;
+	struct report_schedule options;
+	bool draining;
+	int64_t last;    /* when the newest run was due that needs no looking at */
+	int64_t claimed; /* when the run was due that was begun before a restart and is to be sent; 0 = none
+			  */
+	uint64_t synced; /* one bit a cluster */
+	/* the run under way */
+	enum runner_phase phase;
+	uint64_t deadline; /* boot ms: end of SYNCING, COLLECTING, LOOKING; WRITING is tried then */
+	struct scheduled_run run;
+	uint64_t number;   /* of the question to the watchers */
+	uint64_t complete; /* clusters that answered from a complete cache */
+	struct report_run *report_run;
+	struct run_message *messages;
+	size_t n_messages;
+	digest_preview_fn *preview; /* whom this is for; NULL = it is a run of the schedule */
+	void *preview_ctx;
+	uint64_t preview_top;
+	struct sampler *sampler;
+};
+
+struct digest_runner *digest_runner_new(struct db *db, const struct digest_ops *ops, void *ctx)
+{
+	struct digest_runner *r = xcalloc(1, sizeof(*r));
+
+	r->db = db;
+	r->ops = ops;
+	r->ctx = ctx;
+	/* Differs from the questions before a restart, whose answers may still arrive. */
+	r->number = (uint64_t)clock_wall_ms() + 1;
+	r->sampler = sampler_new(db, ops->ask, ctx);
+	return r;
+}
+
+static void clear_run(struct digest_runner *r)
+{
+	digest_preview_fn *const fn = r->preview;
+
+	r->preview = NULL;
+	if (fn)
+		fn(r->preview_ctx, r->phase == LOOKING ? r->report_run : NULL, r->options.zone);
+	report_run_free(&r->report_run);
+	for (size_t i = 0; i < r->n_messages; i++) {
+		free(r->messages[i].sink);
+		document_done(&r->messages[i].document);
+	}
+	free(r->messages);
+	r->messages = NULL;
+	r->n_messages = 0;
+	r->phase = IDLE;
+}
+
+void digest_runner_free(struct digest_runner **r)
+{
+	if (!*r)
+		return;
+	clear_run(*r);
+	sampler_free(&(*r)->sampler);
+	report_schedule_done(&(*r)->options);
+	free(*r);
+	*r = NULL;
+}
+
+/* -- what the history knows of runs -- */
+
+const char *run_state_name(enum run_state s)
+{
+	static const char *const names[RUN_STATE__MAX] = {
+		[RUN_CLAIMED] = "claimed",
+		[RUN_DONE] = "done",
+		[RUN_EMPTY] = "empty",
+	};
+
+	return (unsigned)s < RUN_STATE__MAX ? names[s] : "?";
+}
+
+/* 0; -EEXIST (it was begun before); negative errno. */
+static int claim(struct db *db, int64_t due_at, const char *schedule, bool late)
+{
+	int changes = 0;
+	const int r = db_run(db_stmt(db, DB_DIGEST_CLAIM, db_i("due_at", due_at), db_s("schedule", schedule),
+				     db_i("late", late)),
+			     &changes);
+
+	return r < 0 ? r : changes ? 0 : -EEXIST;
+}
+
+/* Skip what was claimed before due_at. */
+static int supersede(struct db *db, int64_t due_at)
+{
+	return db_run(db_stmt(db, DB_DIGEST_SUPERSEDE, db_i("due_at", due_at)), NULL);
+}
+
+int digest_runner_recover(struct digest_runner *r)
+{
+	const int err = db_number(db_stmt(r->db, DB_DIGEST_CLAIMED), &r->claimed);
+
+	return err < 0 || r->claimed == 0 ? err : supersede(r->db, r->claimed);
+}
+
+/* *ret_last is the newest run ever claimed of this schedule, but not before the schedule was armed: since
+ * then it is in force. It is armed now when it was not in force. */
+static int arm(struct db *db, const char *schedule, int64_t *ret_last)
+{
+	int r = db_run(db_stmt(db, DB_SCHEDULE_REPLACE, db_s("schedule", schedule)), NULL);
+
+	if (r == 0)
+		r = db_run(db_stmt(db, DB_SCHEDULE_ARM, db_s("schedule", schedule)), NULL);
+	return r < 0 ? r : db_number(db_stmt(db, DB_SCHEDULE_LAST, db_s("schedule", schedule)), ret_last);
+}
+
+/* End the run: put its messages into the outbox and remember what it said, in one transaction. */
+static int write_run(struct digest_runner *r)
+{
+	int err = db_begin(r->db);
+
+	if (err == 0)
+		err = db_run(db_stmt(r->db, DB_DIGEST_STATE, db_i("due_at", r->run.due_at),
+				     db_s("state", run_state_name(r->run.state)),
+				     db_i("workloads", r->run.workloads), db_i("pods", r->run.pods),
+				     db_i("finished_at", r->run.collected_at),
+				     db_s("error", r->run.incomplete)),
+			     NULL);
+	if (err == 0)
+		err = report_run_remember(r->report_run, r->db);
+	if (err == 0)
+		err = attention_reported(r->db);
+	for (size_t i = 0; err == 0 && i < r->n_messages; i++)
+		err = outbox_put(r->db, r->messages[i].sink, &r->messages[i].document);
+	return db_end(r->db, err);
+}
+
+static uint64_t all_clusters(const struct digest_runner *r)
+{
+	return r->options.clusters.n >= 64 ? UINT64_MAX : (UINT64_C(1) << r->options.clusters.n) - 1;
+}
+
+/* Whose answers it waits for. Somebody sits before a preview: it was patient with caches, and says which are
+ * missing. */
+static uint64_t awaited(const struct digest_runner *r)
+{
+	return r->preview ? all_clusters(r) & r->synced : all_clusters(r);
+}
+
+static void wait_until(struct digest_runner *r, enum runner_phase phase, uint64_t ms)
+{
+	r->phase = phase;
+	r->deadline = clock_boot_ms() + ms;
+}
+
+/* -- end of a run -- */
+
+/* All of it in one transaction, which is tried until it succeeds. */
+static void finish(struct digest_runner *r)
+{
+	r->run.state = r->n_messages > 0 ? RUN_DONE : RUN_EMPTY;
+	r->run.incomplete = report_run_incomplete(r->report_run);
+	const int err = write_run(r);
+
+	if (err < 0) {
+		r->ops->trouble(r->ctx, err, "a report is not sent before that can be written down");
+		wait_until(r, WRITING, TROUBLE_MS);
+		return;
+	}
+	r->ops->ended(r->ctx, &r->run);
+	clear_run(r);
+}
+
+/* -- collecting -- */
+
+static void compose_one(struct digest_runner *r, const struct sink_settings *s,
+			const struct attention *attention)
+{
+	struct outbox_stats stats = { 0 };
+	struct run_message *m = &r->messages[r->n_messages];
+
+	if (outbox_stats(r->db, s->name, &stats) < 0)
+		r->ops->trouble(r->ctx, -EIO, "whether earlier reports arrived could not be read");
+	/* Who is told what needs an operator as it begins is not told again. */
+	if (!report_run_compose(r->report_run, s, r->options.zone, (int64_t)stats.lost_reports,
+				select_news(s, NEWS_ATTENTION) ? NULL : attention, &m->document))
+		return;
+	if (s->type == SINK_EMAIL)
+		digest_attach_page(r->db, s, r->options.zone, &m->document);
+	m->sink = xstrdup(s->name);
+	r->n_messages++;
+}
+
+/* What stood in a report that got lost is due again. */
+static int recall_lost(struct digest_runner *r)
+{
+	struct outbox_stats stats = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && stats.lost_reports == 0 && i < r->options.n_sinks; i++)
+		if (select_news(&r->options.sinks[i], NEWS_REPORT))
+			err = outbox_stats(r->db, r->options.sinks[i].name, &stats);
+	return err == 0 && stats.lost_reports > 0 ? attention_lost(r->db) : err;
+}
+
+/* A message for each sink that is told reports. */
+static void write_messages(struct digest_runner *r)
+{
+	_cleanup_(attention_done) struct attention attention = { 0 };
+
+	if (recall_lost(r) < 0 || attention_begin(r->db, &attention) < 0)
+		r->ops->trouble(r->ctx, -EIO, "what needs an operator could not be read");
+	r->messages = xcalloc(r->options.n_sinks + 1, sizeof(*r->messages));
+	for (size_t i = 0; i < r->options.n_sinks; i++)
+		if (select_news(&r->options.sinks[i], NEWS_REPORT))
+			compose_one(r, &r->options.sinks[i], &attention);
+	finish(r);
+}
+
+static void looked_at(struct digest_runner *r)
+{
+	if (r->preview)
+		clear_run(r);
+	else
+		write_messages(r);
+}
+
+static void ask_looks(struct digest_runner *r)
+{
+	struct msg_look question;
+
+	while (report_run_next_look(r->report_run, &question))
+		r->ops->look(r->ctx, &question);
+}
+
+/* All rows are there. */
+static void conclude(struct digest_runner *r)
+{
+	const struct sink_settings previewed = { .top = r->preview_top };
+	int64_t last_at = 0;
+	int err = db_number(db_stmt(r->db, DB_DIGEST_COLLECTED), &last_at);
+	const struct report_run_options o = { .clusters = &r->options.clusters,
+					      .title = r->options.title,
+					      .window_ms = r->options.window_ms,
+					      .last_at = last_at,
+					      .late = r->run.late,
+					      .number = r->number };
+
+	r->run.collected_at = clock_wall_ms();
+	if (err == 0)
+		err = report_run_collected(r->report_run, r->db, &o, r->complete, r->run.collected_at);
+	else
+		(void)report_run_collected(r->report_run, r->db, &o, r->complete, r->run.collected_at);
+	if (err < 0)
+		r->ops->trouble(r->ctx, err, "earlier restart counts could not be read");
+	r->run.workloads = report_run_workloads(r->report_run);
+	r->run.pods = report_run_pods(r->report_run);
+	if (r->preview)
+		report_run_want_looks(r->report_run, &previewed);
+	for (size_t i = 0; !r->preview && i < r->options.n_sinks; i++)
+		if (select_news(&r->options.sinks[i], NEWS_REPORT))
+			report_run_want_looks(r->report_run, &r->options.sinks[i]);
+	wait_until(r, LOOKING, DIGEST_LOOK_MS);
+	ask_looks(r);
+}
+
+static void ask_one(struct digest_runner *r, uint64_t cluster)
+{
+	const struct msg_digest_get question = { .cluster = cluster, .digest = r->number };
+
+	r->ops->ask(r->ctx, &question);
+}
+
+static void ask_all(struct digest_runner *r)
+{
+	r->number++;
+	wait_until(r, COLLECTING, DIGEST_ANSWER_MS);
+	r->report_run = report_run_new();
+	for (size_t i = 0; i < r->options.clusters.n; i++)
+		ask_one(r, i);
+}
+
+static void begin(struct digest_runner *r, int64_t due_at)
+{
+	r->run = (struct scheduled_run){ .due_at = due_at, .state = RUN_CLAIMED };
+	r->run.late = clock_wall_ms() - due_at > DIGEST_LATE_MS;
+	r->complete = 0;
+	wait_until(r, SYNCING, DIGEST_SYNC_MS);
+}
+
+void digest_runner_synced(struct digest_runner *r, uint64_t cluster, bool synced)
+{
+	const uint64_t bit = cluster < 64 ? UINT64_C(1) << cluster : 0;
+	const bool came = synced && !(r->synced & bit);
+
+	r->synced = synced ? r->synced | bit : r->synced & ~bit;
+	/* A watcher that was started again meanwhile has not seen the question. */
+	if (came && r->phase == COLLECTING && !(r->complete & bit) && cluster < r->options.clusters.n)
+		ask_one(r, cluster);
+	sampler_synced(r->sampler, cluster, synced);
+	if (came)
+		digest_runner_tick(r);
+}
+
+void digest_runner_on_row(struct digest_runner *r, const struct msg_digest_row *row)
+{
+	const int err = sampler_on_row(r->sampler, row);
+
+	if (err < 0)
+		r->ops->trouble(r->ctx, err, "restart counts could not be written down");
+	if (r->phase == COLLECTING && row->digest == r->number && row->cluster < r->options.clusters.n)
+		report_run_add(r->report_run, row);
+}
+
+void digest_runner_on_end(struct digest_runner *r, const struct msg_digest_end *end)
+{
+	const int err = sampler_on_end(r->sampler, end);
+
+	if (err < 0)
+		r->ops->trouble(r->ctx, err, "restart counts could not be written down");
+	if (r->phase != COLLECTING || end->digest != r->number || end->cluster >= r->options.clusters.n ||
+	    !end->synced)
+		return;
+	r->complete |= UINT64_C(1) << end->cluster;
+	digest_runner_tick(r);
+}
+
+void digest_runner_on_looked(struct digest_runner *r, const struct msg_looked *looked)
+{
+	if (r->phase != LOOKING || !report_run_on_looked(r->report_run, looked))
+		return;
+	ask_looks(r);
+	digest_runner_tick(r);
+}
+
+int digest_runner_preview(struct digest_runner *r, const struct sink_settings *s, digest_preview_fn *fn,
+			  void *ctx)
+{
+	if (r->phase != IDLE || r->draining)
+		return -EBUSY;
+	begin(r, clock_wall_ms());
+	r->preview = fn;
+	r->preview_ctx = ctx;
+	r->preview_top = s->top;
+	wait_until(r, SYNCING, DIGEST_PREVIEW_MS);
+	digest_runner_tick(r);
+	return 0;
+}
+
+/* -- ticks -- */
+
+/* 0 with the run begun, or nothing due; negative errno when that could not be written down. */
+static int begin_due(struct digest_runner *r)
+{
+	const int64_t now = clock_wall_ms(), claimed = r->claimed;
+
+	/* The clock was set back: reports do not wait until that time comes again, and what was claimed once
+	 * is not claimed again. */
+	if (r->last > now)
+		r->last = now;
+	const int64_t due_at = schedule_due(&r->options.cron, r->options.zone, r->last, now);
+
+	if (due_at == 0) {
+		r->claimed = 0;
+		if (claimed > 0)
+			begin(r, claimed);
+		return 0;
+	}
+	const int err = claim(r->db, due_at, r->options.schedule, now - due_at > DIGEST_LATE_MS);
+
+	if (err < 0 && err != -EEXIST)
+		return err;
+	r->last = due_at;
+	if (err == -EEXIST)
+		return 0;
+	r->claimed = 0;
+	if (claimed > 0)
+		(void)supersede(r->db, due_at);
+	begin(r, due_at);
+	return 0;
+}
+
+/* One step from the phase it is in. An answer from an incomplete cache is waited on: its watcher is asked
+ * again once it is complete. */
+static void step(struct digest_runner *r)
+{
+	const bool over = clock_boot_ms() >= r->deadline;
+	const uint64_t all = all_clusters(r);
+	int err = 0;
+
+	if (r->phase == IDLE)
+		err = r->options.enable ? begin_due(r) : 0;
+	else if (r->phase == SYNCING && (over || (r->synced & all) == all))
+		ask_all(r);
+	else if (r->phase == COLLECTING && (over || !(awaited(r) & ~r->complete)))
+		conclude(r);
+	else if (r->phase == LOOKING && (over || !report_run_waits_for_looks(r->report_run)))
+		looked_at(r);
+	else if (r->phase == WRITING && over)
+		finish(r);
+	if (err < 0)
+		r->ops->trouble(r->ctx, err, "a report is not begun before that can be written down");
+}
+
+static uint64_t wake_after(const struct digest_runner *r)
+{
+	const int64_t now = clock_wall_ms();
+	const uint64_t boot = clock_boot_ms();
+
+	if (r->phase == IDLE && !r->options.enable)
+		return SAMPLER_MS;
+	if (r->phase != IDLE)
+		return r->deadline > boot ? r->deadline - boot : 0;
+	const int64_t next = cron_next(&r->options.cron, r->options.zone, r->last > now ? now : r->last);
+
+	if (next == 0 || next - now > (int64_t)LOOK_MS)
+		return LOOK_MS;
+	/* Due, but it could not be begun. */
+	return next > now ? (uint64_t)(next - now) : TROUBLE_MS;
+}
+
+void digest_runner_tick(struct digest_runner *r)
+{
+	enum runner_phase before;
+
+	if (r->draining)
+		return;
+	const uint64_t sample_ms = sampler_tick(r->sampler);
+
+	do {
+		before = r->phase;
+		step(r);
+	} while (r->phase != before && r->phase != WRITING && r->phase != IDLE);
+	const uint64_t wake_ms = wake_after(r);
+
+	r->ops->wake(r->ctx, sample_ms < wake_ms ? sample_ms : wake_ms);
+}
+
+void digest_runner_set_options(struct digest_runner *r, struct report_schedule *o)
+{
+	int err;
+
+	report_schedule_done(&r->options);
+	r->options = *o;
+	*o = (struct report_schedule){ 0 };
+	sampler_set(r->sampler, r->options.sample, &r->options.clusters);
+	if (r->options.enable) {
+		err = arm(r->db, r->options.schedule, &r->last);
+	} else {
+		/* Runs from now on are not missed. */
+		err = db_run(db_stmt(r->db, DB_SCHEDULE_REPLACE, db_s("schedule", "")), NULL);
+		if (err == 0 && r->claimed > 0)
+			err = supersede(r->db, INT64_MAX);
+		r->claimed = 0;
+	}
+	if (err < 0) {
+		r->last = clock_wall_ms(); /* rather miss one than invent one */
+		r->ops->trouble(r->ctx, err, "the schedule could not be written down");
+	}
+	digest_runner_tick(r);
+}
+
+void digest_runner_drain(struct digest_runner *r)
+{
+	r->draining = true;
+	clear_run(r); /* claimed on disk: reported after the restart */
+}

@@ -1,0 +1,31 @@
+/* samples.h - how often containers restarted, and when: every watcher is asked once an hour what restarted
+ * since, and a restart count that changed is written down with the time it was seen. From that comes how
+ * often something restarted in a window, also across restarts of this program. Layer: process (reporter),
+ * report. A ring, pruned with the rest of the history: HISTORY_SAMPLE_DAYS, and HISTORY_SAMPLES_MAX rows at
+ * most. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef REPORTER_DIGEST_SAMPLES_H
+#define REPORTER_DIGEST_SAMPLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/msg.h"
+#include "reporter/history/db.h"
+
+#define DELTA_UNKNOWN (-1)
+
+/* Write down what a row says, seen at now_ms, in the transaction of the caller. 0 or negative errno. */
+int samples_put(struct db *db, const struct msg_digest_row *row, const char *cluster_name, int64_t now_ms);
+/* A question to this cluster was answered in full; `all`: about all its containers. What is first seen after
+ * a full answer has restarted since, every time that it has. 0 or negative errno. */
+int samples_answered(struct db *db, const char *cluster_name, bool all, int64_t now_ms);
+/* What to ask this cluster for: containers that ended since *ret (Unix ms); 0: all that ever restarted. */
+int samples_since(struct db *db, const char *cluster_name, int64_t now_ms, int64_t *ret);
+/* Restarts of the row's container after from_ms; DELTA_UNKNOWN: it was there before and nobody counted. The
+ * row was put before. 0 or negative errno. */
+int samples_delta(struct db *db, const struct msg_digest_row *row, const char *cluster_name, int64_t from_ms,
+		  int64_t *ret);
+
+#endif

@@ -1,0 +1,351 @@
+/* report_requests.c - see report_requests.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/report_requests.h"
+
+#include <event2/event.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/unicode.h"
+#include "base/xalloc.h"
+#include "model/phrases.h"
+#include "model/retell.h"
+#include "reporter/report/attach.h"
+#include "reporter/report/report_run.h"
+#include "reporter/history/attention.h"
+#include "reporter/sinks/delivery.h"
+
+/* Questions at once: as many as the control socket has connections. */
+#define ASKS_MAX 8
+/* Rows of a section in a terminal. */
+#define TOP_SHOWN 20u
+
+struct ask {
+	TAILQ_ENTRY(ask) entry;
+	struct report_requests *requests;
+	struct msg_ctl_report question;
+	char *sink;                /* its name, which a reload may take away */
+	struct delivery *delivery; /* of a test */
+	struct event *end;         /* frees it outside of the callback that ends it */
+};
+
+struct report_requests {
+	struct event_base *base;
+	const struct settings *settings;
+	struct db *db;
+	struct digest_runner *runner;
+	const struct report_requests_ops *ops;
+	void *ctx;
+	TAILQ_HEAD(ask_list, ask) asks;
+	size_t n;
+};
+
+/* -- answers -- */
+
+static void send_text(struct report_requests *d, uint64_t conn, const char *text)
+{
+	const size_t room = sizeof(((struct msg_ctl_text *)NULL)->text) - 1;
+
+	while (*text) {
+		const size_t line = strcspn(text, "\n"), n = unicode_cut(text, line, room);
+		struct msg m = { .type = MSG_CTL_TEXT, .u.ctl_text = { .conn = conn, .more = n < line } };
+
+		msg_set(&m, ctl_text.text, text, n > 0 && text[n - 1] == '\r' && n == line ? n - 1 : n);
+		d->ops->send(d->ctx, &m);
+		text += n == line && text[n] ? n + 1 : n;
+	}
+}
+
+static void send_end(struct report_requests *d, uint64_t conn, int code, const char *text)
+{
+	struct msg m = { .type = MSG_CTL_END, .u.ctl_end = { .conn = conn, .code = (uint64_t)code } };
+
+	msg_set(&m, ctl_end.text, text, strlen(text));
+	d->ops->send(d->ctx, &m);
+}
+
+static const struct sink_settings *find_sink(const struct settings *s, const char *name)
+{
+	for (size_t i = 0; i < s->n_sinks; i++)
+		if (!*name || strcmp(s->sinks[i].name, name) == 0)
+			return &s->sinks[i];
+	return NULL;
+}
+
+/* What there is instead. */
+static void refuse_name(struct report_requests *d, const struct msg_ctl_report *q)
+{
+	const enum language l = (enum language)q->language;
+	_cleanup_free_ char *names = xstrdup("");
+
+	for (size_t i = 0; i < d->settings->n_sinks; i++) {
+		char *longer = xconcat(names, i == 0 ? "" : ", ", d->settings->sinks[i].name, NULL);
+
+		free(names);
+		names = longer;
+	}
+	_cleanup_free_ char *text =
+		*names ? xasprintf(phrase(SINK_UNKNOWN, l), q->sink, names) : xstrdup(phrase(SINK_NONE, l));
+
+	send_end(d, q->conn, EXIT_CODE_USAGE, text);
+}
+
+/* -- questions under way -- */
+
+static void ask_free(struct ask *a)
+{
+	TAILQ_REMOVE(&a->requests->asks, a, entry);
+	a->requests->n--;
+	delivery_free(&a->delivery);
+	event_free(a->end);
+	free(a->sink);
+	free(a);
+}
+
+static void on_end(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	ask_free(arg);
+}
+
+static struct ask *ask_new(struct report_requests *d, const struct msg_ctl_report *q, const char *sink)
+{
+	struct ask *a = xcalloc(1, sizeof(*a));
+
+	*a = (struct ask){ .requests = d, .question = *q, .sink = xstrdup(sink) };
+	a->end = event_new(d->base, -1, 0, on_end, a);
+	TAILQ_INSERT_TAIL(&d->asks, a, entry);
+	d->n++;
+	return a;
+}
+
+static void end_ask(struct ask *a, int code, const char *text)
+{
+	send_end(a->requests, a->question.conn, code, text);
+	(void)event_add(a->end, CLOCK_TIMEVAL(0));
+}
+
+/* -- the report as of now -- */
+
+/* For people who read JSON. */
+static char *indented(const struct document *doc)
+{
+	_cleanup_free_ char *json = document_to_json(doc);
+	json_t *root = json_loads(json, 0, NULL);
+	char *ret = root ? json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER) : NULL;
+
+	json_decref(root);
+	if (!ret)
+		abort();
+	return ret;
+}
+
+static char *body_of(const struct sink_settings *s, const struct document *doc)
+{
+	struct sink_request rq;
+	uint64_t left_out;
+
+	sink_compose(s, doc, 0, clock_wall_ms(), &rq, &left_out);
+	char *ret = TAKE_PTR(rq.body);
+
+	sink_request_done(&rq);
+	return ret;
+}
+
+/* The caller frees it. */
+static char *in_form(struct report_requests *d, enum report_form form, const struct sink_settings *s,
+		     const struct zone *zone, struct document *doc)
+{
+	const bool as_sink = *s->name != '\0';
+
+	if (form == REPORT_FORM_TEXT)
+		return document_to_text(doc);
+	if (form == REPORT_FORM_JSON)
+		return indented(doc);
+	if (form == REPORT_FORM_HTML || s->type == SINK_EMAIL)
+		digest_attach_page(d->db, as_sink ? s : NULL, zone, doc);
+	return form == REPORT_FORM_HTML ? xstrdup(doc->html) : body_of(s, doc);
+}
+
+static void show(struct ask *a, const struct report_run *e, const struct zone *zone,
+		 const struct sink_settings *s)
+{
+	const enum language l = (enum language)a->question.language;
+	_cleanup_(attention_done) struct attention attention = { 0 };
+	struct report_requests *d = a->requests;
+	struct document doc;
+
+	/* What is due for the next report stays due for it. */
+	(void)attention_begin(d->db, &attention);
+	if (!report_run_compose(e, s, zone, 0, &attention, &doc)) {
+		send_text(d, a->question.conn, phrase(REPORT_NOTHING, l));
+		end_ask(a, EXIT_CODE_OK, "");
+		return;
+	}
+	_cleanup_free_ char *text = in_form(d, (enum report_form)a->question.form, s, zone, &doc);
+
+	document_done(&doc);
+	send_text(d, a->question.conn, text);
+	end_ask(a, EXIT_CODE_OK, "");
+}
+
+/* Who asks without a sink sees all of it. */
+static struct sink_settings everything(const struct msg_ctl_report *q)
+{
+	char *none = (char *)(uintptr_t) ""; /* never written */
+
+	return (struct sink_settings){
+		.name = none, .type = SINK_WEBHOOK, .language = q->language, .top = TOP_SHOWN
+	};
+}
+
+static void on_edition(void *ctx, const struct report_run *e, const struct zone *zone)
+{
+	struct ask *a = ctx;
+	const struct sink_settings all = everything(&a->question);
+	const struct sink_settings *s =
+		a->question.ask == REPORT_ASK_NOW ? &all : find_sink(a->requests->settings, a->sink);
+
+	if (e && s)
+		show(a, e, zone, s);
+	else
+		end_ask(a, EXIT_CODE_TEMPORARY, phrase(REPORT_BUSY, (enum language)a->question.language));
+}
+
+static void start_preview(struct report_requests *d, const struct msg_ctl_report *q,
+			  const struct sink_settings *sink)
+{
+	const enum language l = (enum language)q->language;
+	const struct sink_settings all = everything(q), *s = q->ask == REPORT_ASK_NOW ? &all : sink;
+
+	if (!policy_enables(&d->settings->policy, DUTY_RESTARTS)) {
+		send_end(d, q->conn, EXIT_CODE_CONFIG, phrase(REPORT_OFF, l));
+		return;
+	}
+	if (!db_is_open(d->db)) { /* what restarted since the last report is not known */
+		send_end(d, q->conn, EXIT_CODE_TEMPORARY, phrase(ANSWER_HISTORY_UNREADABLE, l));
+		return;
+	}
+	struct ask *a = ask_new(d, q, s->name);
+
+	if (digest_runner_preview(d->runner, s, on_edition, a) < 0)
+		end_ask(a, EXIT_CODE_TEMPORARY, phrase(REPORT_BUSY, l));
+}
+
+/* -- a test -- */
+
+/* What an answer means for the one who asked: the exit code, and what to do. */
+static const struct {
+	int code;
+	enum phrase text;
+} causes[] = {
+	[SINK_NO_CAUSE] = { EXIT_CODE_FAILURE, PHRASE_SINK_OTHER },
+	[SINK_UNREACHABLE] = { EXIT_CODE_UNAVAILABLE, PHRASE_SINK_UNREACHABLE },
+	[SINK_PROXY] = { EXIT_CODE_UNAVAILABLE, PHRASE_SINK_PROXY },
+	[SINK_BAD_SECRET] = { EXIT_CODE_CREDENTIAL, PHRASE_SINK_BAD_SECRET },
+	[SINK_BAD_ADDRESS] = { EXIT_CODE_CONFIG, PHRASE_SINK_BAD_ADDRESS },
+	[SINK_NO_KEYWORD] = { EXIT_CODE_CONFIG, PHRASE_SINK_NO_KEYWORD },
+	[SINK_FORBIDDEN] = { EXIT_CODE_CREDENTIAL, PHRASE_SINK_FORBIDDEN },
+	[SINK_TOO_OFTEN] = { EXIT_CODE_TEMPORARY, PHRASE_SINK_TOO_OFTEN },
+	[SINK_TOO_LARGE] = { EXIT_CODE_FAILURE, PHRASE_SINK_TOO_LARGE },
+	[SINK_BROKEN] = { EXIT_CODE_TEMPORARY, PHRASE_SINK_BROKEN },
+	[SINK_OTHER] = { EXIT_CODE_FAILURE, PHRASE_SINK_OTHER },
+};
+
+static void say_answer(struct ask *a, const struct sink_answer *said)
+{
+	const enum language l = (enum language)a->question.language;
+	const bool doubtful = said->verdict == SINK_UNKNOWN, told = said->text[0] != '\0';
+	const enum phrase what = doubtful ? PHRASE_SINK_IN_DOUBT : causes[said->cause].text;
+	_cleanup_free_ char *text = said->verdict == SINK_ACCEPTED
+					    ? xasprintf(phrase(SINK_ACCEPTED, l), a->sink)
+					    : xasprintf("%s: %s", a->sink, phrase_text(what, l));
+	_cleanup_free_ char *why = retell(said->text, l);
+	_cleanup_free_ char *all = told ? xasprintf(phrase(NEWS_WHY, l), text, why) : xstrdup(text);
+
+	if (said->verdict == SINK_ACCEPTED)
+		send_text(a->requests, a->question.conn, all);
+	if (said->verdict == SINK_ACCEPTED)
+		end_ask(a, EXIT_CODE_OK, "");
+	else
+		end_ask(a, doubtful ? EXIT_CODE_TEMPORARY : causes[said->cause].code, all);
+}
+
+static void on_answer(void *ctx, const struct sink_answer *said)
+{
+	say_answer(ctx, said);
+}
+
+static void make_test(const struct sink_settings *s, struct document *d)
+{
+	const enum language l = (enum language)s->language;
+	_cleanup_free_ char *line = xasprintf(phrase(SINK_TEST_LINE, l), s->name);
+
+	document_init(d, NEWS_REPORT, l, clock_wall_ms());
+	d->is_test = true;
+	free(d->id);
+	d->id = xasprintf("test-%" PRId64, d->at_ms);
+	document_set_title(d, phrase(SINK_TEST_TITLE, l));
+	document_add_line(d, line);
+}
+
+static void start_test(struct report_requests *d, const struct msg_ctl_report *q,
+		       const struct sink_settings *s)
+{
+	struct ask *a = ask_new(d, q, s->name);
+	struct document doc;
+
+	a->delivery = delivery_new(d->base, s, on_answer, a);
+	make_test(s, &doc);
+	delivery_send(a->delivery, &doc);
+	document_done(&doc);
+}
+
+/* -- the interface -- */
+
+struct report_requests *report_requests_new(struct event_base *base, const struct settings *s, struct db *db,
+					    struct digest_runner *runner,
+					    const struct report_requests_ops *ops, void *ctx)
+{
+	struct report_requests *d = xcalloc(1, sizeof(*d));
+
+	*d = (struct report_requests){
+		.base = base, .settings = s, .db = db, .runner = runner, .ops = ops, .ctx = ctx
+	};
+	TAILQ_INIT(&d->asks);
+	return d;
+}
+
+void report_requests_free(struct report_requests **d)
+{
+	struct ask *a;
+
+	if (!*d)
+		return;
+	while ((a = TAILQ_FIRST(&(*d)->asks)))
+		ask_free(a);
+	free(*d);
+	*d = NULL;
+}
+
+void report_requests_on_ask(struct report_requests *d, const struct msg_ctl_report *q)
+{
+	const struct sink_settings *s = find_sink(d->settings, q->sink);
+
+	if (d->n >= ASKS_MAX)
+		send_end(d, q->conn, EXIT_CODE_TEMPORARY, phrase(REPORT_BUSY, (enum language)q->language));
+	else if (q->ask != REPORT_ASK_NOW && !s)
+		refuse_name(d, q);
+	else if (q->ask == REPORT_ASK_TEST)
+		start_test(d, q, s);
+	else
+		start_preview(d, q, s);
+}
