@@ -1,4 +1,4 @@
-"""Runs the scenarios: those that share a server beside one another, those that want it alone afterwards."""
+"""Runs the scenarios, the longest first: on servers that cost nothing each on its own; on one that they share those that want it alone come last."""
 import concurrent.futures
 import fnmatch
 import pathlib
@@ -9,18 +9,26 @@ import time
 import scratch
 
 from .capabilities import CAPABILITIES, YES
-from .scenario import SCENARIOS, execute
+from .scenario import SCENARIOS, execute, folder_name
 from .servers import Apisim, Cluster
 from .tls import Authority
 
 SERVERS = {"apisim": Apisim, "cluster": Cluster}
+# Of a whole run those that take longest, in seconds: `tests/e2e/run --slow` prints them. A scenario that is not there is taken for quick.
+SLOW = pathlib.Path(__file__).resolve().parents[1] / "slow.txt"
+SLOW_S, UNKNOWN_S = 8, 0
+
+
+def slow_ones():
+    """{server/scenario: seconds}, of the file."""
+    return {name: int(seconds) for seconds, name in map(str.split, SLOW.read_text().splitlines())}
 
 
 class Runner:
-    def __init__(self, build, servers, only=(), keep=False, jobs=4, but=(), out=sys.stdout):
+    def __init__(self, build, servers, only=(), keep=False, jobs=4, but=(), out=sys.stdout, slow=False):
         self.build = pathlib.Path(build).resolve()
         self.servers = servers
-        self.only, self.but = only, but
+        self.only, self.but, self.slow = only, but, slow
         self.keep = keep
         scratch.leashed = not keep
         self.jobs = jobs
@@ -29,6 +37,7 @@ class Runner:
         self.authority = Authority(self.folder / "authority")
         self.passed = self.failed = self.skipped = 0
         self.lock = threading.Lock()
+        self.seconds, self.took = slow_ones(), {}
 
     def say(self, text):
         with self.lock:
@@ -51,6 +60,9 @@ class Runner:
                 scratch.remove(self.folder)
                 if self.failed:
                     self.say("--keep leaves the files to look at")
+        if self.slow:
+            rows = [f"{took:.0f} {name}" for name, took in sorted(self.took.items(), key=lambda row: -row[1]) if took >= SLOW_S]
+            SLOW.write_text("".join(f"{row}\n" for row in rows))
         self.say(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
         return 1 if self.failed or not self.passed else 0
 
@@ -61,14 +73,30 @@ class Runner:
             self.skipped += 1
         if not scenarios:
             return
+        scenarios.sort(key=lambda s: -self.seconds.get(f"{name}/{s.name}", UNKNOWN_S))
+        if SERVERS[name].own:
+            self.side_by_side(scenarios, self.on_own_server)
+            return
         server = SERVERS[name](self.folder / f"server-{name}", self.build)
         server.start()
         scenarios = [s for s in scenarios if self.can(server, s)]
         try:
-            with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
-                list(pool.map(lambda s: self.one(server, s), [s for s in scenarios if not s.alone]))
+            self.side_by_side([s for s in scenarios if not s.alone], lambda s: self.one(server, s))
             for one in [s for s in scenarios if s.alone]:
                 self.one(server, one)
+        finally:
+            if not self.keep:
+                server.stop()
+
+    def side_by_side(self, scenarios, run):
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            list(pool.map(run, scenarios))
+
+    def on_own_server(self, one):
+        server = Apisim(self.folder / "servers" / folder_name(one.name), self.build, authority=self.authority)
+        server.start()
+        try:
+            self.one(server, one)
         finally:
             if not self.keep:
                 server.stop()
@@ -95,6 +123,7 @@ class Runner:
             result = [(f"not finished within {one.timeout} s", None, details, time.monotonic() - begin, "")]
         failure, skip, details, took, note = result[0]
         name = f"{server.name}/{one.name}"
+        self.took[name] = took
         if skip:
             self.skipped += 1
             self.say(f"skip {name}: {skip}")

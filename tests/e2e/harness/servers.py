@@ -29,6 +29,7 @@ PATHS = {"Namespace": "/api/v1/namespaces", "ServiceAccount": "/api/v1/namespace
 class Server:
     """name, url, ca (file or None), tokens {user: token}, audit (path), has_controllers."""
     name = ""
+    own = False
     has_controllers = False
     _capabilities = None
 
@@ -155,8 +156,9 @@ class Cluster(Server):
 
 class Apisim(Server):
     """`build` is the folder it was built in; `fill` are more of its flags; without `answers` the log holds no objects;
-    `host_name` stands in its certificate."""
+    `host_name` stands in its certificate, which `authority` signed if there is one already."""
     name = "apisim"
+    own = True              # costs nothing to start: each scenario has one of its own
     USERS = {"admin": "", "cleaner": "", "cleaner-writer": "",
              "cleaner-reader": ":+get,list,watch/pods:+list,watch/namespaces:+get,create,patch/leases",
              "cleaner-ns": ":+get,list,watch/pods@only-here"}
@@ -165,15 +167,16 @@ class Apisim(Server):
         """It takes whatever a new server takes."""
         return {name: capabilities.YES for name in capabilities.CAPABILITIES}
 
-    def __init__(self, folder, build, fill=(), tls=True, answers=True, host_name="localhost"):
-        self.dir = pathlib.Path(folder)
+    def __init__(self, folder, build, fill=(), tls=True, answers=True, host_name="localhost", authority=None):
+        self.dir, self.authority = pathlib.Path(folder), authority
         self.binary = pathlib.Path(build) / "tests" / "bin" / "apisim"
         self.fill = list(fill)
         self.tls, self.answers, self.host_name = tls, answers, host_name
         self.process = None
 
     def start(self, timeout=60):
-        authority = Authority(self.dir, self.host_name)
+        self.dir.mkdir(parents=True, exist_ok=True)
+        authority = self.authority or Authority(self.dir, self.host_name)
         self.tokens = {user: secrets.token_hex(16) for user in self.USERS}
         self.audit, self.ca, self.host = self.dir / "requests.log", str(authority.ca) if self.tls else None, "127.0.0.1"
         port = self.dir / "port"

@@ -99,8 +99,10 @@ def play(t, before, after, make, already=0, settle=2.5, **program):
     return running
 
 
-def switch(key, make=None, name=None, **how):
-    """Register a scenario that is the entry of `key`."""
+def switch(key, make=None, name=None, servers=("apisim",), **how):
+    """Register a scenario that is the entry of `key`. How settings are taken is no matter of the server: `mode` shows it on the real one."""
+    how["servers"] = servers
+
     def register(fn):
         SWITCHES[key] = fn
         fn.__doc__ = fn.__doc__ or f"{key} takes effect by a reload."
@@ -167,7 +169,7 @@ def of_a_job(t, ns, duty):
 
 def register_jobs(duty):
     # The Job controller of a real control plane takes the pods of a suspended Job away, and counts those that failed.
-    @switch(f"{duty}.includeJobs", servers=("apisim",))
+    @switch(f"{duty}.includeJobs")
     def jobs(t):
         ns = t.ns()
         play(t, duty_config(duty, ns, includeJobs=False), duty_config(duty, ns, includeJobs=True), lambda: [of_a_job(t, ns, duty)])
@@ -268,7 +270,7 @@ def restore_check(t):
     comes_back(t, {**on, "restoreCheckEvery": "1h"}, {**on, "restoreCheckEvery": "1s"})
 
 
-@switch("mode")
+@switch("mode", servers=("apisim", "cluster"))
 def mode(t):
     """What was tried dry is done at once, on every duty, though a dry run holds for a day; and budgets that dry runs spent are free."""
     ns, duties = t.ns(), POD_DUTIES + WORKLOAD_DUTIES
