@@ -5,11 +5,12 @@ DESTDIR ?=
 export OPC_BUILD_ROOT := $(BUILD)
 PROGRAM := ops-pod-cleaner supervisor watcher worker reporter loader completions
 
-.PHONY: demo check versions bench torture build install uninstall deb dist image clean help
+.PHONY: demo check mutants versions bench torture build install uninstall deb dist image clean help
 
 help:
 	@echo 'make demo     build, then show the program at work on a cluster in memory; STAY=1: it stays to be played with'
 	@echo 'make check    everything that is tested, on an in-memory and on a real API server'
+	@echo 'make mutants  the share of N=200 drawn mistakes that the unit tests find; hours'
 	@echo 'make versions every scenario on several versions of Kubernetes, written to docs/versions.md; half an hour'
 	@echo 'make bench    figures, written to docs/benchmarks.md'
 	@echo 'make torture  ten minutes of kills and faults on a real API server, written to docs/torture.md'
@@ -29,6 +30,11 @@ demo:
 check:
 	@scripts/deps
 	@scripts/check
+
+N ?= 200
+mutants:
+	@scripts/deps
+	@tests/mutants/draw $(N)
 
 versions:
 	@scripts/deps
