@@ -19,17 +19,13 @@
 #include "ipc/channel.h"
 #include "supervisor/overview.h"
 
-#define CONNECTIONS_MAX 8
-/* Children whose answers one connection waits for at once. */
-#define ASKED_MAX 8
+#define CONNECTIONS_MAX 32
+/* Connections whose questions children answer at once. What the supervisor answers itself has no limit. */
+#define WAITING_MAX 8
+/* A connection without an open question is closed after this time. */
+#define IDLE_MS 600000u
 /* Restores that one connection may have been shown; of older ones a worker is asked again. */
 #define ROWS_MAX 1024
-
-/* What a child has been asked and not answered to the end. */
-struct asked {
-	const struct child *child;
-	unsigned open; /* questions; 0 = free */
-};
 
 /* What a restore puts back, as a worker was asked about it: an order grants this and nothing else, whatever
  * the history says by then. */
@@ -44,15 +40,16 @@ struct restore_row {
 };
 
 struct connection {
+	struct asker asker; /* first: take_answer() finds the connection by it */
 	struct control *control;
 	struct channel *channel; /* NULL = free */
-	uint64_t id;
-	uid_t uid;           /* who asks */
-	uint64_t restore_id; /* of the CTL_RESTORE that is not answered yet; 0 = none */
+	uid_t uid;               /* of the peer */
+	unsigned open;           /* requests without the end of their answer */
+	uint64_t used_ms;        /* boot time of the last request or answer */
+	uint64_t restore_id;     /* of the CTL_RESTORE that is not answered yet; 0 = none */
 	bool restore_dry;
 	struct restore_row *rows;
 	size_t n_rows;
-	struct asked asked[ASKED_MAX];
 #if defined(OPC_PROBES)
 	const struct child *probed; /* that has not answered a CTL_PROBE yet */
 #endif
@@ -63,17 +60,12 @@ struct control {
 	const char *path;
 	struct event *on_accept;
 	int fd;
-	uint64_t last_id;
 	struct connection connections[CONNECTIONS_MAX];
 };
 
-/* The connection of that number, or NULL. */
-static struct connection *find(struct control *control, uint64_t id)
+static void end_request(const struct connection *c, uint64_t code, const char *text)
 {
-	for (size_t i = 0; id && i < CONNECTIONS_MAX; i++)
-		if (control->connections[i].channel && control->connections[i].id == id)
-			return &control->connections[i];
-	return NULL;
+	answers_end(&c->control->supervisor->answers, c->asker.conn, code, text);
 }
 
 /* -- what restores put back -- */
@@ -126,9 +118,9 @@ static void carry_out(struct connection *c, struct restore_row *r)
 
 	msg_unpack(r->row, &row);
 	drop_row(c, r);
-	if (!dispatch_restore(c->control->supervisor->dispatch, &row, c->id, true))
-		control_end(
-			c->control, c->id, EXIT_CODE_TEMPORARY,
+	if (!dispatch_restore(c->control->supervisor->dispatch, &row, c->asker.conn, true))
+		end_request(
+			c, EXIT_CODE_TEMPORARY,
 			"something else is being done with this workload, or the program ends: try again");
 }
 
@@ -151,81 +143,74 @@ static bool on_looked(struct connection *c, const struct msg_ctl_dry_run_result 
 	return false;
 }
 
+/* Returns false when the history answers another question than the one that was asked. */
+static bool on_ctl_restore_row(struct connection *c, const struct msg *m)
+{
+	const struct msg_ctl_restore_row *r = &m->u.ctl_restore_row;
+	struct supervisor *s = c->control->supervisor;
+	struct msg ask = { .type = MSG_CTL_DRY_RUN };
+
+	if (!c->restore_id || c->restore_id != r->origin)
+		return false;
+	c->restore_id = 0;
+	if (r->cluster >= lifecycle_generation(s->root)->clusters || r->action != ACTION_RESTORE) {
+		end_request(c, EXIT_CODE_FAILURE, "its cluster is not configured any more");
+		return true;
+	}
+	keep_row(c, m, !c->restore_dry);
+	msg_copy_fields(&ask, m);
+	ask.u.ctl_dry_run.id = r->origin;
+	ask.u.ctl_dry_run.by_operator = true;
+	ask.u.ctl_dry_run.vouched = dispatch_vouches(s->dispatch, m);
+	dry_run_on_ctl_dry_run(s->dry_runs, &ask);
+	return true;
+}
+
 /* -- answers -- */
 
 static void close_connection(struct connection *c)
 {
+	const uint64_t conn = c->asker.conn;
+
+	answers_remove(&c->control->supervisor->answers, &c->asker);
 	channel_free(&c->channel);
 	drop_rows(c);
-	dry_run_forget(c->control->supervisor->dry_runs, c->id);
+	dry_run_forget(c->control->supervisor->dry_runs, conn);
 }
 
-void control_answer(void *ctx, uint64_t conn, const struct msg *m)
+static bool take_answer(struct asker *a, const struct msg *m)
 {
-	struct connection *c = find(ctx, conn);
+	struct connection *c = (struct connection *)a;
 
-	if (c && m->type == MSG_CTL_DRY_RUN_RESULT && on_looked(c, &m->u.ctl_dry_run_result))
-		return;
-	if (c && channel_send(c->channel, m, -1) < 0)
+	if (m->type == MSG_CTL_RESTORE_ROW)
+		return on_ctl_restore_row(c, m);
+	if (m->type == MSG_CTL_DRY_RUN_RESULT && on_looked(c, &m->u.ctl_dry_run_result))
+		return true;
+	if (m->type == MSG_CTL_END || m->type == MSG_CTL_ACCESS_ROW || m->type == MSG_CTL_DRY_RUN_RESULT)
+		c->open -= c->open > 0;
+	if (m->type == MSG_CTL_END && !asker_waits(a))
+		c->restore_id = 0;
+	c->used_ms = clock_boot_ms();
+	if (channel_send(c->channel, m, -1) < 0)
 		close_connection(c); /* it does not read */
-}
-
-void control_end(void *ctx, uint64_t conn, uint64_t code, const char *text)
-{
-	struct msg m = { .type = MSG_CTL_END, .u.ctl_end = { .conn = conn, .code = code } };
-
-	msg_set(&m, ctl_end.text, text, strlen(text));
-	control_answer(ctx, conn, &m);
+	return true;
 }
 
 /* -- requests -- */
 
-/* Where that child's open questions are counted, or NULL. */
-static struct asked *asked_of(struct connection *c, const struct child *child)
+static bool is_busy(const struct control *control)
 {
-	for (size_t i = 0; i < ASKED_MAX; i++)
-		if (c->asked[i].open > 0 && c->asked[i].child == child)
-			return &c->asked[i];
-	return NULL;
-}
+	size_t n = 0;
 
-static struct asked *room_to_ask(struct connection *c, const struct child *child)
-{
-	struct asked *a = asked_of(c, child);
-
-	for (size_t i = 0; !a && i < ASKED_MAX; i++)
-		if (c->asked[i].open == 0)
-			a = &c->asked[i];
-	return a;
-}
-
-/* False when it is not running. */
-static bool send_on(struct connection *c, struct child *to, const struct msg *m, enum role role)
-{
-	char text[128];
-
-	if (to && child_send(to, m, -1) == 0)
-		return true;
-	(void)snprintf(text, sizeof(text),
-		       "the %s is not running at the moment: see `ops-pod-cleaner status`", role_name(role));
-	control_end(c->control, c->id, EXIT_CODE_UNAVAILABLE, text);
-	return false;
-}
-
-static void ask(struct connection *c, struct child *to, const struct msg *m, enum role role)
-{
-	struct asked *a = room_to_ask(c, to);
-
-	if (!a)
-		control_end(c->control, c->id, EXIT_CODE_TEMPORARY, "too many questions at once; ask again");
-	else if (send_on(c, to, m, role))
-		*a = (struct asked){ to, a->open + 1 };
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+		n += control->connections[i].channel && asker_waits(&control->connections[i].asker);
+	return n >= WAITING_MAX;
 }
 
 /* A request that is not for the supervisor itself; a watcher is named by its cluster, "" = the first. */
 static void forward(struct connection *c, struct msg *m)
 {
-	const struct supervisor *s = c->control->supervisor;
+	struct supervisor *s = c->control->supervisor;
 	const struct generation *g = lifecycle_generation(s->root);
 	const enum role named = msg_receiver(m->type);
 	const enum role to = named == ROLE_SUPERVISOR ? ROLE_REPORTER : named;
@@ -233,12 +218,15 @@ static void forward(struct connection *c, struct msg *m)
 	const uint64_t cluster = *name ? generation_find_cluster(g, name) : 0;
 
 	if (cluster == g->clusters) {
-		control_end(c->control, c->id, EXIT_CODE_USAGE,
-			    "no cluster of that name: see `ops-pod-cleaner status`");
+		end_request(c, EXIT_CODE_USAGE, "no cluster of that name: see `ops-pod-cleaner status`");
+		return;
+	}
+	if (!asker_waits(&c->asker) && is_busy(c->control)) {
+		end_request(c, EXIT_CODE_TEMPORARY, "busy with the questions of other operators: ask again");
 		return;
 	}
 	msg_set_u64(m, "cluster", cluster);
-	ask(c, children_find(lifecycle_children(s->root), to, cluster), m, to);
+	answers_ask(&s->answers, &c->asker, children_find(lifecycle_children(s->root), to, cluster), to, m);
 }
 
 /* What was shown is done. What was not is looked up, one at a time: the reporter's answer is held against the
@@ -277,14 +265,13 @@ static void on_ctl_log_level(struct connection *c, const struct msg_ctl_log_leve
 	log_override_level((enum log_level)s->log_level.level, s->log_level.until_ms);
 	for (size_t i = 0; i < children_count(lifecycle_children(s->root)); i++)
 		supervisor_send_log_level(s, children_get(lifecycle_children(s->root), i));
-	control_end(c->control, c->id, EXIT_CODE_OK, "");
+	end_request(c, EXIT_CODE_OK, "");
 }
 
 static void on_ctl_reload(struct connection *c, const struct msg_ctl_reload *asked)
 {
-	if (lifecycle_reload(c->control->supervisor->root, c->id, asked->language) < 0)
-		control_end(c->control, c->id, EXIT_CODE_TEMPORARY,
-			    "a reload is already running, or the program ends");
+	if (lifecycle_reload(c->control->supervisor->root, c->asker.conn, asked->language) < 0)
+		end_request(c, EXIT_CODE_TEMPORARY, "a reload is already running, or the program ends");
 }
 
 #if defined(OPC_PROBES)
@@ -298,31 +285,38 @@ static void on_ctl_probe(struct connection *c, const struct msg *m)
 		const struct child_info *at = child_info(child);
 
 		if (strcmp(role_name(at->role), p->role) == 0 && at->number == p->number &&
-		    (at->role == ROLE_REPORTER || at->cluster == p->cluster) && child_is_ready(child)) {
+		    (at->role == ROLE_REPORTER || at->cluster == p->cluster) && child_is_ready(child) &&
+		    child_send(child, m, -1) == 0) {
 			c->probed = child;
-			(void)send_on(c, child, m, at->role);
 			return;
 		}
 	}
-	control_end(c->control, c->id, EXIT_CODE_UNAVAILABLE, "no such process is ready");
+	end_request(c, EXIT_CODE_UNAVAILABLE, "no such process is ready");
 }
 
 static void end_probe(struct connection *c, int64_t result)
 {
 	const struct msg row = { .type = MSG_CTL_PROBE_ROW,
-				 .u.ctl_probe_row = { .conn = c->id, .result = result } };
+				 .u.ctl_probe_row = { .conn = c->asker.conn, .result = result } };
 
 	c->probed = NULL;
-	control_answer(c->control, c->id, &row);
-	control_end(c->control, c->id, 0, "");
+	(void)take_answer(&c->asker, &row);
+	end_request(c, EXIT_CODE_OK, "");
 }
 
 void control_on_ctl_probe_row(struct control *control, const struct msg *m)
 {
-	struct connection *c = find(control, m->u.ctl_probe_row.conn);
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+		if (control->connections[i].channel &&
+		    control->connections[i].asker.conn == m->u.ctl_probe_row.conn)
+			end_probe(&control->connections[i], m->u.ctl_probe_row.result);
+}
 
-	if (c)
-		end_probe(c, m->u.ctl_probe_row.result);
+void control_on_probed_dead(struct control *control, const struct child *child, int code)
+{
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+		if (control->connections[i].channel && control->connections[i].probed == child)
+			end_probe(&control->connections[i], code >= 0 ? -code : code - 1000);
 }
 #endif
 
@@ -332,7 +326,7 @@ static void on_request(struct connection *c, struct msg *m)
 
 	switch (m->type) {
 	case MSG_CTL_STATUS:
-		overview_answer(s, c->id);
+		overview_answer(s, c->asker.conn);
 		break;
 	case MSG_CTL_LOG_LEVEL:
 		on_ctl_log_level(c, &m->u.ctl_log_level);
@@ -367,11 +361,13 @@ static void on_msg(void *ctx, struct channel *ch, const struct msg *in, int fd)
 	(void)ch;
 	if (fd >= 0)
 		(void)close(fd);
-	msg_set_u64(&m, "conn", c->id);
+	c->open++;
+	c->used_ms = clock_boot_ms();
+	msg_set_u64(&m, "conn", c->asker.conn);
 	if (lifecycle_generation(c->control->supervisor->root))
 		on_request(c, &m);
 	else
-		control_end(c->control, c->id, EXIT_CODE_UNAVAILABLE, "still starting");
+		end_request(c, EXIT_CODE_UNAVAILABLE, "still starting");
 }
 
 static void on_close(void *ctx, struct channel *ch, int err, const char *text)
@@ -380,76 +376,6 @@ static void on_close(void *ctx, struct channel *ch, int err, const char *text)
 	if (err)
 		(void)log_warn(err, "control connection broke the protocol", kv_s("detail", text));
 	close_connection(ctx);
-}
-
-/* -- answers of children -- */
-
-void control_on_answer(struct control *control, struct child *child, const struct msg *m)
-{
-	const uint64_t conn = msg_get_u64(m, "conn", 0);
-	struct connection *c = find(control, conn);
-	struct asked *a = c ? asked_of(c, child) : NULL;
-
-	if (!c)
-		return; /* who asked has left */
-	if (!a) {
-		child_protocol_error(child, "an answer that no operator asked it for");
-		return;
-	}
-	a->open -= m->type == MSG_CTL_END || m->type == MSG_CTL_ACCESS_ROW;
-	control_answer(control, conn, m);
-}
-
-void control_on_ctl_restore_row(struct control *control, struct child *reporter, const struct msg *m)
-{
-	const struct msg_ctl_restore_row *r = &m->u.ctl_restore_row;
-	struct supervisor *s = control->supervisor;
-	struct connection *c = find(control, r->conn);
-	struct asked *a = c ? asked_of(c, reporter) : NULL;
-	struct msg ask = { .type = MSG_CTL_DRY_RUN };
-
-	if (!c)
-		return; /* nothing is written for somebody who has left */
-	if (!a || !c->restore_id || c->restore_id != r->origin) {
-		child_protocol_error(reporter, "CTL_RESTORE_ROW that nobody asked for");
-		return;
-	}
-	c->restore_id = 0;
-	a->open--;
-	if (r->cluster >= lifecycle_generation(s->root)->clusters || r->action != ACTION_RESTORE) {
-		control_end(control, r->conn, EXIT_CODE_FAILURE, "its cluster is not configured any more");
-		return;
-	}
-	keep_row(c, m, !c->restore_dry);
-	msg_copy_fields(&ask, m);
-	ask.u.ctl_dry_run.id = r->origin;
-	ask.u.ctl_dry_run.by_operator = true;
-	ask.u.ctl_dry_run.vouched = dispatch_vouches(s->dispatch, m);
-	dry_run_on_ctl_dry_run(s->dry_runs, &ask);
-}
-
-void control_on_child_dead(struct control *control, const struct child *child, int code)
-{
-	(void)code; /* of probes alone */
-	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
-		struct connection *c = &control->connections[i];
-
-		if (!c->channel)
-			continue;
-		struct asked *a = asked_of(c, child);
-
-		if (a)
-			a->open = 0;
-#if defined(OPC_PROBES)
-		if (c->probed == child) /* by its exit code, or 1000 and the signal */
-			end_probe(c, code >= 0 ? -code : code - 1000);
-#endif
-		if (c->restore_id && child_info(child)->role == ROLE_REPORTER) {
-			c->restore_id = 0;
-			control_end(control, c->id, EXIT_CODE_UNAVAILABLE,
-				    "the history is away just now: ask again");
-		}
-	}
 }
 
 /* -- the socket -- */
@@ -465,6 +391,27 @@ static bool may_connect(int fd, uid_t *ret_uid)
 	return peer.uid == 0 || peer.uid == geteuid();
 }
 
+/* A free place. When all are taken the peer that has been quiet for longest loses its place, one without an
+ * open question first: whoever comes may want to pause. */
+static struct connection *make_room(struct control *control)
+{
+	struct connection *oldest = NULL;
+
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
+		struct connection *c = &control->connections[i];
+
+		if (!c->channel)
+			return c;
+		if (!oldest || (c->open == 0) > (oldest->open == 0) ||
+		    ((c->open == 0) == (oldest->open == 0) && c->used_ms < oldest->used_ms))
+			oldest = c;
+	}
+	end_request(oldest, EXIT_CODE_TEMPORARY, "busy: more operators are connected than fit; ask again");
+	if (oldest->channel)
+		close_connection(oldest);
+	return oldest;
+}
+
 static void on_accept(evutil_socket_t listener, short what, void *arg)
 {
 	static const struct channel_ops ops = { .on_msg = on_msg, .on_close = on_close };
@@ -473,19 +420,31 @@ static void on_accept(evutil_socket_t listener, short what, void *arg)
 	uid_t uid = 0;
 
 	(void)what;
-	for (size_t i = 0; fd >= 0 && may_connect(fd, &uid) && i < CONNECTIONS_MAX; i++) {
-		struct connection *c = &control->connections[i];
-
-		if (c->channel)
-			continue;
-		*c = (struct connection){ .control = control, .id = ++control->last_id, .uid = uid };
-		c->channel = channel_new(lifecycle_base(control->supervisor->root), fd, ROLE_SUPERVISOR,
-					 ROLE_CLI, &ops, c);
-		channel_set_phase(c->channel, PH_RUN);
+	if (fd < 0)
+		return;
+	if (!may_connect(fd, &uid)) {
+		(void)close(fd);
 		return;
 	}
-	if (fd >= 0)
-		(void)close(fd);
+	struct connection *c = make_room(control);
+
+	*c = (struct connection){
+		.asker.take = take_answer, .control = control, .uid = uid, .used_ms = clock_boot_ms()
+	};
+	answers_add(&control->supervisor->answers, &c->asker);
+	c->channel = channel_new(lifecycle_base(control->supervisor->root), fd, ROLE_SUPERVISOR, ROLE_CLI,
+				 &ops, c);
+	channel_set_phase(c->channel, PH_RUN);
+}
+
+void control_tick(struct control *control, uint64_t now_ms)
+{
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
+		struct connection *c = &control->connections[i];
+
+		if (c->channel && c->open == 0 && now_ms - c->used_ms > IDLE_MS)
+			close_connection(c);
+	}
 }
 
 /* The lock beside the socket is ours, so a socket that is there has no owner. Anything else is not ours. */
@@ -543,10 +502,9 @@ void control_free(struct control **cp)
 {
 	struct control *control = *cp;
 
-	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
-		channel_free(&control->connections[i].channel);
-		drop_rows(&control->connections[i]);
-	}
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+		if (control->connections[i].channel)
+			close_connection(&control->connections[i]);
 	event_free(control->on_accept);
 	(void)close(control->fd);
 	(void)unlink(control->path);

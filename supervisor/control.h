@@ -9,21 +9,16 @@
 
 /* Listen at path, which is borrowed. 0 or negative errno. */
 int control_new(struct supervisor *s, const char *path, struct control **ret);
+/* Close all connections and remove the socket. Their questions are forgotten, so dry_runs must still exist.
+ */
 void control_free(struct control **c);
+/* Once a second: close connections that have asked nothing for long. */
+void control_tick(struct control *c, uint64_t now_ms);
 
-/* struct answers; ctx is a struct control. */
-void control_answer(void *ctx, uint64_t conn, const struct msg *m);
-void control_end(void *ctx, uint64_t conn, uint64_t code, const char *text);
-
-/* An answer of a child: for the connection that asked this child and has not got the end of it, and for no
- * other. */
-void control_on_answer(struct control *c, struct child *child, const struct msg *m);
-/* What an answered CTL_RESTORE takes. */
-void control_on_ctl_restore_row(struct control *c, struct child *reporter, const struct msg *m);
 #if defined(OPC_PROBES)
 void control_on_ctl_probe_row(struct control *c, const struct msg *m);
+/* Answer the probe that a child died of: its exit code, or 1000 and the signal. */
+void control_on_probed_dead(struct control *c, const struct child *child, int code);
 #endif
-/* What a dead child was asked it cannot answer any more. code: as child_ops. */
-void control_on_child_dead(struct control *c, const struct child *child, int code);
 
 #endif

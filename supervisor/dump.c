@@ -84,34 +84,27 @@ static struct log_kv field_kv(const struct msg *m, const struct msg_field *f, ch
 }
 
 /* A row of the answer, with every field of it. */
-static void log_row(void *ctx, uint64_t conn, const struct msg *m)
+static bool log_row(struct asker *a, const struct msg *m)
 {
 	const struct msg_desc *d = msg_desc(m->type);
 	struct log_kv kv[FIELDS_MAX] = { kv_s("row", d->name) };
 	char text[NAMES_MAX]; /* a row has one set */
 	size_t n = 1;
 
-	(void)ctx;
-	(void)conn;
+	(void)a;
 	for (size_t i = 0; i < d->n && n < FIELDS_MAX; i++)
 		if (strcmp(d->fields[i].name, "conn") != 0)
 			kv[n++] = field_kv(m, &d->fields[i], text);
-	(void)log_write(LOG_LEVEL_INFO, 0, "state", kv, n);
-}
-
-static void log_end(void *ctx, uint64_t conn, uint64_t code, const char *text)
-{
-	(void)ctx;
-	(void)conn;
-	(void)code;
-	(void)text;
+	if (m->type != MSG_CTL_END)
+		(void)log_write(LOG_LEVEL_INFO, 0, "state", kv, n);
+	return true;
 }
 
 void supervisor_dump(struct supervisor *s)
 {
-	const struct answers asked = s->answers;
+	struct asker log = { .take = log_row };
 
-	s->answers = (struct answers){ NULL, log_row, log_end }; /* the log asks, for this once */
-	overview_answer(s, 0);
-	s->answers = asked;
+	answers_add(&s->answers, &log);
+	overview_answer(s, log.conn);
+	answers_remove(&s->answers, &log);
 }

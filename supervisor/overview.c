@@ -112,7 +112,7 @@ static void answer_cluster(const struct supervisor *s, const struct generation *
 	msg_set(&m, ctl_cluster.problem, g->problem[cluster], strlen(g->problem[cluster]));
 	if (g->problem[cluster][0] && next > now)
 		m.u.ctl_cluster.next = clock_wall_ms() + (int64_t)(next - now);
-	s->answers.send(s->answers.ctx, conn, &m);
+	answers_send(&s->answers, conn, &m);
 }
 
 static void answer_clusters(const struct supervisor *s, uint64_t conn)
@@ -123,7 +123,7 @@ static void answer_clusters(const struct supervisor *s, uint64_t conn)
 	for (uint64_t c = 0; c < g->clusters; c++) {
 		answer_cluster(s, g, c, conn);
 		if (stats_of(s, c, &m))
-			s->answers.send(s->answers.ctx, conn, &m);
+			answers_send(&s->answers, conn, &m);
 	}
 }
 
@@ -149,7 +149,7 @@ static void answer_supervisor(const struct supervisor *s, uint64_t conn)
 		msg_set(&m, ctl_supervisor.note, DISPATCH_UNASKED, strlen(DISPATCH_UNASKED));
 	msg_set(&m, ctl_supervisor.version, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
 	msg_set(&m, ctl_supervisor.config, g->config, strlen(g->config));
-	s->answers.send(s->answers.ctx, conn, &m);
+	answers_send(&s->answers, conn, &m);
 }
 
 void overview_answer(struct supervisor *s, uint64_t conn)
@@ -164,11 +164,11 @@ void overview_answer(struct supervisor *s, uint64_t conn)
 	answer_clusters(s, conn);
 	for (size_t i = 0; i < children_count(all); i++) {
 		supervisor_child_stats(s, children_get(all, i), &m);
-		s->answers.send(s->answers.ctx, conn, &m);
+		answers_send(&s->answers, conn, &m);
 	}
 	pause_requests_send_status(s->pause_requests, conn);
 	for (uint64_t c = 0; c < CLUSTERS_MAX; c++)
 		if ((said = dispatch_leader(s->dispatch, c)))
-			s->answers.send(s->answers.ctx, conn, said);
-	s->answers.end(s->answers.ctx, conn, 0, "");
+			answers_send(&s->answers, conn, said);
+	answers_end(&s->answers, conn, 0, "");
 }

@@ -129,14 +129,6 @@ static void on_watch_stats(struct supervisor *s, const struct msg *m)
 	overview_send_stats_of(s, w->cluster);
 }
 
-static void on_ctl_restore_row(struct supervisor *s, struct child *c, const struct msg *m)
-{
-	if (!restores_has(m->u.ctl_restore_row.conn))
-		control_on_ctl_restore_row(s->control, c, m);
-	else if (restores_on_row(s->restores, m) < 0)
-		child_protocol_error(c, "CTL_RESTORE_ROW that nobody asked for");
-}
-
 /* False when there is nobody for it. */
 static bool take(struct supervisor *s, struct child *c, const struct msg *m)
 {
@@ -170,7 +162,7 @@ static bool take(struct supervisor *s, struct child *c, const struct msg *m)
 	case MSG_RESTORE_ASK:
 		return restores_on_restore_ask(s->restores, m), true;
 	case MSG_CTL_RESTORE_ROW:
-		return on_ctl_restore_row(s, c, m), true;
+		return answers_on_msg(&s->answers, c, m), true;
 #if defined(OPC_PROBES)
 	case MSG_CTL_PROBE_ROW:
 		return control_on_ctl_probe_row(s->control, m), true;
@@ -201,11 +193,8 @@ void route_from_child(struct supervisor *s, struct child *c, const struct msg *m
 		from_history(s, c, m);
 	else if (to == ROLE_WORKER)
 		to_worker(s, m);
-	else if (m->type == MSG_CTL_END && child_info(c)->role == ROLE_REPORTER &&
-		 restores_has(m->u.ctl_end.conn))
-		restores_on_ctl_end(s->restores, m);
 	else if (to == ROLE_CLI)
-		control_on_answer(s->control, c, m);
+		answers_on_msg(&s->answers, c, m);
 	else if (!take(s, c, m))
 		child_protocol_error(c, "a message that nobody takes");
 }

@@ -29,7 +29,7 @@ struct supervisor {
 	struct trouble_list *troubles;
 	struct log_quota trouble_lines[CLUSTERS_MAX + 1]; /* one a cluster, and one of none */
 	struct control *control;
-	struct answers answers;                /* by control.c and restores.c */
+	struct answers answers;
 	uint64_t credential_ms;                /* last load because of a refused credential, boot time */
 	struct msg_packed *outbox[OUTBOX_MAX]; /* for the reporter, which could not take them */
 	size_t n_outbox;

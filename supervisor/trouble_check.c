@@ -183,7 +183,7 @@ void trouble_check_answer(const struct supervisor *s, uint64_t conn)
 	for (size_t i = 0; i < trouble_list_count(s->troubles); i++) {
 		const struct msg m = row_of(s, trouble_list_get(s->troubles, i), conn);
 
-		s->answers.send(s->answers.ctx, conn, &m);
+		answers_send(&s->answers, conn, &m);
 	}
 }
 

@@ -82,10 +82,13 @@ static void on_changed(struct supervisor *s, struct child *c, bool ready)
 
 static void on_dead(struct supervisor *s, struct child *c, int code)
 {
-	control_on_child_dead(s->control, c, code);
+#if defined(OPC_PROBES)
+	control_on_probed_dead(s->control, c, code);
+#endif
+	(void)code;
+	answers_on_child_dead(&s->answers, c);
 	if (child_info(c)->role == ROLE_REPORTER) {
 		dispatch_on_reporter_dead(s->dispatch);
-		restores_on_reporter_dead(s->restores);
 		pause_requests_on_reporter_dead(s->pause_requests);
 		supervisor_on_reporter_dead(s);
 	} else if (child_info(c)->role == ROLE_WATCHER) {
@@ -101,6 +104,8 @@ static void on_tick(struct supervisor *s, uint64_t now_ms)
 	supervisor_tick(s);
 	dispatch_tick(s->dispatch, now_ms);
 	dry_run_tick(s->dry_runs, now_ms);
+	if (s->control)
+		control_tick(s->control, now_ms);
 	pause_requests_tick(s->pause_requests);
 	trouble_check(s);
 }
@@ -114,7 +119,7 @@ static void on_taken(struct supervisor *s, struct child *c)
 
 static void on_reload_end(struct supervisor *s, uint64_t conn, int code, const char *text)
 {
-	control_end(s->control, conn, (uint64_t)code, text);
+	answers_end(&s->answers, conn, (uint64_t)code, text);
 }
 
 static size_t count_busy(const struct supervisor *s)
@@ -140,28 +145,6 @@ static const struct lifecycle_ops lifecycle_ops = {
 	.describe = supervisor_describe,
 };
 
-/* -- the ways back: to an operator, or to a watcher that asked for a restore -- */
-
-static void on_answer(void *ctx, uint64_t conn, const struct msg *m)
-{
-	struct supervisor *s = ctx;
-
-	if (restores_has(conn))
-		restores_on_answer(s->restores, conn, m);
-	else
-		control_answer(s->control, conn, m);
-}
-
-static void on_end(void *ctx, uint64_t conn, uint64_t code, const char *text)
-{
-	struct supervisor *s = ctx;
-
-	if (restores_has(conn))
-		restores_on_end(s->restores, conn, code);
-	else
-		control_end(s->control, conn, code, text);
-}
-
 /* -- from start to end -- */
 
 struct supervisor *wire_new(const char *const loader_argv[], int lock_fd)
@@ -180,17 +163,13 @@ struct supervisor *wire_new(const char *const loader_argv[], int lock_fd)
 	s->pause_requests = pause_requests_new(s->root, s->dispatch, s->pauses, s->own, &s->answers);
 	s->dry_runs = dry_run_new(s->root, s->dispatch, &s->answers);
 	s->troubles = trouble_list_new(trouble_check_tell, s);
-	s->restores = restores_new(s->root, s->pauses, s->dispatch, s->dry_runs);
+	s->restores = restores_new(s->root, s->pauses, s->dispatch, s->dry_runs, &s->answers);
 	return s;
 }
 
 int wire_listen(struct supervisor *s, const char *control_socket)
 {
-	const int r = control_new(s, control_socket, &s->control);
-
-	if (r == 0)
-		s->answers = (struct answers){ s, on_answer, on_end };
-	return r;
+	return control_new(s, control_socket, &s->control);
 }
 
 void wire_free(struct supervisor **sp)

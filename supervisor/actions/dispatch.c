@@ -41,7 +41,7 @@ struct dispatch {
 	struct lifecycle *root;
 	struct children *children;
 	const struct pause_list *pauses;
-	const struct answers *answers;
+	struct answers *answers;
 	struct own_state *own;
 	struct lease_table *leases;
 	struct open_intents *open;
@@ -276,8 +276,7 @@ static void drop_unwritable(struct dispatch *d, struct lease *l)
 	struct msg intent;
 
 	msg_unpack(l->intent, &intent);
-	d->answers->end(d->answers->ctx, l->conn, EXIT_CODE_TEMPORARY,
-			"the history does not take it: try again");
+	answers_end(d->answers, l->conn, EXIT_CODE_TEMPORARY, "the history does not take it: try again");
 	send_nomination_result(d, &intent, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS, 0);
 	lease_close(d->leases, &l);
 }
@@ -541,7 +540,7 @@ void dispatch_on_record_ack(struct dispatch *d, struct child *reporter, const st
 		      r->detail, clock_boot_ms());
 	msg_copy_fields(&answer, &record);
 	answer.u.ctl_dry_run_result.conn = l->conn;
-	d->answers->send(d->answers->ctx, l->conn, &answer);
+	answers_send(d->answers, l->conn, &answer);
 	d->done += r->outcome == OUTCOME_DONE;
 	send_nomination_result(d, &intent, (enum outcome)r->outcome, r->reason, r->retry_ms, r->at);
 	lease_close(d->leases, &l);
@@ -647,7 +646,7 @@ void dispatch_set_idle(struct dispatch *d, bool (*fn)(void *ctx, struct child *w
 }
 
 struct dispatch *dispatch_new(struct lifecycle *root, const struct pause_list *pauses, struct own_state *own,
-			      const struct answers *answers)
+			      struct answers *answers)
 {
 	struct dispatch *d = xcalloc(1, sizeof(*d));
 

@@ -15,7 +15,7 @@ struct dispatch;
 
 /* All is borrowed. */
 struct dispatch *dispatch_new(struct lifecycle *root, const struct pause_list *pauses, struct own_state *own,
-			      const struct answers *answers);
+			      struct answers *answers);
 void dispatch_free(struct dispatch **d);
 /* Is asked when a worker holds no lease and none can be granted to it. True: it works on something else now,
  * until dispatch_worker_idle(). */

@@ -25,7 +25,7 @@ struct question {
 struct dry_runs {
 	struct lifecycle *root;
 	struct dispatch *dispatch;
-	const struct answers *answers;
+	struct answers *answers;
 	struct question *first;
 	size_t n;
 };
@@ -61,7 +61,7 @@ static void answer(struct dry_runs *q, uint64_t conn, uint64_t id, enum reason r
 
 	msg_set(&m, ctl_dry_run_result.reason, reason_code(reason), strlen(reason_code(reason)));
 	msg_set(&m, ctl_dry_run_result.detail, detail, strlen(detail));
-	q->answers->send(q->answers->ctx, conn, &m);
+	answers_send(q->answers, conn, &m);
 }
 
 /* Without a worker's answer. When the operator has left, all their questions go, too. */
@@ -124,7 +124,7 @@ void dry_run_on_ctl_dry_run_result(struct dry_runs *q, struct child *worker, con
 	}
 	answered.u.ctl_dry_run_result.conn = (*at)->conn;
 	take_off(q, at);
-	q->answers->send(q->answers->ctx, answered.u.ctl_dry_run_result.conn, &answered);
+	answers_send(q->answers, answered.u.ctl_dry_run_result.conn, &answered);
 	dispatch_worker_idle(q->dispatch, worker);
 }
 
@@ -169,7 +169,7 @@ void dry_run_forget(struct dry_runs *q, uint64_t conn)
 	}
 }
 
-struct dry_runs *dry_run_new(struct lifecycle *root, struct dispatch *d, const struct answers *answers)
+struct dry_runs *dry_run_new(struct lifecycle *root, struct dispatch *d, struct answers *answers)
 {
 	struct dry_runs *q = xcalloc(1, sizeof(*q));
 

@@ -1,10 +1,9 @@
-/* own_state.c - see own_state.h. The file is text, a line a thing, its members apart by tabs; the last line
- * is the hash of all before it. */
+/* own_state.c - see own_state.h. The file is messages of ipc/messages.def, one behind the other: OWN_STATE,
+ * then OWN_COUNT, PAUSE and OWN_FAILING in any number, and OWN_END with the MAC of all bytes before it. */
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/actions/own_state.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +19,6 @@
 #include "model/reasons.h"
 
 #define FILE_MAX (64u << 20) /* more than all that may be known (known.h) */
-#define HEAD     "ops-pod-cleaner supervisor 1"
-#define SUM_LEN  (4 + SIPHASH_TEXT_MAX) /* "sum" TAB hash NEWLINE */
-#define MEMBERS  7
 
 struct own_state {
 	struct pause_list *pauses;
@@ -166,69 +162,80 @@ struct known *own_state_known(const struct own_state *o)
 
 /* -- writing -- */
 
-static void put_key(const struct own_state *o, FILE *f)
+static void put(FILE *f, const struct msg *m)
 {
-	(void)fputs("key\t", f);
-	for (size_t i = 0; i < sizeof(o->key); i++)
-		(void)fprintf(f, "%02x", o->key[i]);
-	(void)fprintf(f, "\nfloor\t%" PRIu64 "\n", o->floor);
+	uint8_t bytes[IPC_FRAME_MAX];
+
+	(void)fwrite(bytes, 1, msg_encode(m, bytes), f);
 }
 
 static void put_counts(const struct own_state *o, FILE *f)
 {
 	for (size_t i = 0; i < o->n_counts; i++) {
 		const struct write_count *c = &o->counts[i];
+		struct msg m = { .type = MSG_OWN_COUNT,
+				 .u.own_count = { .minute_at = c->minute.at,
+						  .minute_kept = c->minute.kept,
+						  .hour_at = c->hour.at,
+						  .hour_kept = c->hour.kept } };
 
-		(void)fprintf(f, "wrote\t%s\t%" PRId64 "\t%" PRIu64 "\t%" PRId64 "\t%" PRIu64 "\n",
-			      c->cluster_name, c->minute.at, c->minute.kept, c->hour.at, c->hour.kept);
+		msg_set(&m, own_count.cluster_name, c->cluster_name, strlen(c->cluster_name));
+		put(f, &m);
 	}
-}
-
-static void put_pauses(const struct own_state *o, FILE *f)
-{
-	const struct pause *e;
-
-	if (o->unread)
-		(void)fprintf(f, "unread\n");
-	for (size_t i = 0; (e = pause_list_get(o->pauses, i)); i++)
-		if (e->p.on)
-			(void)fprintf(f, "pause\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%s\t%s\n",
-				      e->p.cluster_name, e->p.duty, e->p.at, e->p.until, e->p.by, e->p.why);
 }
 
 static void put_known(const struct own_state *o, FILE *f)
 {
+	struct msg m = { .type = MSG_OWN_FAILING };
 	const struct known_entry *e = NULL;
 
-	while ((e = known_next(o->known, e)))
-		(void)fprintf(f, "known\t%s\t%" PRIu64 "\t%s\t%s\t%" PRId64 "\n",
-			      known_cluster_name(o->known, e), e->duty, e->owner, e->revision, e->at);
+	while ((e = known_next(o->known, e))) {
+		const char *name = known_cluster_name(o->known, e);
+
+		m.u.own_failing = (struct msg_own_failing){ .duty = e->duty, .at = e->at };
+		msg_set(&m, own_failing.cluster_name, name, strlen(name));
+		msg_set(&m, own_failing.owner, e->owner, strlen(e->owner));
+		msg_set(&m, own_failing.revision, e->revision, strlen(e->revision));
+		put(f, &m);
+	}
+}
+
+static void put_all(const struct own_state *o, FILE *f)
+{
+	struct msg m = { .type = MSG_OWN_STATE, .u.own_state = { .floor = o->floor, .unread = o->unread } };
+	const struct pause *e;
+
+	memcpy(&m.u.own_state.key_1, o->key, 8);
+	memcpy(&m.u.own_state.key_2, o->key + 8, 8);
+	put(f, &m);
+	put_counts(o, f);
+	for (size_t i = 0; (e = pause_list_get(o->pauses, i)); i++) {
+		m = (struct msg){ .type = MSG_PAUSE, .u.pause = e->p };
+		if (e->p.on)
+			put(f, &m);
+	}
+	put_known(o, f);
 }
 
 int own_state_save(struct own_state *o)
 {
-	char sum[SIPHASH_TEXT_MAX];
-	char *text = NULL;
+	struct msg end = { .type = MSG_OWN_END };
+	char *bytes = NULL;
 	size_t n = 0;
 
 	if (!o->dir)
 		return -EBADF;
-	FILE *f = open_memstream(&text, &n);
+	FILE *f = open_memstream(&bytes, &n);
 
 	if (!f)
 		return -ENOMEM;
-	(void)fprintf(f, "%s\n", HEAD);
-	put_key(o, f);
-	put_counts(o, f);
-	put_pauses(o, f);
-	put_known(o, f);
+	put_all(o, f);
 	(void)fflush(f);
-	siphash_text(o->key, text, n, sum);
-	(void)fprintf(f, "sum\t%s\n", sum);
-	const bool ok = fclose(f) == 0;
-	const int r = ok ? private_dir_replace(o->dir, OWN_STATE_FILE, text, n) : -ENOMEM;
+	siphash_text(o->key, bytes, n, end.u.own_end.mac);
+	put(f, &end);
+	const int r = fclose(f) == 0 ? private_dir_replace(o->dir, OWN_STATE_FILE, bytes, n) : -ENOMEM;
 
-	free(text);
+	free(bytes);
 	if (r == 0)
 		known_kept(o->known);
 	return r;
@@ -236,138 +243,66 @@ int own_state_save(struct own_state *o)
 
 /* -- reading -- */
 
-static bool read_u64(const char *s, uint64_t max, uint64_t *ret)
+/* Everything that may have been written counts as used. */
+static bool take_count(struct own_state *o, const struct msg_own_count *m)
 {
-	return str_to_u64(s, strlen(s), ret) == 0 && *ret <= max;
-}
+	struct write_count *c = own_state_count(o, m->cluster_name);
 
-static bool read_i64(const char *s, int64_t *ret)
-{
-	uint64_t u = 0;
-
-	if (!read_u64(s, INT64_MAX, &u))
+	if (!c)
 		return false;
-	*ret = (int64_t)u;
+	c->minute = (struct write_span){ m->minute_at, m->minute_kept, m->minute_kept };
+	c->hour = (struct write_span){ m->hour_at, m->hour_kept, m->hour_kept };
 	return true;
 }
 
-static bool read_digit(char c, uint8_t *ret)
+static bool take(struct own_state *o, const struct msg *m)
 {
-	static const char digits[] = "0123456789abcdef";
-	const char *at = c ? strchr(digits, c) : NULL;
+	const struct msg_own_failing *f = &m->u.own_failing;
 
-	*ret = (uint8_t)(at ? at - digits : 0);
-	return at != NULL;
-}
-
-static bool read_key(struct own_state *o, char *const v[])
-{
-	bool ok = strlen(v[0]) == 2 * sizeof(o->key);
-	uint8_t high = 0, low = 0;
-
-	for (size_t i = 0; ok && i < sizeof(o->key); i++) {
-		ok = read_digit(v[0][2 * i], &high) && read_digit(v[0][2 * i + 1], &low);
-		o->key[i] = (uint8_t)(high << 4 | low);
-	}
-	return ok;
-}
-
-static bool read_floor(struct own_state *o, char *const v[])
-{
-	return read_u64(v[0], INT64_MAX, &o->floor);
-}
-
-/* All that may have been written counts as used. */
-static bool read_wrote(struct own_state *o, char *const v[])
-{
-	struct write_count *c = strlen(v[0]) < sizeof(c->cluster_name) ? own_state_count(o, v[0]) : NULL;
-
-	if (!c || !read_i64(v[1], &c->minute.at) || !read_u64(v[2], INT64_MAX, &c->minute.kept) ||
-	    !read_i64(v[3], &c->hour.at) || !read_u64(v[4], INT64_MAX, &c->hour.kept))
+	switch (m->type) {
+	case MSG_OWN_STATE:
+		memcpy(o->key, &m->u.own_state.key_1, 8);
+		memcpy(o->key + 8, &m->u.own_state.key_2, 8);
+		o->floor = m->u.own_state.floor;
+		o->unread = m->u.own_state.unread;
+		return true;
+	case MSG_OWN_COUNT:
+		return take_count(o, &m->u.own_count);
+	case MSG_PAUSE:
+		return m->u.pause.on && pause_list_set(o->pauses, &m->u.pause);
+	case MSG_OWN_FAILING:
+		return known_add(o->known,
+				 &(struct known_key){ f->cluster_name, f->duty, f->owner, f->revision },
+				 f->at);
+	default:
 		return false;
-	c->minute.used = c->minute.kept;
-	c->hour.used = c->hour.kept;
-	return true;
-}
-
-static bool read_pause(struct own_state *o, char *const v[])
-{
-	struct msg m = { .type = MSG_PAUSE, .u.pause.on = true };
-	struct msg_pause *p = &m.u.pause;
-	uint64_t duty = 0;
-
-	p->duty = DUTY_ALL;
-	if (strcmp(v[1], "-1") != 0) {
-		if (!read_u64(v[1], DUTY__MAX - 1, &duty))
-			return false;
-		p->duty = (int64_t)duty;
 	}
-	msg_set(&m, pause.cluster_name, v[0], strlen(v[0]));
-	msg_set(&m, pause.by, v[4], strlen(v[4]));
-	msg_set(&m, pause.why, v[5], strlen(v[5]));
-	return read_i64(v[2], &p->at) && read_i64(v[3], &p->until) && pause_list_set(o->pauses, p);
-}
-
-static bool read_known(struct own_state *o, char *const v[])
-{
-	struct known_key key = { .cluster_name = v[0], .owner = v[2], .revision = v[3] };
-	int64_t at = 0;
-
-	if (!read_u64(v[1], DUTY__MAX - 1, &key.duty) || !read_i64(v[4], &at))
-		return false;
-	return known_add(o->known, &key, at);
-}
-
-static bool read_unread(struct own_state *o, char *const v[])
-{
-	(void)v;
-	return o->unread = true;
-}
-
-static const struct line {
-	const char *name;
-	size_t members;
-	bool (*read)(struct own_state *o, char *const v[]);
-} lines[] = {
-	{ "key", 1, read_key },     { "floor", 1, read_floor }, { "wrote", 5, read_wrote },
-	{ "pause", 6, read_pause }, { "known", 5, read_known }, { "unread", 0, read_unread },
-};
-
-static bool read_line(struct own_state *o, char *text)
-{
-	char *v[MEMBERS];
-	size_t n = 0;
-
-	while (text && n < MEMBERS)
-		v[n++] = strsep(&text, "\t");
-	for (size_t i = 0; !text && i < ARRAY_SIZE(lines); i++)
-		if (strcmp(v[0], lines[i].name) == 0)
-			return n == 1 + lines[i].members && lines[i].read(o, v + 1);
-	return false;
 }
 
 /* The key stands in front of what it vouches for: against a damaged disk, not against somebody who can write
  * there. */
-static bool read_text(struct own_state *o, char *text, size_t n)
+static bool read_all(struct own_state *o, const uint8_t *p, size_t n)
 {
-	char sum[SIPHASH_TEXT_MAX], *line, *rest = text;
-	bool ok = n > SUM_LEN && strlen(text) == n && text[n - 1] == '\n';
+	char mac[SIPHASH_TEXT_MAX];
+	const char *field;
+	struct msg m;
 
-	if (!ok)
-		return false;
-	char *const last = text + n - SUM_LEN;
-	char *const copy = xmemdup(text, n - SUM_LEN + 1);
+	for (size_t at = 0; at < n;) {
+		const size_t left = n - at < IPC_FRAME_MAX ? n - at : IPC_FRAME_MAX;
+		const int used =
+			msg_decode(ROLE_SUPERVISOR, ROLE_SUPERVISOR, PH_RUN, p + at, left, &m, &field);
 
-	text[n - 1] = '\0';
-	copy[n - SUM_LEN] = '\0';
-	last[-1] = '\0';
-	line = strsep(&rest, "\n");
-	ok = strcmp(line, HEAD) == 0;
-	while (ok && rest && (line = strsep(&rest, "\n")))
-		ok = read_line(o, line);
-	siphash_text(o->key, copy, n - SUM_LEN, sum);
-	free(copy);
-	return ok && strncmp(last, "sum\t", 4) == 0 && strcmp(last + 4, sum) == 0;
+		if (used < 0 || (at == 0) != (m.type == MSG_OWN_STATE))
+			return false;
+		if (m.type == MSG_OWN_END) {
+			siphash_text(o->key, p, at, mac);
+			return at + (size_t)used == n && is_same(mac, m.u.own_end.mac);
+		}
+		if (!take(o, &m))
+			return false;
+		at += (size_t)used;
+	}
+	return false;
 }
 
 static void forget_all(struct own_state *o)
@@ -397,13 +332,15 @@ static void pause_all(struct own_state *o)
 
 static int read_file(struct own_state *o)
 {
-	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *bytes = NULL;
 	size_t n = 0;
-	const int r = private_dir_read(o->dir, OWN_STATE_FILE, FILE_MAX, &text, &n);
+	const int r = private_dir_read(o->dir, OWN_STATE_FILE, FILE_MAX, &bytes, &n);
 
 	if (r < 0 && r != -ENOENT && r != -EFBIG)
 		return r;
-	o->found = r == -ENOENT ? OWN_NEW : r == 0 && read_text(o, text, n) ? OWN_READ : OWN_DAMAGED;
+	o->found = r == -ENOENT                                       ? OWN_NEW
+		   : r == 0 && read_all(o, (const uint8_t *)bytes, n) ? OWN_READ
+								      : OWN_DAMAGED;
 	if (o->found == OWN_READ && o->unread) {
 		o->found = OWN_NEW; /* that life ended too early: what it has read of the history counts */
 		return 0;
@@ -418,34 +355,6 @@ static int read_file(struct own_state *o)
 
 /* -- the directory -- */
 
-/* The version before kept the history where our own file is. The database moves last: as long as it is there,
- * this is not over. */
-static int move_history(const char *dir, char *text)
-{
-	static const char *const files[] = { "history.db-wal", "history.db-journal", "history.db" };
-	_cleanup_free_ char *made = xasprintf("%s/%s/history.db", dir, OWN_STATE_HISTORY),
-			    *left = xasprintf("%s/history.db", dir);
-
-	if (access(left, F_OK) < 0)
-		return 0;
-	if (access(made, F_OK) == 0) {
-		(void)log_warn(0, "there are two histories: the older version's is left alone",
-			       kv_s("used", made), kv_s("left", left));
-		return 0;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		_cleanup_free_ char *from = xasprintf("%s/%s", dir, files[i]),
-				    *to = xasprintf("%s/%s/%s", dir, OWN_STATE_HISTORY, files[i]);
-
-		if (rename(from, to) < 0 && errno != ENOENT)
-			return str_fail(text, OWN_STATE_TEXT_MAX, -errno,
-					"%s: cannot be moved to %s: %s; move it by hand", from, to,
-					strerror(errno));
-	}
-	log_info("the history has moved into a folder of its own", kv_s("file", made));
-	return 0;
-}
-
 static int take_dir(struct own_state *o, const char *dir, char *text)
 {
 	_cleanup_free_ char *history = xasprintf("%s/%s", dir, OWN_STATE_HISTORY);
@@ -455,7 +364,7 @@ static int take_dir(struct own_state *o, const char *dir, char *text)
 		r = private_dir_lock(dir, &o->lock_fd, text);
 	if (r == 0)
 		r = private_dir_make(history, text);
-	return r < 0 ? r : move_history(dir, text);
+	return r;
 }
 
 int own_state_open(struct own_state *o, const char *dir, char ret_text[static OWN_STATE_TEXT_MAX])

@@ -23,7 +23,7 @@
 #define OWN_STATE_TEXT_MAX 512
 
 enum own_found {
-	OWN_NEW,     /* there was no file: of a first start, or of the version before */
+	OWN_NEW,     /* there was no file */
 	OWN_READ,    /* it is what the last life wrote */
 	OWN_DAMAGED, /* it is not: everything is paused until an operator resumes */
 };
@@ -34,8 +34,8 @@ struct own_state;
 struct own_state *own_state_new(struct pause_list *pauses);
 void own_state_free(struct own_state **o);
 
-/* Take the state directory: make, check and lock it, give the history its folder (the files of the version
- * before, which lie beside ours, move there), read our file, or write it when it is new. On error ret_text is
+/* Take the state directory: make, check and lock it, give the history its folder, read our file, or write it
+ * when it is new. On error ret_text is
  * a sentence with the remedy: -EWOULDBLOCK another instance holds the directory; -EPERM or -ENOTDIR it is not
  * ours; or what the system said. */
 int own_state_open(struct own_state *o, const char *dir, char ret_text[static OWN_STATE_TEXT_MAX]);

@@ -17,13 +17,13 @@ struct pause_requests {
 	struct dispatch *dispatch;
 	struct pause_list *list;
 	struct own_state *own;
-	const struct answers *answers;
+	struct answers *answers;
 	bool known;  /* what is paused: by our own file, or because the history was read once */
 	bool unkept; /* our own file does not say all of it */
 };
 
 struct pause_requests *pause_requests_new(struct lifecycle *root, struct dispatch *d, struct pause_list *list,
-					  struct own_state *own, const struct answers *answers)
+					  struct own_state *own, struct answers *answers)
 {
 	struct pause_requests *ps = xcalloc(1, sizeof(*ps));
 
@@ -72,7 +72,7 @@ static void change(const struct pause_requests *ps, const struct msg_pause *p)
 
 static void end(const struct pause_requests *ps, uint64_t conn, uint64_t code, const char *text)
 {
-	ps->answers->end(ps->answers->ctx, conn, code, text);
+	answers_end(ps->answers, conn, code, text);
 }
 
 void pause_requests_send_status(const struct pause_requests *ps, uint64_t conn)
@@ -84,7 +84,7 @@ void pause_requests_send_status(const struct pause_requests *ps, uint64_t conn)
 		const struct msg m = { .type = MSG_PAUSE, .u.pause = e->p };
 
 		if (e->p.on && !pause_has_ended(&e->p, now))
-			ps->answers->send(ps->answers->ctx, conn, &m);
+			answers_send(ps->answers, conn, &m);
 	}
 }
 

@@ -15,7 +15,7 @@ struct pause_requests;
 
 /* All is borrowed; list is the one that d obeys. */
 struct pause_requests *pause_requests_new(struct lifecycle *root, struct dispatch *d, struct pause_list *list,
-					  struct own_state *own, const struct answers *answers);
+					  struct own_state *own, struct answers *answers);
 void pause_requests_free(struct pause_requests **p);
 
 /* The supervisor's own file was read: what it says counts, and the history is corrected by it. When there was

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/actions/restores.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,13 +11,13 @@
 #include "base/xalloc.h"
 #include "model/reasons.h"
 
-#define CONN(cluster) (UINT64_MAX - (cluster))
-
-/* What a cluster is asked about. */
-struct look {
-	uint64_t id; /* 0 = nothing */
-	enum { LOOK_HISTORY, LOOK_WORKER, LOOK_ACTION } phase;
-	struct msg_packed *row; /* CTL_RESTORE_ROW, while a worker looks */
+/* The restore that a cluster is asked about. */
+struct restore {
+	struct asker asker; /* first: take_answer() finds the restore by it */
+	struct restores *all;
+	uint64_t cluster, id;                                            /* id 0 = none */
+	enum { RESTORE_HISTORY, RESTORE_DRY_RUN, RESTORE_ACTION } phase; /* whose answer it waits for */
+	struct msg_packed *row; /* CTL_RESTORE_ROW, in RESTORE_DRY_RUN */
 };
 
 struct restores {
@@ -26,15 +25,11 @@ struct restores {
 	const struct pause_list *pauses;
 	struct dispatch *dispatch;
 	struct dry_runs *dry_runs;
-	struct look looks[CLUSTERS_MAX];
+	struct answers *answers;
+	struct restore v[CLUSTERS_MAX];
 };
 
-bool restores_has(uint64_t conn)
-{
-	return UINT64_MAX - conn < CLUSTERS_MAX;
-}
-
-static void send_end(const struct restores *r, uint64_t cluster, uint64_t id, enum outcome outcome,
+static void send_end(const struct restores *all, uint64_t cluster, uint64_t id, enum outcome outcome,
 		     const char *reason)
 {
 	struct msg m = { .type = MSG_RESTORE_END,
@@ -42,18 +37,16 @@ static void send_end(const struct restores *r, uint64_t cluster, uint64_t id, en
 
 	msg_set(&m, restore_end.reason, reason, strlen(reason));
 	/* A watcher that is down is given its list again. */
-	(void)children_send(lifecycle_children(r->root), ROLE_WATCHER, cluster, &m);
+	(void)children_send(lifecycle_children(all->root), ROLE_WATCHER, cluster, &m);
 }
 
-static void end(struct restores *r, uint64_t cluster, enum outcome outcome, const char *reason)
+static void end(struct restore *r, enum outcome outcome, const char *reason)
 {
-	struct look *look = &r->looks[cluster];
-	const uint64_t id = look->id;
-
-	free(look->row);
-	*look = (struct look){ 0 };
-	if (id)
-		send_end(r, cluster, id, outcome, reason);
+	answers_remove(r->all->answers, &r->asker);
+	send_end(r->all, r->cluster, r->id, outcome, reason);
+	free(r->row);
+	r->row = NULL;
+	r->id = 0;
 }
 
 /* Why nothing can be put back in this cluster now; NULL: it can. */
@@ -69,111 +62,97 @@ static const char *objection(const struct restores *r, uint64_t cluster)
 	return g->observe ? reason_code(REASON_RESTORE_OFF) : NULL;
 }
 
-void restores_on_restore_ask(struct restores *r, const struct msg *m)
+static bool is_paused(const struct restores *all, const struct msg_ctl_restore_row *row)
 {
-	const uint64_t cluster = m->u.restore_ask.cluster, id = m->u.restore_ask.id;
-	const struct msg ask = { .type = MSG_CTL_RESTORE,
-				 .u.ctl_restore = { .conn = CONN(cluster), .id = id, .dry = true } };
-	struct look *look = &r->looks[cluster];
-	const char *why = look->id ? reason_code(REASON_BUSY) : objection(r, cluster);
+	const char *name = lifecycle_generation(all->root)->names[row->cluster];
 
-	if (why) {
-		send_end(r, cluster, id, OUTCOME_REFUSED, why);
-		return;
-	}
-	*look = (struct look){ .id = id, .phase = LOOK_HISTORY };
-	if (!children_send(lifecycle_children(r->root), ROLE_REPORTER, CLUSTERS_MAX, &ask))
-		end(r, cluster, OUTCOME_REFUSED, reason_code(REASON_BUSY));
+	return pause_list_pauses(all->pauses, name, row->duty, clock_wall_ms());
 }
 
-static bool is_paused(const struct restores *r, const struct msg_ctl_restore_row *row)
-{
-	const char *name = lifecycle_generation(r->root)->names[row->cluster];
-
-	return pause_list_pauses(r->pauses, name, row->duty, clock_wall_ms());
-}
-
-int restores_on_row(struct restores *r, const struct msg *m)
+/* The history says what the action was. Returns false when it answers about another one. */
+static bool on_row(struct restore *r, const struct msg *m)
 {
 	const struct msg_ctl_restore_row *row = &m->u.ctl_restore_row;
-	const uint64_t cluster = UINT64_MAX - row->conn;
-	struct look *look = &r->looks[cluster];
 	struct msg ask = { .type = MSG_CTL_DRY_RUN };
 
-	if (!look->id || look->phase != LOOK_HISTORY || row->origin != look->id || row->cluster != cluster ||
+	if (r->phase != RESTORE_HISTORY || row->origin != r->id || row->cluster != r->cluster ||
 	    row->action != ACTION_RESTORE)
-		return -EPROTO;
-	if (is_paused(r, row)) {
-		end(r, cluster, OUTCOME_REFUSED, reason_code(REASON_PAUSED));
-		return 0;
+		return false;
+	if (is_paused(r->all, row)) {
+		end(r, OUTCOME_REFUSED, reason_code(REASON_PAUSED));
+		return true;
 	}
-	if (!dispatch_vouches(r->dispatch, m)) {
+	if (!dispatch_vouches(r->all->dispatch, m)) {
 		(void)log_warn(0, "a row of the history is not signed: nothing is put back by it",
-			       kv_u("id", look->id), kv_s("target", row->want_target));
-		end(r, cluster, OUTCOME_REFUSED, reason_code(REASON_ORIGIN_NOT_SIGNED));
-		return 0;
+			       kv_u("id", r->id), kv_s("target", row->want_target));
+		end(r, OUTCOME_REFUSED, reason_code(REASON_ORIGIN_NOT_SIGNED));
+		return true;
 	}
-	look->phase = LOOK_WORKER;
-	look->row = msg_pack(m);
+	r->phase = RESTORE_DRY_RUN;
+	r->row = msg_pack(m);
 	msg_copy_fields(&ask, m);
-	ask.u.ctl_dry_run.id = look->id;
+	ask.u.ctl_dry_run.id = r->id;
 	ask.u.ctl_dry_run.vouched = true;
-	dry_run_on_ctl_dry_run(r->dry_runs, &ask);
-	return 0;
+	dry_run_on_ctl_dry_run(r->all->dry_runs, &ask);
+	return true;
 }
 
-static void act(struct restores *r, uint64_t cluster)
+static void act(struct restore *r)
 {
-	struct look *look = &r->looks[cluster];
 	struct msg row;
 
-	msg_unpack(look->row, &row);
-	look->phase = LOOK_ACTION;
-	if (objection(r, cluster) || is_paused(r, &row.u.ctl_restore_row) ||
-	    !dispatch_restore(r->dispatch, &row, CONN(cluster), false))
-		end(r, cluster, OUTCOME_REFUSED, reason_code(REASON_BUSY));
+	msg_unpack(r->row, &row);
+	r->phase = RESTORE_ACTION;
+	if (objection(r->all, r->cluster) || is_paused(r->all, &row.u.ctl_restore_row) ||
+	    !dispatch_restore(r->all->dispatch, &row, r->asker.conn, false))
+		end(r, OUTCOME_REFUSED, reason_code(REASON_BUSY));
 }
 
-void restores_on_answer(struct restores *r, uint64_t conn, const struct msg *m)
-{
-	const uint64_t cluster = UINT64_MAX - conn;
-	const struct msg_ctl_dry_run_result *said = &m->u.ctl_dry_run_result;
-
-	const struct look *look = &r->looks[cluster];
-
-	if (look->phase == LOOK_WORKER && said->id != look->id)
-		return; /* of a look that was given up */
-	if (look->phase == LOOK_WORKER && said->outcome == OUTCOME_WOULD)
-		act(r, cluster);
-	else
-		end(r, cluster, (enum outcome)said->outcome, said->reason);
-}
-
-void restores_on_end(struct restores *r, uint64_t conn, uint64_t code)
+/* A CTL_END comes in the place of a row: there is nothing to take back, or no answer just now. */
+static void on_end(struct restore *r, uint64_t code)
 {
 	const bool later = code == EXIT_CODE_TEMPORARY || code == EXIT_CODE_UNAVAILABLE;
 
-	end(r, UINT64_MAX - conn, later ? OUTCOME_REFUSED : OUTCOME_GONE,
-	    reason_code(later ? REASON_BUSY : REASON_NOT_MARKED));
+	end(r, later ? OUTCOME_REFUSED : OUTCOME_GONE, reason_code(later ? REASON_BUSY : REASON_NOT_MARKED));
 }
 
-void restores_on_ctl_end(struct restores *r, const struct msg *m)
+static bool take_answer(struct asker *a, const struct msg *m)
 {
-	const struct msg_ctl_end *e = &m->u.ctl_end;
+	struct restore *r = (struct restore *)a;
+	const struct msg_ctl_dry_run_result *result = &m->u.ctl_dry_run_result;
 
-	if (r->looks[UINT64_MAX - e->conn].phase == LOOK_HISTORY)
-		restores_on_end(r, e->conn, e->code);
+	if (m->type == MSG_CTL_RESTORE_ROW)
+		return on_row(r, m);
+	if (m->type == MSG_CTL_END)
+		on_end(r, m->u.ctl_end.code);
+	else if (m->type == MSG_CTL_DRY_RUN_RESULT && r->phase == RESTORE_DRY_RUN &&
+		 result->outcome == OUTCOME_WOULD)
+		act(r);
+	else if (m->type == MSG_CTL_DRY_RUN_RESULT)
+		end(r, (enum outcome)result->outcome, result->reason);
+	return true;
 }
 
-void restores_on_reporter_dead(struct restores *r)
+void restores_on_restore_ask(struct restores *all, const struct msg *m)
 {
-	for (uint64_t c = 0; c < CLUSTERS_MAX; c++)
-		if (r->looks[c].phase == LOOK_HISTORY)
-			end(r, c, OUTCOME_REFUSED, reason_code(REASON_BUSY));
+	const uint64_t cluster = m->u.restore_ask.cluster, id = m->u.restore_ask.id;
+	struct msg ask = { .type = MSG_CTL_RESTORE, .u.ctl_restore = { .id = id, .dry = true } };
+	struct restore *r = &all->v[cluster];
+	const char *why = r->id ? reason_code(REASON_BUSY) : objection(all, cluster);
+
+	if (why) {
+		send_end(all, cluster, id, OUTCOME_REFUSED, why);
+		return;
+	}
+	*r = (struct restore){ .asker.take = take_answer, .all = all, .cluster = cluster, .id = id };
+	answers_add(all->answers, &r->asker);
+	ask.u.ctl_restore.conn = r->asker.conn;
+	answers_ask(all->answers, &r->asker, children_find(lifecycle_children(all->root), ROLE_REPORTER, 0),
+		    ROLE_REPORTER, &ask);
 }
 
 struct restores *restores_new(struct lifecycle *root, const struct pause_list *pauses, struct dispatch *d,
-			      struct dry_runs *q)
+			      struct dry_runs *q, struct answers *answers)
 {
 	struct restores *r = xcalloc(1, sizeof(*r));
 
@@ -181,13 +160,14 @@ struct restores *restores_new(struct lifecycle *root, const struct pause_list *p
 	r->pauses = pauses;
 	r->dispatch = d;
 	r->dry_runs = q;
+	r->answers = answers;
 	return r;
 }
 
 void restores_free(struct restores **r)
 {
 	for (uint64_t c = 0; *r && c < CLUSTERS_MAX; c++)
-		free((*r)->looks[c].row);
+		free((*r)->v[c].row);
 	free(*r);
 	*r = NULL;
 }

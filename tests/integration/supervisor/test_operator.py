@@ -202,8 +202,8 @@ def restore_is_rehearsed_and_then_done():
 def restore_that_nobody_asked_for_is_not_done():
     t = ready(reporter="unasked-restore")
     other = ready(reporter="other-restore")
-    assert "the history is away" in other.ask("restore", "7", "--dry-run", code=1)
-    other.wait_for("CTL_RESTORE_ROW that nobody asked for")
+    assert "the reporter has ended before it answered" in other.ask("restore", "7", "--dry-run", code=1)
+    other.wait_for("an answer to another question than the one that was asked")
     time.sleep(0.5)
     assert "INTENT" not in t.text() + other.text() and "TRY" not in t.text() + other.text()
 
@@ -231,7 +231,7 @@ def what_was_corrected_waits_while_it_is_paused():
 
 def a_history_that_answers_what_no_watcher_asked():
     t = Service(watcher="ask-restore", reporter="other-restore")
-    t.wait_for("CTL_RESTORE_ROW that nobody asked for")
+    t.wait_for("an answer to another question than the one that was asked")
     t.wait_for("RESTORE_END id=7 outcome=refused reason=Busy")
     assert not re.search("INTENT|PREFETCH|GRANT|TRY", t.text())
 

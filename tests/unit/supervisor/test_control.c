@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/exit.h"
 #include "base/xalloc.h"
 #include "world.h"
 
@@ -52,6 +53,41 @@ static unsigned answered(const char *reason)
 			     strcmp(m.u.ctl_dry_run_result.reason, reason) == 0;
 		}
 	return n;
+}
+
+/* CTL_ENDs with that code on that connection, since it was last read. */
+static unsigned ends(int fd, uint64_t code)
+{
+	uint8_t bytes[IPC_FRAME_MAX];
+	const char *field;
+	unsigned n = 0;
+	struct msg m;
+	ssize_t len;
+
+	while ((len = recv(fd, bytes, sizeof(bytes), 0)) > 0)
+		for (ssize_t at = 0, used; at < len; at += used) {
+			used = msg_decode(ROLE_SUPERVISOR, ROLE_CLI, PH_RUN, bytes + at, (size_t)(len - at),
+					  &m, &field);
+			ck_assert_int_gt(used, 0);
+			n += m.type == MSG_CTL_END && m.u.ctl_end.code == code;
+		}
+	return n;
+}
+
+static bool is_closed(int fd)
+{
+	char c;
+
+	return recv(fd, &c, 1, 0) == 0;
+}
+
+static void ask_on(int fd, const struct msg *m)
+{
+	uint8_t bytes[IPC_FRAME_MAX];
+	const size_t n = msg_encode(m, bytes);
+
+	ck_assert_int_eq(send(fd, bytes, n, MSG_NOSIGNAL), (ssize_t)n);
+	stage_run(w.s);
 }
 
 static struct msg row_of(uint64_t id)
@@ -248,6 +284,107 @@ TEST(questions_to_workers_have_a_limit)
 		ask(&m);
 	}
 	ck_assert_uint_eq(answered("Busy"), 4200 - 4096);
+}
+
+/* -- no operator waits in vain, or locks another one out -- */
+
+static const struct msg show = { .type = MSG_CTL_SHOW, .u.ctl_show.id = 7 };
+static const struct msg pause_all = { .type = MSG_CTL_PAUSE,
+				      .u.ctl_pause = { .duty = DUTY_ALL, .on = true } };
+
+/* Of the reporter, a watcher, a worker. */
+TEST_LOOP(the_death_of_a_child_answers_what_it_was_asked, 0, 4)
+{
+	static const struct msg questions[] = {
+		{ .type = MSG_CTL_SHOW, .u.ctl_show.id = 7 },
+		{ .type = MSG_CTL_REPORT },
+		{ .type = MSG_CTL_RESTORE, .u.ctl_restore = { .id = 7 } },
+		{ .type = MSG_CTL_PLAN },
+	};
+	const enum role asked = _i < 3 ? ROLE_REPORTER : ROLE_WATCHER;
+
+	open_history();
+	ask(&questions[_i]);
+	ask(&questions[_i]);
+	ck_assert_uint_eq(ends(operator_fd, EXIT_CODE_UNAVAILABLE), 0);
+	stage_die(w.s, asked, 0);
+	ck_assert_uint_eq(ends(operator_fd, EXIT_CODE_UNAVAILABLE), 2);
+	stage_die(w.s, asked, 0); /* its successor was asked nothing */
+	ck_assert_uint_eq(ends(operator_fd, EXIT_CODE_UNAVAILABLE), 0);
+}
+
+/* An order dies with the reporter that was asked: its successor cannot answer it. */
+TEST(a_restore_ends_with_the_history_that_was_asked)
+{
+	const struct msg order = { .type = MSG_CTL_RESTORE, .u.ctl_restore.id = 7 };
+
+	open_history();
+	ask(&order);
+	const struct msg row = row_of(7);
+
+	stage_die(w.s, ROLE_REPORTER, 0);
+	open_history();
+	ask(&show);
+	say(ROLE_REPORTER, &row);
+	ck_assert_uint_eq(count(MSG_CTL_DRY_RUN), 0);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 3);
+}
+
+#define MANY 100
+
+TEST(idle_operators_make_room)
+{
+	int idle[MANY];
+
+	open_history();
+	for (size_t i = 0; i < MANY; i++) {
+		idle[i] = stage_connect(w.s);
+		stage_pass(w.s, 1);
+	}
+	ask(&(struct msg){ .type = MSG_CTL_STATUS });
+	ck_assert_uint_eq(ends(operator_fd, EXIT_CODE_OK), 1);
+	ck_assert_uint_eq(ends(idle[0], EXIT_CODE_TEMPORARY), 1); /* the oldest goes, and hears why */
+	ck_assert(is_closed(idle[0]));
+	ck_assert_uint_eq(ends(idle[MANY - 1], EXIT_CODE_TEMPORARY), 0);
+	ck_assert(!is_closed(idle[MANY - 1]));
+	for (size_t i = 0; i < MANY; i++)
+		(void)close(idle[i]);
+}
+
+/* Every place is taken by one that waits for the history. */
+TEST(a_pause_gets_through_always)
+{
+	int waiting[MANY];
+	size_t busy = 0;
+
+	open_history();
+	for (size_t i = 0; i < MANY; i++) {
+		waiting[i] = stage_connect(w.s);
+		ask_on(waiting[i], &show);
+		busy += ends(waiting[i], EXIT_CODE_TEMPORARY);
+		stage_pass(w.s, 1);
+	}
+	ck_assert_uint_eq(busy, MANY - 8);
+	ck_assert_uint_eq(count(MSG_CTL_SHOW), 8);
+	ask(&pause_all);
+	say(ROLE_REPORTER, heard(MSG_PAUSE, count(MSG_PAUSE) - 1));
+	ck_assert_uint_eq(ends(operator_fd, EXIT_CODE_OK), 1);
+	forget();
+	nominate(1);
+	ck_assert_uint_eq(count(MSG_INTENT), 0);
+	for (size_t i = 0; i < MANY; i++)
+		(void)close(waiting[i]);
+}
+
+/* One that waits for an answer is not idle. */
+TEST_LOOP(an_idle_connection_is_closed, 0, 2)
+{
+	open_history();
+	ask(_i ? &show : &(struct msg){ .type = MSG_CTL_STATUS });
+	(void)ends(operator_fd, EXIT_CODE_OK);
+	for (int i = 0; i < 61; i++)
+		stage_pass(w.s, 10000);
+	ck_assert(is_closed(operator_fd) == (_i == 0));
 }
 
 /* -- what is counted of writes -- */

@@ -148,21 +148,6 @@ static void on_changed(struct lifecycle *l, struct child *c)
 		dispatch_cluster(dispatch, child_info(c)->cluster);
 }
 
-static void end_answer(void *ctx, uint64_t conn, uint64_t code, const char *text)
-{
-	(void)ctx;
-	(void)conn;
-	(void)code;
-	(void)text;
-}
-
-static void send_answer(void *ctx, uint64_t conn, const struct msg *m)
-{
-	(void)ctx;
-	(void)conn;
-	(void)m;
-}
-
 /* -- steps -- */
 
 static struct child *child_of(enum role role, uint64_t cluster, uint64_t number)
@@ -291,7 +276,7 @@ static void begin(uint64_t clusters, uint64_t workers, bool election)
 					      .still_counts = still_counts,
 					      .on_dead = on_dead,
 					      .on_changed = on_changed };
-	static const struct answers answers = { NULL, send_answer, end_answer };
+	static struct answers answers;
 
 	clock_fake_set(1800000000000, NOW_MS);
 	env = (struct child_env){ event_base_new(), NULL, &ops, &root };

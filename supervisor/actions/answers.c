@@ -1,0 +1,131 @@
+/* answers.c - see answers.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/actions/answers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/exit.h"
+
+void answers_add(struct answers *all, struct asker *a)
+{
+	*a = (struct asker){ .next = all->first, .conn = ++all->last_conn, .take = a->take };
+	all->first = a;
+}
+
+void answers_remove(struct answers *all, struct asker *a)
+{
+	struct asker **at = &all->first;
+
+	while (*at && *at != a)
+		at = &(*at)->next;
+	if (*at)
+		*at = a->next;
+	a->conn = 0;
+}
+
+static struct asker *find_asker(const struct answers *all, uint64_t conn)
+{
+	struct asker *a = conn ? all->first : NULL;
+
+	while (a && a->conn != conn)
+		a = a->next;
+	return a;
+}
+
+/* Index of the child's open questions, else of a free place, else ASKED_MAX. */
+static size_t find_asked(const struct asker *a, const struct child *child, bool or_free)
+{
+	size_t i = 0, open = 0;
+
+	while (open < ASKED_MAX && !(a->asked[open].open > 0 && a->asked[open].child == child))
+		open++;
+	while (i < ASKED_MAX && a->asked[i].open > 0)
+		i++;
+	return open < ASKED_MAX || !or_free ? open : i;
+}
+
+bool asker_waits(const struct asker *a)
+{
+	for (size_t i = 0; i < ASKED_MAX; i++)
+		if (a->asked[i].open > 0)
+			return true;
+	return false;
+}
+
+void answers_send(const struct answers *all, uint64_t conn, const struct msg *m)
+{
+	struct asker *a = find_asker(all, conn);
+
+	if (a)
+		(void)a->take(a, m);
+}
+
+void answers_end(const struct answers *all, uint64_t conn, uint64_t code, const char *text)
+{
+	struct msg m = { .type = MSG_CTL_END, .u.ctl_end = { .conn = conn, .code = code } };
+
+	msg_set(&m, ctl_end.text, text, strlen(text));
+	answers_send(all, conn, &m);
+}
+
+void answers_ask(struct answers *all, struct asker *a, struct child *to, enum role role, const struct msg *m)
+{
+	const size_t i = find_asked(a, to, true);
+	char text[128];
+
+	if (i == ASKED_MAX) {
+		answers_end(all, a->conn, EXIT_CODE_TEMPORARY, "too many questions at once; ask again");
+		return;
+	}
+	if (to && child_send(to, m, -1) == 0) {
+		a->asked[i].child = to;
+		a->asked[i].open++;
+		return;
+	}
+	(void)snprintf(text, sizeof(text),
+		       "the %s is not running at the moment: see `ops-pod-cleaner status`", role_name(role));
+	answers_end(all, a->conn, EXIT_CODE_UNAVAILABLE, text);
+}
+
+static bool ends_question(enum msg_type type)
+{
+	return type == MSG_CTL_END || type == MSG_CTL_ACCESS_ROW || type == MSG_CTL_RESTORE_ROW;
+}
+
+void answers_on_msg(const struct answers *all, struct child *child, const struct msg *m)
+{
+	struct asker *a = find_asker(all, msg_get_u64(m, "conn", 0));
+	const size_t i = a ? find_asked(a, child, false) : 0;
+
+	if (!a)
+		return; /* the asker has left */
+	if (i == ASKED_MAX) {
+		child_protocol_error(child, "an answer that no operator asked it for");
+		return;
+	}
+	a->asked[i].open -= ends_question(m->type);
+	if (a->take(a, m))
+		return;
+	a->asked[i].open += ends_question(m->type); /* its death answers */
+	child_protocol_error(child, "an answer to another question than the one that was asked");
+}
+
+void answers_on_child_dead(const struct answers *all, const struct child *child)
+{
+	char text[128];
+
+	(void)snprintf(text, sizeof(text), "the %s has ended before it answered: ask again",
+		       role_name(child_info(child)->role));
+	for (struct asker *a = all->first, *next; a; a = next) {
+		const uint64_t conn = a->conn;
+
+		next = a->next;
+		for (size_t i; (i = find_asked(a, child, false)) < ASKED_MAX;) {
+			a->asked[i].open--;
+			answers_end(all, conn, EXIT_CODE_UNAVAILABLE, text);
+			if (find_asker(all, conn) != a)
+				break; /* it took its leave */
+		}
+	}
+}
