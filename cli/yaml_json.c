@@ -4,49 +4,52 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "config/diag.h"
-#include "config/tree.h"
+#include "config/yaml.h"
 
-static json_t *json_of_scalar(const struct tree_node *n)
+static json_t *json_of_scalar(const yaml_node_t *n)
 {
+	const char *text = yaml_text(n);
 	int64_t i;
 
-	if (tree_is_null(n))
+	if (yaml_is_null(n))
 		return json_null();
-	if (n->plain && (strcmp(n->text, "true") == 0 || strcmp(n->text, "false") == 0))
-		return json_boolean(n->text[0] == 't');
-	if (n->plain && str_to_i64(n->text, n->n, &i) == 0)
+	if (yaml_is_plain(n) && (strcmp(text, "true") == 0 || strcmp(text, "false") == 0))
+		return json_boolean(text[0] == 't');
+	if (yaml_is_plain(n) && str_to_i64(text, strlen(text), &i) == 0)
 		return json_integer(i);
-	return json_stringn(n->text, n->n);
+	return json_string(text);
 }
 
-static json_t *json_of(const struct tree_node *n)
+static json_t *json_of(const struct yaml *y, const yaml_node_t *n)
 {
-	if (n->kind == TREE_SCALAR)
+	struct yaml_item item;
+
+	if (yaml_is_text(n))
 		return json_of_scalar(n);
-	json_t *all = n->kind == TREE_LIST ? json_array() : json_object();
+	json_t *all = n->type == YAML_SEQUENCE_NODE ? json_array() : json_object();
 
-	for (const struct tree_node *child = n->first; child; child = child->next) {
-		json_t *v = json_of(child); /* bounded depth */
+	for (size_t i = 0; yaml_next(y, n, &i, &item);) {
+		json_t *v = json_of(y, item.value); /* bounded depth */
 
-		if (n->kind == TREE_LIST)
-			(void)json_array_append_new(all, v);
+		if (item.key)
+			(void)json_object_set_new(all, yaml_text(item.key), v);
 		else
-			(void)json_object_set_new(all, child->key->text, v);
+			(void)json_array_append_new(all, v);
 	}
 	return all;
 }
 
 json_t *yaml_json_load(const char *path, const char *text, size_t n, struct diags *d)
 {
-	struct tree_node *root = NULL;
+	_cleanup_(yaml_done) struct yaml y;
 	json_t *j = NULL;
 
-	if (tree_parse(path, text, n, TREE_MANIFEST, &root, d) == 0 && !root)
+	if (yaml_parse(path, text, n, YAML_MANIFEST, &y, d) == 0 && !yaml_root(&y))
 		diags_error(d, path, 0, 0, "the file is empty");
 	if (d->errors == 0)
-		j = json_of(root);
-	tree_free(&root);
+		j = json_of(&y, yaml_root(&y));
 	return j;
 }

@@ -1,5 +1,5 @@
 /* yaml_json.h - a YAML (or JSON) document as a jansson tree, for files that operators give us. Plain scalars
- * have the core types of YAML 1.2; what config/tree.h refuses is refused. Process: cli. */
+ * have the core types of YAML 1.2; what config/yaml.h refuses is refused. Process: cli. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CLI_YAML_JSON_H
 #define CLI_YAML_JSON_H

@@ -1,5 +1,5 @@
-/* config.c - a YAML tree -> struct config, driven by the table; see config.h. What needs two keys to be seen
- * is in config_validate.c. */
+/* config.c - a YAML document -> struct config, driven by the table; see config.h. What needs two keys to be
+ * seen is in config_validate.c. */
 // SPDX-License-Identifier: Apache-2.0
 #include "config/config.h"
 
@@ -16,7 +16,7 @@
 #include "config/hints.h"
 #include "config/table.h"
 #include "config/value.h"
-#include "config/tree.h"
+#include "config/yaml.h"
 
 static void set_defaults(const struct setting *table, void *base)
 {
@@ -60,12 +60,19 @@ struct walk {
 	struct config *c;
 	struct diags *d;
 	struct positions *positions;
-	const struct tree_node *overrides; /* read last: what they do not say is as in the rest of the file */
+	const struct yaml *y;
+	struct yaml_item overrides; /* read last: what they do not say is as in the rest of the file */
 };
 
-#define ERROR(w, node, ...) diags_error((w)->d, (w)->path, (node)->line, (node)->column, __VA_ARGS__)
-#define WARN(w, node, ...)  diags_warn((w)->d, (w)->path, (node)->line, (node)->column, __VA_ARGS__)
+#define ERROR(w, node, ...) diags_error((w)->d, YAML_AT((w)->path, node), __VA_ARGS__)
+#define WARN(w, node, ...)  diags_warn((w)->d, YAML_AT((w)->path, node), __VA_ARGS__)
 #define SAID(w, en)         diags_said((w)->d, en)
+
+static struct position place_of(const yaml_node_t *n)
+{
+	return (struct position){ n->start_mark.line + 1, n->start_mark.column + 1,
+				  yaml_is_text(n) ? yaml_text(n) : NULL };
+}
 
 /* The part of a row's path below `prefix`, or NULL when the row stands elsewhere. */
 static const char *below(const char *path, const char *prefix)
@@ -124,26 +131,26 @@ static const struct setting *find_in_section(const char *key)
 }
 
 static void report_unknown(struct walk *w, const struct setting *table, const char *prefix,
-			   const struct tree_node *key)
+			   const yaml_node_t *key)
 {
-	const char *meant = meant_key(table, prefix, key->text);
-	const struct setting *elsewhere = find_row(settings_table, "", key->text),
-			     *inside = *prefix ? NULL : find_in_section(key->text);
+	const char *meant = meant_key(table, prefix, yaml_text(key));
+	const struct setting *elsewhere = find_row(settings_table, "", yaml_text(key)),
+			     *inside = *prefix ? NULL : find_in_section(yaml_text(key));
 
 	if (inside)
-		ERROR(w, key, "unknown key \"%s%s\": it stands in a section, as in %s", prefix, key->text,
-		      inside->path);
+		ERROR(w, key, "unknown key \"%s%s\": it stands in a section, as in %s", prefix,
+		      yaml_text(key), inside->path);
 	else if (meant)
-		ERROR(w, key, "unknown key \"%s%s\": did you mean %s?", prefix, key->text, meant);
+		ERROR(w, key, "unknown key \"%s%s\": did you mean %s?", prefix, yaml_text(key), meant);
 	else if (elsewhere)
 		ERROR(w, key, "unknown key \"%s%s\": %s stands at the top of the file, not in here", prefix,
-		      key->text, elsewhere->path);
+		      yaml_text(key), elsewhere->path);
 	else
 		ERROR(w, key, "unknown key \"%s%s\": remove it; --help-config lists all keys", prefix,
-		      key->text);
+		      yaml_text(key));
 }
 
-static void report(struct walk *w, const struct setting *row, const struct tree_node *node, int r,
+static void report(struct walk *w, const struct setting *row, const yaml_node_t *node, int r,
 		   const char *text)
 {
 	if (r < 0)
@@ -152,22 +159,26 @@ static void report(struct walk *w, const struct setting *row, const struct tree_
 		WARN(w, node, "%s: %s", row->path, text);
 }
 
-static void read_list(struct walk *w, const struct setting *row, void *base, const struct tree_node *node)
+static void read_list(struct walk *w, const struct setting *row, void *base, const yaml_node_t *node)
 {
 	char text[SETTING_ERROR_MAX];
+	struct yaml_item n;
+	size_t i = 0;
 
 	if (row->kind == SET_OPTIONS)
 		setting_set_number(row, base, 0);
 	setting_clear(row, base);
-	for (const struct tree_node *item = node->first; item; item = item->next) {
-		if (item->kind != TREE_SCALAR || tree_is_null(item))
-			ERROR(w, item, "%s: an item is %s, a text was expected", row->path,
-			      SAID(w, tree_kind_name(item)));
+	while (yaml_next(w->y, node, &i, &n)) {
+		if (!yaml_is_text(n.value) || yaml_is_null(n.value))
+			ERROR(w, n.value, "%s: an item is %s, a text was expected", row->path,
+			      SAID(w, yaml_kind_name(n.value)));
 		else
-			report(w, row, item,
-			       setting_add_item(row, base, item->text, item->n, w->d->translate, text), text);
+			report(w, row, n.value,
+			       setting_add_item(row, base, yaml_text(n.value), strlen(yaml_text(n.value)),
+						w->d->translate, text),
+			       text);
 	}
-	if (row->min > 0 && node->first == NULL)
+	if (row->min > 0 && i == 1)
 		ERROR(w, node, "%s: the list is empty", row->path);
 }
 
@@ -176,45 +187,49 @@ static bool takes_items(const struct setting *row)
 	return setting_is_list(row->kind) || row->kind == SET_OPTIONS;
 }
 
-static void read_value(struct walk *w, const struct setting *row, void *base, const struct tree_node *node)
+static void read_value(struct walk *w, const struct setting *row, void *base, const struct yaml_item *n)
 {
+	const yaml_node_t *node = n->value;
 	char text[SETTING_ERROR_MAX];
 
-	if (tree_is_null(node))
-		ERROR(w, node->key, "%s has no value: write one, or remove the line", row->path);
-	else if (node->kind == TREE_LIST && takes_items(row))
+	if (yaml_is_null(node))
+		ERROR(w, n->key, "%s has no value: write one, or remove the line", row->path);
+	else if (node->type == YAML_SEQUENCE_NODE && takes_items(row))
 		read_list(w, row, base, node);
-	else if (node->kind != TREE_SCALAR)
-		ERROR(w, node, "%s is %s, %s was expected", row->path, SAID(w, tree_kind_name(node)),
+	else if (!yaml_is_text(node))
+		ERROR(w, node, "%s is %s, %s was expected", row->path, SAID(w, yaml_kind_name(node)),
 		      SAID(w, takes_items(row) ? "a list or a text" : "a text or number"));
 	else
-		report(w, row, node, setting_assign(row, base, node->text, node->n, w->d->translate, text),
+		report(w, row, node,
+		       setting_assign(row, base, yaml_text(node), strlen(yaml_text(node)), w->d->translate,
+				      text),
 		       text);
 }
 
-static void read_cluster(struct walk *w, const struct tree_node *node)
+static void read_cluster(struct walk *w, const yaml_node_t *node)
 {
+	struct yaml_item n;
 	struct config *c = w->c;
 
 	c->clusters = xreallocarray(c->clusters, c->n_clusters + 1, sizeof(*c->clusters));
 	struct cluster_config *cluster = &c->clusters[c->n_clusters];
 	struct position *position = &w->positions->cluster[c->n_clusters++];
 
-	*position = (struct position){ .line = node->line, .column = node->column };
+	*position = place_of(node);
 	*cluster = (struct cluster_config){ 0 };
-	for (const struct tree_node *n = node->first; n; n = n->next) {
-		const struct setting *row = find_row(settings_cluster_table, "clusters[].", n->key->text);
+	for (size_t k = 0; yaml_next(w->y, node, &k, &n);) {
+		const struct setting *row = find_row(settings_cluster_table, "clusters[].", yaml_text(n.key));
 
 		if (row && row->kind == SET_NAME)
-			position->key = n->key->text;
+			position->key = yaml_text(n.key);
 		if (row)
-			read_value(w, row, cluster, n);
+			read_value(w, row, cluster, &n);
 		else
-			report_unknown(w, settings_cluster_table, "clusters[].", n->key);
+			report_unknown(w, settings_cluster_table, "clusters[].", n.key);
 	}
 }
 
-static void read_section(struct walk *w, const struct setting *row, void *base, const struct tree_node *node);
+static void read_section(struct walk *w, const struct setting *row, void *base, const struct yaml_item *n);
 
 static bool is_of_overrides(const struct setting *section)
 {
@@ -222,59 +237,60 @@ static bool is_of_overrides(const struct setting *section)
 }
 
 /* In an item of overrides: its own keys, and the sections of the duties. */
-static void report_unknown_override(struct walk *w, const struct tree_node *key)
+static void report_unknown_override(struct walk *w, const yaml_node_t *key)
 {
-	const char *own = meant_key(settings_override_table, "overrides[].", key->text);
-	const char *section = meant_key(settings_table, "", key->text);
+	const char *own = meant_key(settings_override_table, "overrides[].", yaml_text(key));
+	const char *section = meant_key(settings_table, "", yaml_text(key));
 
 	if (!own && section && is_of_overrides(find_row(settings_table, "", section)))
 		own = section;
 	if (own)
-		ERROR(w, key, "unknown key \"%s%s\": did you mean %s?", "overrides[].", key->text, own);
+		ERROR(w, key, "unknown key \"%s%s\": did you mean %s?", "overrides[].", yaml_text(key), own);
 	else
 		ERROR(w, key, "unknown key \"overrides[].%s\": name, namespaces, labels, or a duty",
-		      key->text);
+		      yaml_text(key));
 }
 
-static void read_override(struct walk *w, const struct tree_node *node)
+static void read_override(struct walk *w, const yaml_node_t *node)
 {
+	struct yaml_item n;
 	struct policy *p = &w->c->settings.policy;
 	struct policy_override *o;
 
-	w->positions->override[p->n_overrides] =
-		(struct position){ .line = node->line, .column = node->column };
+	w->positions->override[p->n_overrides] = place_of(node);
 	o = setting_add_override(p);
-	for (const struct tree_node *n = node->first; n; n = n->next) {
-		const struct setting *row = find_row(settings_override_table, "overrides[].", n->key->text);
-		const struct setting *section = find_row(settings_table, "", n->key->text);
+	for (size_t k = 0; yaml_next(w->y, node, &k, &n);) {
+		const struct setting *row =
+			find_row(settings_override_table, "overrides[].", yaml_text(n.key));
+		const struct setting *section = find_row(settings_table, "", yaml_text(n.key));
 
 		if (row)
-			read_value(w, row, o, n);
+			read_value(w, row, o, &n);
 		else if (is_of_overrides(section))
-			read_section(w, section, o, n);
+			read_section(w, section, o, &n);
 		else
-			report_unknown_override(w, n->key);
+			report_unknown_override(w, n.key);
 	}
 	if (!o->name)
 		o->name = xasprintf("override %zu", p->n_overrides);
 }
 
-static void read_sink(struct walk *w, const struct tree_node *node)
+static void read_sink(struct walk *w, const yaml_node_t *node)
 {
+	struct yaml_item n;
 	const size_t i = w->c->settings.n_sinks;
 	struct sink_settings *s = config_add_sink(w->c);
 
-	w->positions->sink[i] = (struct position){ .line = node->line, .column = node->column };
-	for (const struct tree_node *n = node->first; n; n = n->next) {
-		const struct setting *row = find_row(settings_sink_table, "sinks[].", n->key->text);
+	w->positions->sink[i] = place_of(node);
+	for (size_t k = 0; yaml_next(w->y, node, &k, &n);) {
+		const struct setting *row = find_row(settings_sink_table, "sinks[].", yaml_text(n.key));
 
 		if (!row) {
-			report_unknown(w, settings_sink_table, "sinks[].", n->key);
+			report_unknown(w, settings_sink_table, "sinks[].", n.key);
 			continue;
 		}
-		w->positions->sink_key[i][row - settings_sink_table] =
-			(struct position){ n->key->line, n->key->column, n->key->text };
-		read_value(w, row, s, n);
+		w->positions->sink_key[i][row - settings_sink_table] = place_of(n.key);
+		read_value(w, row, s, &n);
 	}
 }
 
@@ -282,7 +298,7 @@ static const struct items {
 	enum setting_kind kind;
 	size_t count, max; /* offset in struct config; of the list */
 	const char *of;    /* what a mapping of it must have */
-	void (*read)(struct walk *, const struct tree_node *);
+	void (*read)(struct walk *, const yaml_node_t *);
 } item_kinds[] = {
 	{ SET_OBJECTS, offsetof(struct config, n_clusters), CLUSTERS_MAX, " with a name", read_cluster },
 	{ SET_OVERRIDES, offsetof(struct config, settings.policy.n_overrides), OVERRIDES_MAX, "",
@@ -293,122 +309,130 @@ static const struct items {
 };
 
 /* `clusters`, `overrides` or `sinks`. */
-static void read_items(struct walk *w, const struct setting *row, const struct tree_node *node)
+static void read_items(struct walk *w, const struct setting *row, const yaml_node_t *node)
 {
 	const struct items *k = item_kinds;
+	struct yaml_item item;
+	size_t i = 0;
 
 	while (k->kind != row->kind)
 		k++;
 	const size_t *n = (const size_t *)(const void *)((const char *)w->c + k->count);
 
-	if (node->kind != TREE_LIST || !node->first) {
+	if (node->type != YAML_SEQUENCE_NODE || !yaml_next(w->y, node, &i, &item)) {
 		ERROR(w, node, "%s is %s, a list of mappings was expected: \"- name: ...\"", row->path,
-		      SAID(w, node->kind == TREE_LIST ? "empty" : tree_kind_name(node)));
+		      SAID(w, node->type == YAML_SEQUENCE_NODE ? "empty" : yaml_kind_name(node)));
 		return;
 	}
-	for (const struct tree_node *item = node->first; item; item = item->next) {
-		if (item->kind != TREE_MAP)
-			ERROR(w, item, "an item of %s is %s, a mapping%s was expected", row->path,
-			      SAID(w, tree_kind_name(item)), SAID(w, k->of));
+	for (i = 0; yaml_next(w->y, node, &i, &item);) {
+		if (item.value->type != YAML_MAPPING_NODE)
+			ERROR(w, item.value, "an item of %s is %s, a mapping%s was expected", row->path,
+			      SAID(w, yaml_kind_name(item.value)), SAID(w, k->of));
 		else if (*n == k->max)
-			ERROR(w, item, "more than %zu %s", *n, row->path);
+			ERROR(w, item.value, "more than %zu %s", *n, row->path);
 		else
-			k->read(w, item);
+			k->read(w, item.value);
 	}
 }
 
-static void note_position(struct walk *w, const struct setting *row, const struct tree_node *key)
+static void note_position(struct walk *w, const struct setting *row, const yaml_node_t *key)
 {
 	struct position *position = &w->positions->row[row - settings_table];
 
-	if (position->line > 0 && row->alias[0] != '\0' && strcasecmp(key->text, position->key) != 0)
-		ERROR(w, key, "%s and %s (line %zu) are two spellings of one key: keep one", key->text,
+	if (position->line > 0 && row->alias[0] != '\0' && strcasecmp(yaml_text(key), position->key) != 0)
+		ERROR(w, key, "%s and %s (line %zu) are two spellings of one key: keep one", yaml_text(key),
 		      position->key, position->line);
-	*position = (struct position){ key->line, key->column, key->text };
+	*position = place_of(key);
 }
 
 /* base is the configuration, or an item of overrides. */
-static void read_map(struct walk *w, void *base, const struct tree_node *map, const char *prefix)
+static void read_map(struct walk *w, void *base, const yaml_node_t *map, const char *prefix)
 {
-	for (const struct tree_node *n = map->first; n; n = n->next) {
-		const struct setting *row = find_row(settings_table, prefix, n->key->text);
+	struct yaml_item n;
+
+	for (size_t i = 0; yaml_next(w->y, map, &i, &n);) {
+		const struct setting *row = find_row(settings_table, prefix, yaml_text(n.key));
 
 		if (!row) {
-			report_unknown(w, settings_table, prefix, n->key);
+			report_unknown(w, settings_table, prefix, n.key);
 			continue;
 		}
 		if (base == w->c)
-			note_position(w, row, n->key);
+			note_position(w, row, n.key);
 		if (base != w->c && !(row->flags & SETTING_OVERRIDE))
-			ERROR(w, n->key, "%s holds for all pods: it cannot stand in overrides", row->path);
+			ERROR(w, n.key, "%s holds for all pods: it cannot stand in overrides", row->path);
 		else if (row->kind == SET_SECTION)
-			read_section(w, row, base, n);
+			read_section(w, row, base, &n);
 		else if (row->kind == SET_OVERRIDES)
 			w->overrides = n;
 		else if (setting_item_table(row->kind))
-			read_items(w, row, n);
+			read_items(w, row, n.value);
 		else
-			read_value(w, row, base, n);
+			read_value(w, row, base, &n);
 	}
 }
 
-static void read_section(struct walk *w, const struct setting *row, void *base, const struct tree_node *node)
+static void read_section(struct walk *w, const struct setting *row, void *base, const struct yaml_item *n)
 {
 	char prefix[64];
 
-	if (node->kind != TREE_MAP) {
-		ERROR(w, node->key, "%s is %s, a mapping of keys was expected", row->path,
-		      SAID(w, tree_kind_name(node)));
+	if (n->value->type != YAML_MAPPING_NODE) {
+		ERROR(w, n->key, "%s is %s, a mapping of keys was expected", row->path,
+		      SAID(w, yaml_kind_name(n->value)));
 		return;
 	}
 	(void)snprintf(prefix, sizeof(prefix), "%s.", row->path);
-	read_map(w, base, node, prefix);
+	read_map(w, base, n->value, prefix);
 }
 
 /* A whole object of Kubernetes, as `kubectl get -o yaml` prints it: the configuration stands in it. */
-static bool is_object(struct walk *w, const struct tree_node *root)
+static bool is_object(struct walk *w, const yaml_node_t *root)
 {
-	const struct tree_node *kind = tree_get(root, "kind"), *data = tree_get(root, "data");
-	const char *key = data && data->kind == TREE_MAP && data->first ? data->first->key->text : NULL;
+	const struct yaml_item kind = yaml_get(w->y, root, "kind");
+	const yaml_node_t *data = yaml_get(w->y, root, "data").value;
+	struct yaml_item first = { 0 };
+	size_t i = 0;
 
-	if (!kind || kind->kind != TREE_SCALAR || !tree_get(root, "apiVersion"))
+	if (!yaml_is_text(kind.value) || !yaml_get(w->y, root, "apiVersion").key)
 		return false;
-	if (key)
-		ERROR(w, data->first->key,
+	if (yaml_next(w->y, data, &i, &first) && first.key)
+		ERROR(w, first.key,
 		      "the file is a whole %s, the configuration is the text of its key %s: take it with "
 		      "`kubectl get %s NAME -o go-template='{{index .data \"%s\"}}'`",
-		      kind->text, key, kind->text, key);
+		      yaml_text(kind.value), yaml_text(first.key), yaml_text(kind.value),
+		      yaml_text(first.key));
 	else
-		ERROR(w, kind->key, "the file is a %s of Kubernetes, and holds no configuration", kind->text);
+		ERROR(w, kind.key, "the file is a %s of Kubernetes, and holds no configuration",
+		      yaml_text(kind.value));
 	return true;
 }
 
-static int walk_tree(const char *path, const struct tree_node *root, struct config *ret, struct diags *d)
+static int walk_document(const char *path, const struct yaml *y, struct config *ret, struct diags *d)
 {
+	const yaml_node_t *root = yaml_root(y);
 	_cleanup_free_ struct positions *positions = xcalloc(1, sizeof(*positions));
-	struct walk w = { .path = path, .c = ret, .d = d, .positions = positions };
+	struct walk w = { .path = path, .c = ret, .d = d, .positions = positions, .y = y };
 
-	if (root && root->kind != TREE_MAP)
+	if (root && root->type != YAML_MAPPING_NODE)
 		ERROR(&w, root, "the file is %s, keys were expected: \"deleteEvictedPod:\"",
-		      SAID(&w, tree_kind_name(root)));
+		      SAID(&w, yaml_kind_name(root)));
 	else if (root && !is_object(&w, root))
 		read_map(&w, ret, root, "");
-	if (w.overrides)
-		read_items(&w, settings_find("overrides"), w.overrides);
+	if (w.overrides.key)
+		read_items(&w, settings_find("overrides"), w.overrides.value);
 	config_validate(path, ret, positions, d);
 	return d->errors > 0 ? -EINVAL : 0;
 }
 
 int config_load_text(const char *path, const char *text, size_t n, struct config *ret, struct diags *d)
 {
-	struct tree_node *root = NULL;
+	_cleanup_(yaml_done) struct yaml y;
 	const size_t from = d->n;
-	int r = tree_parse(path, text, n, TREE_CONFIGURATION, &root, d);
+	int r = yaml_parse(path, text, n, YAML_CONFIGURATION, &y, d);
 
 	if (r == 0)
-		r = walk_tree(path, root, ret, d);
-	tree_free(&root);
-	diags_sort(d, from); /* of the tree and of the walk, in the order of the file */
+		r = walk_document(path, &y, ret, d);
+	diags_sort(d, from); /* of the document and of the walk, in the order of the file */
 	hints_add(text, n, d, from);
 	return r;
 }
@@ -417,7 +441,7 @@ int config_load(const char *path, struct config *ret, struct diags *d)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t n;
-	int r = tree_read_text(path, TREE_CONFIGURATION, &text, &n, d);
+	int r = yaml_read_text(path, YAML_CONFIGURATION, &text, &n, d);
 
 	if (r < 0)
 		return r;

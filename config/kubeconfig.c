@@ -12,7 +12,6 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "config/tree.h"
 #include "config/url.h"
 
 #define FILES_MAX 32u
@@ -20,7 +19,7 @@
 /* The kubeconfigs in the order in which they win. */
 struct files {
 	char *path[FILES_MAX];
-	struct tree_node *root[FILES_MAX];
+	struct yaml y[FILES_MAX];
 	size_t n;
 };
 
@@ -28,7 +27,7 @@ static void files_done(struct files *f)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		free(f->path[i]);
-		tree_free(&f->root[i]);
+		yaml_done(&f->y[i]);
 	}
 }
 
@@ -54,7 +53,6 @@ bool kube_is_in_cluster(void)
 
 static int add_file(struct files *f, const char *path, struct diags *d)
 {
-	struct tree_node *root = NULL;
 	const size_t before = d->errors;
 
 	for (size_t i = 0; i < f->n; i++)
@@ -62,17 +60,16 @@ static int add_file(struct files *f, const char *path, struct diags *d)
 			return 0;
 	if (f->n == FILES_MAX)
 		return diags_error(d, path, 0, 0, "more than %u kubeconfig files", FILES_MAX);
-	const int r = tree_read(path, TREE_KUBECONFIG, &root, d);
+	const int r = yaml_read(path, YAML_KUBECONFIG, &f->y[f->n], d);
+	const yaml_node_t *root = yaml_root(&f->y[f->n]);
 
-	if (r == 0 && root && root->kind != TREE_MAP)
-		(void)diags_error(d, path, root->line, root->column, "is no kubeconfig: it is %s",
-				  tree_kind_name(root));
+	if (r == 0 && root && root->type != YAML_MAPPING_NODE)
+		(void)diags_error(d, YAML_AT(path, root), "is no kubeconfig: it is %s", yaml_kind_name(root));
 	if (r < 0 || d->errors > before) {
-		tree_free(&root);
+		yaml_done(&f->y[f->n]);
 		return r < 0 ? r : -EINVAL;
 	}
-	f->path[f->n] = xstrdup(path);
-	f->root[f->n++] = root;
+	f->path[f->n++] = xstrdup(path);
 	return 0;
 }
 
@@ -92,27 +89,44 @@ static int add_files(struct files *f, const char *list, struct diags *d)
 	return r;
 }
 
+/* Step over the items of one list of all files, in the order of the files: *file and *i are 0 before the
+ * first. Returns the item's name; "" for an item without one. */
+static const char *next_entry(const struct files *f, const char *list, size_t *file, size_t *i,
+			      struct yaml_item *ret)
+{
+	for (; *file < f->n; ++*file, *i = 0) {
+		const struct yaml *y = &f->y[*file];
+
+		if (yaml_next(y, yaml_get(y, yaml_root(y), list).value, i, ret) && !ret->key) {
+			const yaml_node_t *name = yaml_get(y, ret->value, "name").value;
+
+			return yaml_is_text(name) ? yaml_text(name) : "";
+		}
+	}
+	return NULL;
+}
+
 /* The entry called `name` of `clusters`, `users` or `contexts`: the first file that has it wins whole. */
 static struct kube_entry find_entry(const struct files *f, const char *list, const char *member,
 				    const char *name, struct diags *d)
 {
-	for (size_t i = 0; i < f->n; i++)
-		for (const struct tree_node *n = tree_items(f->root[i], list); n; n = n->next) {
-			const struct tree_node *key = tree_get(n, "name");
+	struct yaml_item n;
+	const char *one;
 
-			if (key && key->kind == TREE_SCALAR && strcmp(key->text, name) == 0)
-				return (struct kube_entry){ f->path[i], name, tree_get(n, member), d };
-		}
+	for (size_t file = 0, i = 0; (one = next_entry(f, list, &file, &i, &n));)
+		if (strcmp(one, name) == 0)
+			return (struct kube_entry){ f->path[file], name, &f->y[file],
+						    yaml_get(&f->y[file], n.value, member).value, d };
 	return (struct kube_entry){ 0 };
 }
 
 static const char *current_context(const struct files *f)
 {
 	for (size_t i = 0; i < f->n; i++) {
-		const struct tree_node *n = tree_get(f->root[i], "current-context");
+		const yaml_node_t *n = yaml_get(&f->y[i], yaml_root(&f->y[i]), "current-context").value;
 
-		if (n && n->kind == TREE_SCALAR && n->n > 0)
-			return n->text;
+		if (yaml_is_text(n) && *yaml_text(n))
+			return yaml_text(n);
 	}
 	return NULL;
 }
@@ -120,16 +134,14 @@ static const char *current_context(const struct files *f)
 /* "a, b, c": names that could have been meant. */
 static void list_names(const struct files *f, const char *list, char *ret, size_t size)
 {
+	struct yaml_item n;
+	const char *one;
 	size_t w = 0;
 
 	ret[0] = '\0';
-	for (size_t i = 0; i < f->n; i++)
-		for (const struct tree_node *n = tree_items(f->root[i], list); n; n = n->next) {
-			const struct tree_node *key = tree_get(n, "name");
-
-			if (key && key->kind == TREE_SCALAR && w + key->n + 3 < size)
-				w += (size_t)snprintf(ret + w, size - w, "%s%s", w ? ", " : "", key->text);
-		}
+	for (size_t file = 0, i = 0; (one = next_entry(f, list, &file, &i, &n));)
+		if (*one && w + strlen(one) + 3 < size)
+			w += (size_t)snprintf(ret + w, size - w, "%s%s", w ? ", " : "", one);
 	if (w == 0)
 		(void)snprintf(ret, size, "none");
 }
@@ -178,7 +190,7 @@ static int read_target(const struct files *f, const char *wanted, struct kube_ta
 		user = find_entry(f, "users", "user", user_name, d);
 		if (!user.path)
 			return missing(f, "users", "user", user_name, d);
-		if (user.node && user.node->kind == TREE_MAP)
+		if (user.node && user.node->type == YAML_MAPPING_NODE)
 			kube_read_user(&user, t);
 	}
 	const char *ns = kube_entry_text(&context, "namespace");

@@ -45,24 +45,23 @@ void kube_target_done(struct kube_target *t)
 
 static void error_at(const struct kube_entry *e, const char *key, const char *text)
 {
-	const struct tree_node *n = tree_get(e->node, key);
+	const yaml_node_t *n = yaml_get(e->y, e->node, key).key;
 
-	n = n ? n->key : e->node;
-	diags_error(e->d, e->path, n->line, n->column, "\"%s\": %s", e->name, text);
+	diags_error(e->d, YAML_AT(e->path, n ? n : e->node), "\"%s\": %s", e->name, text);
 }
 
 const char *kube_entry_text(const struct kube_entry *e, const char *key)
 {
-	const struct tree_node *n = tree_get(e->node, key);
+	const yaml_node_t *n = yaml_get(e->y, e->node, key).value;
 
-	if (!n || tree_is_null(n))
+	if (!n || yaml_is_null(n))
 		return NULL;
-	if (n->kind != TREE_SCALAR) {
-		diags_error(e->d, e->path, n->line, n->column, "%s is %s, a text was expected", key,
-			    tree_kind_name(n));
+	if (!yaml_is_text(n)) {
+		diags_error(e->d, YAML_AT(e->path, n), "%s is %s, a text was expected", key,
+			    yaml_kind_name(n));
 		return NULL;
 	}
-	return n->n > 0 ? n->text : NULL;
+	return *yaml_text(n) ? yaml_text(n) : NULL;
 }
 
 static bool entry_bool(const struct kube_entry *e, const char *key)
@@ -182,19 +181,20 @@ void kube_read_cluster(const struct kube_entry *e, struct kube_target *t)
 
 static void read_groups(const struct kube_entry *e, struct str_list *ret)
 {
-	const struct tree_node *list = tree_get(e->node, "as-groups");
+	const yaml_node_t *list = yaml_get(e->y, e->node, "as-groups").value;
+	struct yaml_item item;
 
-	if (!list || tree_is_null(list))
+	if (!list || yaml_is_null(list))
 		return;
-	if (list->kind != TREE_LIST) {
+	if (list->type != YAML_SEQUENCE_NODE) {
 		error_at(e, "as-groups", "a list of texts was expected");
 		return;
 	}
-	for (const struct tree_node *n = list->first; n; n = n->next) {
-		if (n->kind == TREE_SCALAR && ret->n < 64 && n->n <= 1024)
-			str_list_add(ret, n->text, n->n);
+	for (size_t i = 0; yaml_next(e->y, list, &i, &item);) {
+		if (yaml_is_text(item.value) && ret->n < 64 && strlen(yaml_text(item.value)) <= 1024)
+			str_list_add(ret, yaml_text(item.value), strlen(yaml_text(item.value)));
 		else
-			diags_error(e->d, e->path, n->line, n->column,
+			diags_error(e->d, YAML_AT(e->path, item.value),
 				    "as-groups: at most 64 texts of 1024 bytes");
 	}
 }
@@ -206,20 +206,23 @@ static void read_impersonation(const struct kube_entry *e, struct kube_target *t
 	if (t->c.impersonate_groups.n > 0 && !t->c.impersonate_user)
 		error_at(e, "as-groups", "as-groups needs as: the user to act as");
 	/* To leave these out silently would act with other rights than was written. */
-	if (tree_get(e->node, "as-uid"))
+	if (yaml_get(e->y, e->node, "as-uid").key)
 		error_at(e, "as-uid", "as-uid is not supported: use a credential of its own");
-	if (tree_get(e->node, "as-user-extra"))
+	if (yaml_get(e->y, e->node, "as-user-extra").key)
 		error_at(e, "as-user-extra", "as-user-extra is not supported: use a credential of its own");
 }
 
 static void read_exec_env(const struct kube_entry *exec, struct kube_exec *ret)
 {
-	for (const struct tree_node *n = tree_items(exec->node, "env"); n; n = n->next) {
-		const struct kube_entry item = { exec->path, exec->name, n, exec->d };
+	const yaml_node_t *list = yaml_get(exec->y, exec->node, "env").value;
+	struct yaml_item n;
+
+	for (size_t i = 0; yaml_next(exec->y, list, &i, &n) && !n.key;) {
+		const struct kube_entry item = { exec->path, exec->name, exec->y, n.value, exec->d };
 		const char *name = kube_entry_text(&item, "name"), *value = kube_entry_text(&item, "value");
 
 		if (!name || strchr(name, '=')) {
-			diags_error(exec->d, exec->path, n->line, n->column,
+			diags_error(exec->d, YAML_AT(exec->path, n.value),
 				    "exec.env: an item needs a name and a value");
 			continue;
 		}
@@ -230,12 +233,15 @@ static void read_exec_env(const struct kube_entry *exec, struct kube_exec *ret)
 
 static void read_exec_args(const struct kube_entry *exec, struct kube_exec *ret)
 {
-	for (const struct tree_node *n = tree_items(exec->node, "args"); n; n = n->next) {
-		if (n->kind == TREE_SCALAR)
-			str_list_add(&ret->args, n->text, n->n);
+	const yaml_node_t *list = yaml_get(exec->y, exec->node, "args").value;
+	struct yaml_item n;
+
+	for (size_t i = 0; yaml_next(exec->y, list, &i, &n) && !n.key;) {
+		if (yaml_is_text(n.value))
+			str_list_add(&ret->args, yaml_text(n.value), strlen(yaml_text(n.value)));
 		else
-			diags_error(exec->d, exec->path, n->line, n->column,
-				    "exec.args: an item is %s, a text was expected", tree_kind_name(n));
+			diags_error(exec->d, YAML_AT(exec->path, n.value),
+				    "exec.args: an item is %s, a text was expected", yaml_kind_name(n.value));
 	}
 }
 
@@ -259,13 +265,14 @@ static void check_interactive(const struct kube_entry *exec, bool v1)
 
 static void read_exec(const struct kube_entry *e, struct kube_target *t)
 {
-	const struct kube_entry exec = { e->path, e->name, tree_get(e->node, "exec"), e->d };
+	const struct kube_entry exec = { e->path, e->name, e->y, yaml_get(e->y, e->node, "exec").value,
+					 e->d };
 	struct kube_exec *x = &t->exec;
 	const char *command, *version;
 
-	if (!exec.node || tree_is_null(exec.node))
+	if (!exec.node || yaml_is_null(exec.node))
 		return;
-	if (exec.node->kind != TREE_MAP) {
+	if (exec.node->type != YAML_MAPPING_NODE) {
 		error_at(e, "exec", "exec must be a mapping");
 		return;
 	}
@@ -303,7 +310,7 @@ static void check_methods(const struct kube_entry *e, struct kube_target *t)
 		error_at(e, "client-certificate", "a client certificate needs client-key or client-key-data");
 	if (key && !cert)
 		error_at(e, "client-key", "a client key needs client-certificate or client-certificate-data");
-	if (tree_get(e->node, "auth-provider"))
+	if (yaml_get(e->y, e->node, "auth-provider").key)
 		error_at(e, "auth-provider",
 			 "auth-provider was removed from Kubernetes: use exec (a credential plugin) or a "
 			 "token");

@@ -6,7 +6,7 @@
 
 #include "config/diag.h"
 #include "config/settings.h"
-#include "config/tree.h"
+#include "config/yaml.h"
 
 struct kube_env {
 	char *name, *value;
@@ -42,8 +42,9 @@ void kube_secret_clear(char **s);
 struct kube_entry {
 	const char *path;
 	const char *name;
-	const struct tree_node *node; /* the `cluster`, `context` or `user` mapping */
-	struct diags *d;              /* where its errors go */
+	const struct yaml *y;
+	const yaml_node_t *node; /* the `cluster`, `context` or `user` mapping */
+	struct diags *d;         /* where its errors go */
 };
 
 /* Text of a key; NULL when absent or empty. Another type is an error. */

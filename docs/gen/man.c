@@ -330,9 +330,9 @@ static void put_file(void)
 		"`mode: observe` nothing is written to a cluster, and the history shows what would have been "
 		"done.");
 	(void)fputs(".PP\n", stdout);
-	put_prose(
-		"Anchors, aliases, tags and several documents are refused; so is a file above 1 MiB, or one "
-		"that anybody may change. A relative path starts in the folder of the file.");
+	put_prose("Anchors, aliases and merge keys work; tags and several documents are refused; so is a "
+		  "file above 1 MiB, or one "
+		  "that anybody may change. A relative path starts in the folder of the file.");
 	(void)fputs(".SH KEYS\n", stdout);
 	for (const struct setting *row = settings_table; row->path; row++)
 		if (row->kind == SET_SECTION)

@@ -13,7 +13,7 @@
 TEST(yaml_and_json_agree)
 {
 	static const char yaml[] = "kind: Pod\nmetadata:\n  name: a\n  labels: {x: \"1\", y: true}\nspec:\n  "
-				   "n: 3\n  l: [a, ~, -2]\n";
+				   "n: &n 3\n  l: [a, ~, -2]\n";
 	static const char json[] =
 		"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":\"1\",\"y\":true}},"
 		"\"spec\":{\"n\":3,\"l\":[\"a\",null,-2]}}";
@@ -35,8 +35,12 @@ TEST(errors_name_the_place)
 	static const struct {
 		const char *text, *part;
 	} cases[] = {
-		{ "", "empty" },         { "a: b: c\n", "1:5" },       { "a: &x 1\nb: *x\n", "2:4: aliases" },
-		{ "a:\n\t- b\n", "2:" }, { "[a]: b\n", "1:1: a key" }, { "{a: 1", "did not find" },
+		{ "", "empty" },
+		{ "a: b: c\n", "1:5" },
+		{ "a: 1\nb: *x\n", "2:4: not valid YAML" },
+		{ "a:\n\t- b\n", "2:" },
+		{ "[a]: b\n", "1:1: a key" },
+		{ "{a: 1", "did not find" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

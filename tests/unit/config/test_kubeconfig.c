@@ -147,7 +147,7 @@ static const struct {
 	  "exec: {command: x, apiVersion: client.authentication.k8s.io/v1, interactiveMode: No}",
 	  "is none of" },
 	{ "server: 'https://h', server: 'https://i'", "", "duplicate key" },
-	{ "server: &a 'https://h'", "", "anchors" },
+	{ "server: *a", "", "found undefined alias" },
 };
 
 TEST_LOOP(tells_what_is_wrong, 0, ARRAY_SIZE(errors))

@@ -199,12 +199,11 @@ TEST(a_diagnostic_of_the_configuration)
 	     "/etc/opc.yml:5:1: errImagePull.hours: 时长缺少单位 \"24\"；例如 90s、30m 或 24h");
 	told("/etc/opc.yml:7:3: not valid YAML: did not find expected ',' or ']', while parsing a flow "
 	     "sequence",
-	     "/etc/opc.yml:7:3: 不是合法的 YAML：缺少 ',' 或 ']'，出错时正在解析行内列表（[ ]）");
+	     "/etc/opc.yml:7:3: 不是合法的 YAML：did not find expected ',' or ']', while parsing a flow "
+	     "sequence");
 	told("/etc/opc.yml:7:3: \"enforec\" is none of observe, enforce; did you mean enforce?",
 	     "/etc/opc.yml:7:3: \"enforec\" 不是以下之一：observe, enforce；是否想写 enforce？");
 	told("two clusters are called \"empty\"", "有两个集群都叫 \"empty\"");
-	told("did not find URI escaped octet", "URI 的转义（%XX）不完整");
-	told("found duplicate %YAML directive", "%YAML 指令重复");
 }
 
 /* One or more of each that writes some. */
