@@ -33,16 +33,47 @@ static void note_asked(struct supervisor *s, uint64_t cluster)
 	s->saved_stale[cluster] = false;
 }
 
-void supervisor_send_reporter(struct supervisor *s, const struct msg *m)
+static bool send_now(struct supervisor *s, const struct msg *m)
 {
-	if (hold_saved_get(s, m))
-		return;
 	const bool sent = children_send(lifecycle_children(s->root), ROLE_REPORTER, CLUSTERS_MAX, m);
 
 	if (sent && m->type == MSG_SAVED_GET)
 		note_asked(s, m->u.saved_get.cluster);
-	if (!sent && s->n_outbox < OUTBOX_MAX)
-		s->outbox[s->n_outbox++] = msg_pack(m);
+	return sent;
+}
+
+void supervisor_send_reporter(struct supervisor *s, const struct msg *m)
+{
+	if (hold_saved_get(s, m))
+		return;
+	if (reporter_queue_count(s->reporter_queue) > 0 || !send_now(s, m))
+		reporter_queue_put(s->reporter_queue, m);
+}
+
+static void log_dropped(struct supervisor *s)
+{
+	for (uint64_t c = 0; c <= CLUSTERS_MAX; c++) {
+		const uint64_t dropped = reporter_queue_dropped(s->reporter_queue, c);
+
+		if (dropped)
+			(void)log_warn(0, "messages for the reporter were dropped while it took none",
+				       kv_s("cluster",
+					    c < CLUSTERS_MAX ? lifecycle_generation(s->root)->names[c] : ""),
+				       kv_u("dropped", dropped));
+	}
+	reporter_queue_reset_dropped(s->reporter_queue);
+}
+
+void supervisor_send_waiting(struct supervisor *s)
+{
+	struct msg m;
+
+	while (reporter_queue_first(s->reporter_queue, &m)) {
+		if (!hold_saved_get(s, &m) && !send_now(s, &m))
+			return;
+		reporter_queue_remove_first(s->reporter_queue);
+	}
+	log_dropped(s);
 }
 
 void supervisor_on_reporter_dead(struct supervisor *s)
@@ -90,21 +121,6 @@ void supervisor_on_history_open(struct supervisor *s)
 	}
 }
 
-void supervisor_on_reporter_ready(struct supervisor *s)
-{
-	const size_t n = s->n_outbox;
-	struct msg m;
-
-	s->n_outbox = 0; /* what it does not take comes back to a place that was read already */
-	for (size_t i = 0; i < n; i++) {
-		struct msg_packed *p = s->outbox[i];
-
-		msg_unpack(p, &m);
-		free(p);
-		supervisor_send_reporter(s, &m);
-	}
-}
-
 void supervisor_send_log_level(const struct supervisor *s, struct child *c)
 {
 	const struct msg m = { .type = MSG_LOG_LEVEL, .u.log_level = s->log_level };
@@ -131,6 +147,8 @@ void supervisor_tick(struct supervisor *s)
 {
 	const struct children *all = lifecycle_children(s->root);
 
+	if (reporter_queue_count(s->reporter_queue) > 0)
+		supervisor_send_waiting(s);
 	if (++s->ticks % STATS_TICKS != 0 || !lifecycle_is_running(s->root))
 		return;
 	for (size_t i = 0; i < children_count(all); i++)

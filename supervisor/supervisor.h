@@ -12,11 +12,10 @@
 #include "supervisor/actions/restores.h"
 #include "supervisor/children/lifecycle.h"
 #include "base/log.h"
+#include "supervisor/reporter_queue.h"
 #include "supervisor/trouble_list.h"
 
 struct control;
-
-#define OUTBOX_MAX 4096u /* what comes behind is dropped: stats, mostly, that come again */
 
 struct supervisor {
 	struct lifecycle *root;
@@ -31,8 +30,7 @@ struct supervisor {
 	struct control *control;
 	struct answers answers;
 	uint64_t credential_ms;                /* last load because of a refused credential, boot time */
-	struct msg_packed *outbox[OUTBOX_MAX]; /* for the reporter, which could not take them */
-	size_t n_outbox;
+	struct reporter_queue *reporter_queue; /* what the reporter could not take */
 	int64_t started_at;
 	struct msg_log_level log_level; /* asked for, until_ms 0 = never */
 	unsigned ticks;
@@ -48,10 +46,10 @@ struct supervisor {
 	bool placed[CLUSTERS_MAX];            /* so is that of this cluster; again after a trouble */
 };
 
-/* What the reporter cannot take just now is kept, up to a limit, until it is back. */
+/* Send m to the reporter, behind what waits for it; m waits (reporter_queue.h) while it cannot take it. */
 void supervisor_send_reporter(struct supervisor *s, const struct msg *m);
-/* The reporter is ready: it gets what was kept. */
-void supervisor_on_reporter_ready(struct supervisor *s);
+/* Send the reporter what waits for it, as far as it takes it. Call when it is ready. */
+void supervisor_send_waiting(struct supervisor *s);
 /* OPEN_END: what watchers asked for in vain is answered now. */
 void supervisor_on_history_open(struct supervisor *s);
 /* Nobody answers any more what it was asked. */

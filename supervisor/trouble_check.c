@@ -87,6 +87,17 @@ static void check_watch(struct supervisor *s, uint64_t cluster)
 	trouble_list_add(s->troubles, TROUBLE_BLOCKED, cluster, 0, detail);
 }
 
+static void check_dropped(struct supervisor *s, uint64_t cluster)
+{
+	const uint64_t dropped = reporter_queue_dropped(s->reporter_queue, cluster);
+	char detail[64];
+
+	if (!dropped)
+		return;
+	(void)snprintf(detail, sizeof(detail), "%llu dropped so far", (unsigned long long)dropped);
+	trouble_list_add(s->troubles, TROUBLE_REPORTER_QUEUE, cluster, 0, detail);
+}
+
 /* What it says itself, and whether it runs at all. */
 static void check_child(struct supervisor *s, const struct child *c)
 {
@@ -149,7 +160,9 @@ void trouble_check(struct supervisor *s)
 	for (uint64_t c = 0; c < g->clusters; c++) {
 		check_watch(s, c);
 		check_actions(s, c);
+		check_dropped(s, c);
 	}
+	check_dropped(s, CLUSTERS_MAX);
 	for (size_t i = 0; i < children_count(all); i++)
 		check_child(s, children_get(all, i));
 	if (d.limited)

@@ -68,7 +68,7 @@ static void on_changed(struct supervisor *s, struct child *c, bool ready)
 		supervisor_send_log_level(s, c);
 	if (ready && at->role == ROLE_REPORTER) {
 		dispatch_on_reporter_ready(s->dispatch);
-		supervisor_on_reporter_ready(s);
+		supervisor_send_waiting(s);
 		overview_send_stats(s);
 		trouble_check_send(s);
 		ask_watchers(s);
@@ -159,6 +159,7 @@ struct supervisor *wire_new(const char *const loader_argv[], int lock_fd)
 	}
 	s->pauses = pause_list_new();
 	s->own = own_state_new(s->pauses);
+	s->reporter_queue = reporter_queue_new();
 	s->dispatch = dispatch_new(s->root, s->pauses, s->own, &s->answers);
 	s->pause_requests = pause_requests_new(s->root, s->dispatch, s->pauses, s->own, &s->answers);
 	s->dry_runs = dry_run_new(s->root, s->dispatch, &s->answers);
@@ -186,8 +187,7 @@ void wire_free(struct supervisor **sp)
 	own_state_free(&s->own);
 	pause_list_free(&s->pauses);
 	trouble_list_free(&s->troubles);
-	while (s->n_outbox > 0)
-		free(s->outbox[--s->n_outbox]);
+	reporter_queue_free(&s->reporter_queue);
 	free(s);
 	*sp = NULL;
 }

@@ -423,7 +423,8 @@ static void check(void)
 	struct dispatch_stats d;
 
 	dispatch_stats(s->dispatch, &d);
-	demand(d.leases <= LEASES_MAX && s->n_outbox <= OUTBOX_MAX, "memory is bounded");
+	demand(d.leases <= LEASES_MAX && reporter_queue_count(s->reporter_queue) <= REPORTER_QUEUE_MAX,
+	       "memory is bounded");
 	demand(!w.paused || is_paused(), "only an operator resumes");
 }
 
