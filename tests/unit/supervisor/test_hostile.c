@@ -58,19 +58,6 @@ TEST(a_new_reporter_has_the_watcher_asked)
 
 /* -- what the history keeps -- */
 
-/* Of a first start over the history of an older version: all of it is read before any of it is ours. */
-TEST(a_pause_of_the_history_outlives_a_death_before_its_end)
-{
-	const struct msg row = { .type = MSG_PAUSE, .u.pause = { .duty = DUTY_ALL, .on = true, .at = 1 } };
-
-	say(ROLE_REPORTER, &row);
-	start_again();
-	say(ROLE_REPORTER, &row);
-	open_history();
-	nominate(1);
-	ck_assert_uint_eq(count(MSG_INTENT), 0);
-}
-
 TEST(an_intent_that_we_signed_is_taken_up_after_our_death)
 {
 	open_history();
