@@ -147,7 +147,8 @@ static bool is_same(const struct msg_ctl_history_row *a, const struct msg_ctl_hi
 {
 	if (a->id || b->id)
 		return a->id == b->id && a->outcome == b->outcome;
-	return a->duty == b->duty && strcmp(a->uid, b->uid) == 0 && strcmp(a->reason, b->reason) == 0;
+	return a->duty == b->duty && strcmp(a->uid, b->uid) == 0 && strcmp(a->reason, b->reason) == 0 &&
+	       strcmp(a->cluster_name, b->cluster_name) == 0;
 }
 
 static bool holds(const struct history_rows *rows, const struct msg_ctl_history_row *h)

@@ -152,6 +152,20 @@ TEST(reverts_and_breaker_are_reported_at_once_while_they_last)
 	ck_assert_uint_eq(begin(), 0);
 }
 
+/* Another cluster holds an object of the same uid: it is not named for this one. */
+TEST(a_revert_names_the_workload_of_its_own_cluster)
+{
+	struct msg m[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE) };
+
+	m[0].u.intent.cluster = 1;
+	test_set(&m[0], intent.action_key, "rs-1");
+	test_set(&m[1], record.target, "deployments.apps/shop/web");
+	world_write(m, 2);
+	remember("reverted", "rs-1/6b7f", 5, 1, "");
+	ck_assert_uint_eq(begin(), 2);
+	ck_assert(says("[prod]") && !says("deployments.apps/shop/web"));
+}
+
 TEST(spent_budget_is_reported_when_it_lasts)
 {
 	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET), "Budget 12, Pause 3", "prod"), 0);

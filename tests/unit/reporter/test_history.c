@@ -239,6 +239,25 @@ TEST(refusals_are_counted_not_repeated)
 	ck_assert_uint_eq(out[1].u.ctl_end.code, 0);
 }
 
+/* Two clusters hold pods of one uid after a backup of etcd was restored in the other. */
+TEST(refusals_of_two_clusters_do_not_mix)
+{
+	const struct msg_ctl_history q = {
+		.limit = 10, .duty = -1, .outcomes = OUTCOMES_ALL, .refusals = true
+	};
+	struct msg out[8],
+		m[] = { world_refusal("u9", "X"), world_refusal("u9", "X"), world_refusal("u9", "X") };
+
+	m[2].u.refusal.cluster = 0;
+	test_set(&m[2], refusal.evidence, "another");
+	world_write(m, 3);
+	ck_assert_uint_eq(world_query(&q, out, 8), 3);
+	ck_assert_str_eq(out[0].u.ctl_history_row.cluster_name, "staging");
+	ck_assert_str_eq(out[0].u.ctl_history_row.detail, "excluded (seen 2 times)");
+	ck_assert_str_eq(out[1].u.ctl_history_row.cluster_name, "prod");
+	ck_assert_str_eq(out[1].u.ctl_history_row.detail, "another");
+}
+
 TEST(history_answers_newest_first_with_filters)
 {
 	struct msg_ctl_history q = { .conn = 5, .limit = 10, .duty = -1, .outcomes = OUTCOMES_ALL };
