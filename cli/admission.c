@@ -10,7 +10,7 @@
 #include "base/xalloc.h"
 #include "cli/admission_limits.h"
 #include "cli/admission_suspend.h"
-#include "cli/cel.h"
+#include "cli/local/cel.h"
 #include "config/config.h"
 #include "model/actions.h"
 #include "model/annotations.h"

@@ -202,6 +202,8 @@ static int finish(struct run *r)
 		output_complain(NULL, "%s", TEXT(RUN_ENDED));
 		return code_of(r->ended) ? code_of(r->ended) : EXIT_CODE_INTERNAL;
 	}
+	if (!sig)
+		output_expect_json(false); /* the asker has printed it */
 	return sig ? KILLED_BY + sig : r->code;
 }
 

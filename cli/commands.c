@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "base/exit.h"
+#include "base/xalloc.h"
 #include "build_id.h"
 #include "cli/command.h"
 #include "cli/ctl.h"
@@ -252,11 +254,10 @@ int command_misuse(const struct options *o, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	(void)fprintf(stderr, "ops-pod-cleaner %s: ", o->command);
-	(void)vfprintf(stderr, fmt, ap);
-	(void)fprintf(stderr, TEXT(SEE_HELP), o->command);
-	(void)fputc('\n', stderr);
+	_cleanup_free_ char *what = xvasprintf(fmt, ap), *see = xasprintf(TEXT(SEE_HELP), o->command);
+
 	va_end(ap);
+	output_complain(o->command, "%s%s", what, see);
 	return EXIT_CODE_USAGE;
 }
 

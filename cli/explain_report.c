@@ -11,6 +11,7 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "cli/output.h"
+#include "cli/view/json.h"
 #include "model/object_events.h"
 #include "model/retell.h"
 
@@ -118,32 +119,30 @@ static const char *result_of(const struct msg_ctl_explain_row *r)
 
 /* -- JSON -- */
 
-/* What the worker said, null when none was asked; answered: false where none did. */
-static json_t *live_json(const struct explain_row *row, const struct live_row *l)
-{
-	const struct msg_ctl_dry_run_result *d = l ? &l->dry_run : NULL;
-
-	if (!l || !live_is_due(l))
-		return json_null();
-	return json_pack("{s:b, s:s?, s:s?, s:s?, s:s?, s:s?, s:s?, s:s, s:s}", "answered", d->id != 0,
-			 "outcome", d->id ? outcome_name((enum outcome)d->outcome) : NULL, "reason",
-			 d->id ? d->reason : NULL, "detail", d->id ? d->detail : NULL, "evidence",
-			 d->id ? d->evidence : NULL, "target", d->id ? d->target : NULL, "request",
-			 d->id ? d->request : NULL, "cacheVerdict",
-			 verdict_kind_name((enum verdict_kind)row->r.verdict), "cacheReason", row->r.reason);
-}
-
+/* The verdict that is printed, and under live what the worker said: null when none was asked, or none has
+ * answered. */
 static json_t *verdict_json(const struct explain_report *e, const struct explain_row *row)
 {
 	const struct live_row *l = live_of(e, row);
 	const struct told t = told_of(e, row);
+	json_t *verdict = json_of(MSG_CTL_EXPLAIN_ROW, &row->r);
+	const size_t ns = strcspn(row->pod, "/");
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "pod", row->pod, "duty",
-			 duty_name((enum duty)row->r.duty), "verdict", t.verdict, "reason", t.reason,
-			 "sentence", output_sentence(t.reason, LANGUAGE_EN), "remedy",
-			 output_remedy(t.reason, LANGUAGE_EN), "evidence", t.facts, "until",
-			 output_json_time(t.until), "live", live_json(row, l), "lastRefusal",
-			 l ? live_refusal_json(l) : json_null());
+	json_object_del(verdict, "pod");
+	json_object_del(verdict, "rule");
+	json_object_del(verdict, "holds");
+	json_object_set_new(verdict, "kind", json_string("Pod"));
+	json_object_set_new(verdict, "namespace", json_stringn(row->pod, ns));
+	json_object_set_new(verdict, "name", json_string(row->pod + ns + (row->pod[ns] == '/')));
+	json_object_set(verdict, "cacheVerdict", json_object_get(verdict, "verdict"));
+	json_object_set(verdict, "cacheReason", json_object_get(verdict, "reason"));
+	json_object_set_new(verdict, "verdict", json_string(t.verdict));
+	json_object_set_new(verdict, "reason", json_string(t.reason));
+	json_object_set_new(verdict, "evidence", json_string(t.facts));
+	json_object_set_new(verdict, "until", json_time(t.until));
+	json_object_set_new(verdict, "live", l ? live_answer_json(l) : json_null());
+	json_object_set_new(verdict, "lastRefusal", l ? live_refusal_json(l) : json_null());
+	return json_explain_reason(verdict);
 }
 
 static void print_json(const struct explain_report *e)
@@ -160,7 +159,7 @@ static void print_json(const struct explain_report *e)
 			json_object_set_new(verdict, "rules", rules = json_array());
 		if (!verdict)
 			json_array_append_new(rules, json_pack("{s:s, s:s, s:s}", "rule", r->rule, "result",
-							       result_of(r), "facts", r->evidence));
+							       result_of(r), "evidence", r->evidence));
 	}
 	output_json(root);
 }

@@ -20,6 +20,7 @@
 #include "cli/ctl.h"
 #include "cli/history_rows.h"
 #include "cli/table.h"
+#include "cli/view/json.h"
 
 #define ASK_MS UINT64_C(30000)
 #define FOLLOW_MS                                                                                            \
@@ -40,19 +41,17 @@ static uint64_t action_of(const struct msg_ctl_history_row *h)
 
 static json_t *row_json(const struct msg_ctl_history_row *h)
 {
-	return json_pack("{s:I, s:o, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:I, s:s}",
-			 "id", (json_int_t)h->id, "intentAt", output_json_time(h->intent_at), "resultAt",
-			 output_json_time(h->result_at), "cluster", h->cluster_name, "duty",
-			 duty_name((enum duty)h->duty), "namespace", h->ns, "name", h->name, "uid", h->uid,
-			 "mode", h->observe ? "observe" : "enforce", "outcome", outcome_text(h), "reason",
-			 h->reason, "detail", h->detail, "target", h->target, "replicas",
-			 output_json_replicas(h->replicas), "http", (json_int_t)h->http, "action",
-			 output_action(action_of(h)));
+	json_t *row = json_of(MSG_CTL_HISTORY_ROW, h);
+
+	json_object_set_new(row, "outcome", json_string(outcome_text(h)));
+	json_object_set_new(row, "action", json_string(output_action(action_of(h))));
+	return row;
 }
 
 /* An object a line. */
 static void print_json_lines(const struct history_rows *rows)
 {
+	output_expect_json(false);
 	for (size_t i = rows->n; i-- > 0;) {
 		json_t *row = row_json(&rows->v[i]);
 

@@ -12,6 +12,7 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "cli/output.h"
+#include "cli/view/json.h"
 #include "model/duties.h"
 
 /* Questions to workers under way at once: enough that no worker waits for this program. */
@@ -34,7 +35,8 @@ void live_add(struct live *l, const struct msg_ctl_plan_row *row)
 	l->v[l->n++] = (struct live_row){ .row = *row };
 }
 
-bool live_is_due(const struct live_row *r)
+/* Would be written now, if at all but for an operator's pause: a worker is asked. */
+static bool is_due(const struct live_row *r)
 {
 	return r->row.verdict == VERDICT_ACT ||
 	       (r->row.verdict == VERDICT_WAIT && strcmp(r->row.reason, "Paused") == 0);
@@ -131,14 +133,14 @@ int live_ask_workers(struct live *l, struct ctl *c, uint64_t timeout_ms)
 	int code = EXIT_CODE_OK;
 
 	for (size_t i = 0; i < l->n; i++)
-		all += live_is_due(&l->v[i]);
+		all += is_due(&l->v[i]);
 	while (code == EXIT_CODE_OK && done < all) {
 		if (asked == all || asked - done == WINDOW) {
 			code = take_answer(l, c, timeout_ms);
 			progress(++done, all);
 			continue;
 		}
-		while (!live_is_due(&l->v[next]))
+		while (!is_due(&l->v[next]))
 			next++;
 		code = send_question(l, c, next++);
 		asked++;
@@ -163,14 +165,12 @@ const char *live_refusal_text(const struct live_row *r, const struct table_view 
 
 json_t *live_refusal_json(const struct live_row *r)
 {
-	const struct msg_ctl_history_row *h = r->refused;
+	return r->refused ? json_explain_reason(json_of(MSG_CTL_HISTORY_ROW, r->refused)) : json_null();
+}
 
-	if (!h)
-		return json_null();
-	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:s, s:s}", "id", (json_int_t)h->id, "at",
-			 output_json_time(h->result_at), "outcome", outcome_name((enum outcome)h->outcome),
-			 "reason", h->reason, "sentence", output_sentence(h->reason, LANGUAGE_EN), "remedy",
-			 output_remedy(h->reason, LANGUAGE_EN), "detail", h->detail);
+json_t *live_answer_json(const struct live_row *r)
+{
+	return r->dry_run.id ? json_of(MSG_CTL_DRY_RUN_RESULT, &r->dry_run) : json_null();
 }
 
 static void print_remedy(const char *reason, const struct table_view *view, bool printed[static REASON__MAX])

@@ -27,8 +27,6 @@ struct live {
 void live_done(struct live *l);
 void live_add(struct live *l, const struct msg_ctl_plan_row *row);
 
-/* Would be written now, if at all but for an operator's pause: a worker is asked. */
-bool live_is_due(const struct live_row *r);
 /* A worker was asked and said no, or could not tell. */
 bool live_was_declined(const struct live_row *r);
 
@@ -43,8 +41,9 @@ int live_ask_workers(struct live *l, struct ctl *c, uint64_t timeout_ms);
 #define LIVE_REFUSAL_MAX 128
 const char *live_refusal_text(const struct live_row *r, const struct table_view *view,
 			      char buf[static LIVE_REFUSAL_MAX]);
-/* Of refused: when, which action, reason, remedy, detail; null for NULL. */
+/* The newest refusal with its sentence and remedy, and what a worker answered; null where there is none. */
 json_t *live_refusal_json(const struct live_row *r);
+json_t *live_answer_json(const struct live_row *r);
 /* Print, once a reason, what can be done about the live and the newest refusals. */
 void live_print_remedies(const struct live *l, const struct table_view *view);
 

@@ -67,7 +67,10 @@ static int run(const struct command *c, int argc, char **argv)
 	o.command = c->name;
 	if (r < 0)
 		return command_misuse(&o, "%s", err);
-	return r > 0 ? help_command(c) : c->run(&o);
+	if (r > 0)
+		return help_command(c);
+	output_expect_json(!o.quiet && (o.output == OUTPUT_JSON || o.form == REPORT_FORM_JSON));
+	return c->run(&o);
 }
 
 /* "--language zh" before the command beats the environment, which `kubectl exec` cannot hand on. Returns how

@@ -36,10 +36,19 @@ static void print_escaped(const char *s)
 	}
 }
 
+static bool json_expected;
+static char first_complaint[1024];
+
+void output_expect_json(bool expected)
+{
+	json_expected = expected;
+}
+
 void output_json(json_t *root)
 {
 	_cleanup_free_ char *text = json_dumps(root, JSON_INDENT(2));
 
+	json_expected = false;
 	print_escaped(text ? text : "null");
 	(void)fputc('\n', stdout);
 	json_decref(root);
@@ -52,23 +61,13 @@ const char *output_errno(int err)
 
 int output_flush(int code)
 {
+	if (json_expected && code != EXIT_CODE_OK)
+		output_json(
+			json_pack("{s:{s:i, s:s}}", "error", "exitCode", code, "message", first_complaint));
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return code;
 	output_complain(NULL, TEXT(NOT_WRITTEN_OUT), output_errno(errno));
 	return code == EXIT_CODE_OK ? EXIT_CODE_FAILURE : code;
-}
-
-json_t *output_json_time(int64_t ms)
-{
-	char buf[RFC3339_MAX];
-
-	rfc3339_format(ms, true, buf);
-	return ms == 0 ? json_null() : json_string(buf);
-}
-
-json_t *output_json_replicas(int64_t n)
-{
-	return n < 0 ? json_null() : json_integer(n);
 }
 
 void output_time(const struct table_view *v, int64_t ms, char ret[static RFC3339_MAX])
@@ -85,10 +84,12 @@ void output_complain(const char *command, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	(void)fprintf(stderr, "ops-pod-cleaner%s%s: ", command ? " " : "", command ? command : "");
-	(void)vfprintf(stderr, fmt, ap);
-	(void)fputc('\n', stderr);
+	_cleanup_free_ char *text = xvasprintf(fmt, ap);
+
 	va_end(ap);
+	(void)fprintf(stderr, "ops-pod-cleaner%s%s: %s\n", command ? " " : "", command ? command : "", text);
+	if (!first_complaint[0])
+		(void)str_copy_printable(first_complaint, sizeof(first_complaint), text, strlen(text));
 }
 
 /* text, said in that language, where it is the English of p with something in place of its %s. Else NULL. */

@@ -13,14 +13,12 @@
 
 /* Print to stdout and free. What is not printable (base/unicode.h) is escaped. */
 void output_json(json_t *root);
+/* With true: a command that was asked for JSON begins. Its errors are JSON, too: where it ends with one and
+ * without a call of output_json(), output_flush() prints {"error": {"exitCode", "message"}}. */
+void output_expect_json(bool expected);
 /* Write out what was printed. Code, or EXIT_CODE_FAILURE when code was 0 and it could not be written: a full
  * disk behind a pipe must not look like success. */
 int output_flush(int code);
-/* RFC 3339, or null for 0. */
-json_t *output_json_time(int64_t ms);
-/* null when they are not known (negative). */
-json_t *output_json_replicas(int64_t n);
-
 /* The text of row ID of model/phrases.def, in the language of the reader's locale. */
 #define TEXT(ID)       phrase(ID, language_of_environment())
 #define TEXT_OF(ID, n) phrase_of(ID, n, language_of_environment())

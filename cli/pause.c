@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/ctl.h"
 #include "cli/output.h"
+#include "cli/view/json.h"
 #include "model/duties.h"
 
 /* Each argument is a duty or else a cluster. Exit code. */
@@ -46,14 +47,6 @@ static void set_name(struct msg *m)
 	msg_set(m, ctl_pause.by, name, strlen(name));
 }
 
-static void print_json(const struct msg_ctl_pause *p)
-{
-	output_json(json_pack("{s:b, s:s?, s:s?, s:o, s:s}", "paused", p->on, "duty",
-			      p->duty < 0 ? NULL : duty_name((enum duty)p->duty), "cluster",
-			      p->cluster_name[0] ? p->cluster_name : NULL, "until",
-			      output_json_time(p->until), "reason", p->why));
-}
-
 static void print_text(const struct msg_ctl_pause *p, const struct table_view *view)
 {
 	_cleanup_free_ char *clusters = output_clusters(p->cluster_name);
@@ -85,7 +78,7 @@ int command_pause(const struct options *o)
 	code = ctl_ask(o->socket, &request, 20000, NULL, NULL);
 
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
-		print_json(p);
+		output_json(json_of(MSG_CTL_PAUSE, p));
 	else if (code == EXIT_CODE_OK)
 		print_text(p, &view);
 	return code;

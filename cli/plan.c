@@ -21,6 +21,7 @@
 #include "cli/round.h"
 #include "cli/start.h"
 #include "cli/table.h"
+#include "cli/view/json.h"
 #include "model/duties.h"
 #include "model/retell.h"
 
@@ -123,22 +124,14 @@ static void count(const struct plan *p, counts ret)
 
 static json_t *row_json(const struct plan *p, const struct live_row *r)
 {
-	const struct msg_ctl_dry_run_result *asked = r->dry_run.id ? &r->dry_run : NULL;
-	const char *reason = reason_of(r);
+	json_t *row = json_of(MSG_CTL_PLAN_ROW, &r->row);
 
-	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:I, s:s?, "
-		"s:s?, s:s?, s:o, s:s?, s:s?, s:o}",
-		"when", when_names[when_of(r)], "cluster", p->clusters[r->row.cluster], "duty",
-		duty_name((enum duty)r->row.duty), "namespace", r->row.ns, "pod", r->row.name, "uid",
-		r->row.uid, "at", output_json_time(r->row.until), "action", output_action(r->row.action),
-		"reason", reason, "sentence", output_sentence(reason, LANGUAGE_EN), "remedy",
-		output_remedy(reason, LANGUAGE_EN), "evidence", r->row.evidence, "resourceVersion", r->row.rv,
-		"since", output_json_time(r->row.since), "reverted", (json_int_t)r->row.reverts, "target",
-		asked ? asked->target : NULL, "targetUid", asked ? asked->target_uid : NULL, "request",
-		asked ? asked->request : NULL, "replicas", output_json_replicas(asked ? asked->replicas : -1),
-		"detail", asked ? asked->detail : NULL, "liveEvidence", asked ? asked->evidence : NULL,
-		"lastRefusal", live_refusal_json(r));
+	json_object_set_new(row, "when", json_string(when_names[when_of(r)]));
+	json_object_set_new(row, "cluster", json_string(p->clusters[r->row.cluster]));
+	json_object_set_new(row, "reason", json_string(reason_of(r)));
+	json_object_set_new(row, "live", live_answer_json(r));
+	json_object_set_new(row, "lastRefusal", live_refusal_json(r));
+	return json_explain_reason(row);
 }
 
 static json_t *counts_json(const struct plan *p)
@@ -177,7 +170,7 @@ static void print_json(const struct plan *p)
 
 	for (size_t i = 0; i < p->rows.n; i++)
 		json_array_append_new(rows, row_json(p, &p->rows.v[i]));
-	output_json(json_pack("{s:o, s:s, s:o, s:o, s:o}", "takenAt", output_json_time(p->taken_ms), "mode",
+	output_json(json_pack("{s:o, s:s, s:o, s:o, s:o}", "takenAt", json_time(p->taken_ms), "mode",
 			      p->observe ? "observe" : "enforce", "leftOut", left_out_json(p), "counts",
 			      counts_json(p), "rows", rows));
 }

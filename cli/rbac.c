@@ -11,7 +11,7 @@
 #include "cli/admission.h"
 #include "cli/command.h"
 #include "cli/paths.h"
-#include "cli/rbac_needs.h"
+#include "cli/local/rbac_needs.h"
 #include "cli/rbac_check.h"
 #include "cli/output.h"
 #include "config/config.h"

@@ -15,7 +15,7 @@
 #include "cli/command.h"
 #include "cli/ctl.h"
 #include "cli/paths.h"
-#include "cli/rbac_needs.h"
+#include "cli/local/rbac_needs.h"
 #include "cli/round.h"
 #include "cli/start.h"
 #include "cli/output.h"

@@ -18,17 +18,16 @@
 #include "cli/command.h"
 #include "cli/ctl.h"
 #include "cli/table.h"
+#include "cli/view/json.h"
 
 #define ASK_MS UINT64_C(60000)
 /* A lease may wait for a worker, and the worker for the server. */
 #define ACT_MS UINT64_C(180000)
 
 struct item {
-	uint64_t id;
-	char target[401];
-	int64_t replicas; /* that were taken; -1 = not known */
-	uint64_t outcome; /* enum outcome; refused when the instance itself says no */
-	char reason[49], text[512];
+	struct msg_ctl_dry_run_result r; /* replicas: that were taken, -1 = not known; outcome: refused, too,
+					  * when the instance itself says no */
+	char text[512];
 };
 
 struct restore {
@@ -42,7 +41,7 @@ struct restore {
 static struct item *add(struct restore *r, uint64_t id)
 {
 	r->v = xreallocarray(r->v, r->n + 1, sizeof(*r->v));
-	r->v[r->n] = (struct item){ .id = id, .replicas = -1 };
+	r->v[r->n] = (struct item){ .r = { .id = id, .replicas = -1 } };
 	return &r->v[r->n++];
 }
 
@@ -65,7 +64,7 @@ static bool matches(const char *target, const char *said)
 static bool known(const struct restore *r, const char *target)
 {
 	for (size_t i = 0; i < r->n; i++)
-		if (strcmp(r->v[i].target, target) == 0)
+		if (strcmp(r->v[i].r.target, target) == 0)
 			return true;
 	return false;
 }
@@ -81,8 +80,8 @@ static void on_history_row(void *ctx, const struct msg *m)
 		return;
 	struct item *i = add(r, h->id);
 
-	(void)snprintf(i->target, sizeof(i->target), "%s", h->target);
-	i->replicas = h->replicas;
+	(void)snprintf(i->r.target, sizeof(i->r.target), "%s", h->target);
+	i->r.replicas = h->replicas;
 }
 
 static int find(struct restore *r)
@@ -111,22 +110,25 @@ static int find(struct restore *r)
 /* The history was asked which action is of that workload, and is not believed: the worker has looked. */
 static void take_answer(struct item *i, const struct msg_ctl_dry_run_result *t, enum language said)
 {
-	i->outcome = t->outcome;
-	if (i->target[0] && t->target[0] && strcmp(i->target, t->target) != 0) {
-		i->outcome = OUTCOME_REFUSED;
-		i->reason[0] = '\0';
-		(void)snprintf(i->text, sizeof(i->text), phrase(RESTORE_ANOTHER, said), t->target, i->target);
-		return;
-	}
-	if (t->target[0])
-		(void)snprintf(i->target, sizeof(i->target), "%s", t->target);
-	(void)snprintf(i->reason, sizeof(i->reason), "%s", t->reason);
+	struct msg_ctl_dry_run_result r = *t;
+
+	r.id = i->r.id;
+	r.replicas = i->r.replicas;
 	(void)snprintf(i->text, sizeof(i->text), "%s", t->detail);
+	if (i->r.target[0] && t->target[0] && strcmp(i->r.target, t->target) != 0) {
+		r.outcome = OUTCOME_REFUSED;
+		r.reason[0] = '\0';
+		(void)snprintf(i->text, sizeof(i->text), phrase(RESTORE_ANOTHER, said), t->target,
+			       i->r.target);
+	}
+	if (!t->target[0] || r.reason[0] == '\0')
+		memcpy(r.target, i->r.target, sizeof(r.target));
+	i->r = r;
 }
 
 static int one(struct restore *r, struct item *i, bool dry)
 {
-	const struct msg ask = { .type = MSG_CTL_RESTORE, .u.ctl_restore = { .id = i->id, .dry = dry } };
+	const struct msg ask = { .type = MSG_CTL_RESTORE, .u.ctl_restore = { .id = i->r.id, .dry = dry } };
 	const enum language said = r->o->output == OUTPUT_JSON ? LANGUAGE_EN : language_of_environment();
 	struct msg m;
 	int code = ctl_send(r->ctl, &ask);
@@ -140,8 +142,8 @@ static int one(struct restore *r, struct item *i, bool dry)
 			return EXIT_CODE_OK;
 		}
 		if (m.type == MSG_CTL_END) {
-			i->outcome = OUTCOME_REFUSED;
-			i->reason[0] = '\0';
+			i->r.outcome = OUTCOME_REFUSED;
+			i->r.reason[0] = '\0';
 			_cleanup_free_ char *why = output_answer(m.u.ctl_end.text, said);
 
 			(void)snprintf(i->text, sizeof(i->text), "%s", why);
@@ -156,7 +158,7 @@ static int each(struct restore *r, bool dry)
 	int code = EXIT_CODE_OK;
 
 	for (size_t i = 0; code == EXIT_CODE_OK && i < r->n; i++)
-		if (dry || r->v[i].outcome == OUTCOME_WOULD)
+		if (dry || r->v[i].r.outcome == OUTCOME_WOULD)
 			code = one(r, &r->v[i], dry);
 	return code;
 }
@@ -166,7 +168,7 @@ static size_t count(const struct restore *r, enum outcome outcome)
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n; i++)
-		n += r->v[i].outcome == outcome;
+		n += r->v[i].r.outcome == outcome;
 	return n;
 }
 
@@ -183,16 +185,16 @@ static void print_table(const struct restore *r, FILE *out)
 
 	for (size_t k = 0; k < r->n; k++) {
 		const struct item *i = &r->v[k];
-		const bool good = i->outcome == OUTCOME_WOULD || i->outcome == OUTCOME_DONE;
+		const bool good = i->r.outcome == OUTCOME_WOULD || i->r.outcome == OUTCOME_DONE;
 
-		table_add(t, COLOR_NONE, "%" PRIu64, i->id);
-		table_add(t, COLOR_NONE, "%s", i->target[0] ? i->target : "-");
-		if (i->replicas >= 0)
-			table_add(t, COLOR_NONE, "0 -> %" PRId64, i->replicas);
+		table_add(t, COLOR_NONE, "%" PRIu64, i->r.id);
+		table_add(t, COLOR_NONE, "%s", i->r.target[0] ? i->r.target : "-");
+		if (i->r.replicas >= 0)
+			table_add(t, COLOR_NONE, "0 -> %" PRId64, i->r.replicas);
 		else
 			table_add(t, COLOR_NONE, "-");
-		table_add(t, good ? COLOR_GOOD : COLOR_BAD, "%s", outcome_name((enum outcome)i->outcome));
-		table_add(t, COLOR_NONE, "%s", i->reason[0] ? i->reason : "-");
+		table_add(t, good ? COLOR_GOOD : COLOR_BAD, "%s", outcome_name((enum outcome)i->r.outcome));
+		table_add(t, COLOR_NONE, "%s", i->r.reason[0] ? i->r.reason : "-");
 		_cleanup_free_ char *said = retell(i->text, language_of_environment());
 
 		table_add(t, COLOR_DIM, "%s", said);
@@ -206,13 +208,10 @@ static json_t *items_json(const struct restore *r)
 	json_t *all = json_array();
 
 	for (size_t k = 0; k < r->n; k++) {
-		const struct item *i = &r->v[k];
+		json_t *one = json_of(MSG_CTL_DRY_RUN_RESULT, &r->v[k].r);
 
-		json_array_append_new(all, json_pack("{s:I, s:s, s:o, s:s, s:s, s:s}", "id",
-						     (json_int_t)i->id, "target", i->target, "replicas",
-						     output_json_replicas(i->replicas), "outcome",
-						     outcome_name((enum outcome)i->outcome), "reason",
-						     i->reason, "detail", i->text));
+		json_object_set_new(one, "detail", json_string(r->v[k].text));
+		json_array_append_new(all, one);
 	}
 	return all;
 }

@@ -18,6 +18,7 @@
 #include "cli/command.h"
 #include "cli/ctl.h"
 #include "cli/table.h"
+#include "cli/view/json.h"
 
 struct status {
 	struct msg_ctl_supervisor supervisor;
@@ -91,31 +92,6 @@ static bool has_duty(const struct status *s, enum duty d)
 
 /* -- JSON -- */
 
-static json_t *child_json(const struct msg_child_stats *c)
-{
-	return json_pack("{s:s, s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:s, s:s}", "role", c->role,
-			 "cluster", c->cluster_name, "number", (json_int_t)c->number, "state", c->state,
-			 "pid", (json_int_t)c->pid, "restarts", (json_int_t)c->restarts, "rssKB",
-			 (json_int_t)c->rss_kb, "leases", (json_int_t)c->leases, "startedAt",
-			 output_json_time(c->started), "sandbox", c->sandbox, "error", c->error);
-}
-
-static json_t *leader_json(const struct status *s, uint64_t cluster)
-{
-	if (cluster >= CLUSTERS_MAX || !s->elects[cluster])
-		return json_null();
-	return json_pack("{s:b, s:s}", "leading", leads(&s->leaders[cluster]), "holder",
-			 s->leaders[cluster].holder);
-}
-
-/* null: other instances are not looked for, by an election, mode observe or leaderElection.presence. */
-static json_t *presence_json(const struct msg_watch_stats *w)
-{
-	if (!w->presence)
-		return json_null();
-	return json_pack("{s:b, s:s}", "seen", !w->unseen[0], "reason", w->unseen);
-}
-
 /* null: not known, or not yet. */
 static json_t *kubernetes_json(const struct msg_watch_stats *w)
 {
@@ -129,98 +105,52 @@ static json_t *kubernetes_json(const struct msg_watch_stats *w)
 	return json_pack("{s:s, s:s}", "version", w->kubernetes, "isTried", words[tried]);
 }
 
-/* Where it is, and whether it could be loaded. */
-static void add_place(json_t *to, const struct msg_ctl_cluster *c)
+/* null: no election. */
+static json_t *leader_json(const struct status *s, size_t cluster)
 {
-	json_t *place = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:o}", "server", c->server,
-				  "context", c->context, "user", c->user, "kubeconfig", c->kubeconfig,
-				  "writer", c->writer, "namespaces", c->namespaces, "waiting", c->waiting,
-				  "problem", c->problem, "nextLoad", output_json_time(c->next));
+	struct msg_leader l = s->leaders[cluster];
 
-	(void)json_object_update(to, place);
-	json_decref(place);
+	l.leading = leads(&l);
+	return s->elects[cluster] ? json_of(MSG_LEADER, &l) : json_null();
 }
 
-static json_t *cluster_json(const struct status *s, uint64_t index)
+static json_t *cluster_json(const struct status *s, size_t i)
 {
-	const struct msg_watch_stats *w = &s->watch[index];
-	json_t *all = json_pack(
-		"{s:I, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:I, s:I, "
-		"s:s, s:b, s:o, s:o}",
-		"cluster", (json_int_t)index, "name", s->clusters[index].cluster_name, "synced", w->synced,
-		"pods", (json_int_t)w->pods, "bytes", (json_int_t)w->bytes, "events", (json_int_t)w->events,
-		"lists", (json_int_t)w->lists, "queue", (json_int_t)w->queue, "deadlines",
-		(json_int_t)w->deadlines, "nominated", (json_int_t)w->nominated, "dropped",
-		(json_int_t)w->dropped, "lastEvent", output_json_time(w->last_event), "error", w->error,
-		"leader", leader_json(s, index), "blocked", (json_int_t)w->blocked, "reverted",
-		(json_int_t)w->reverts, "blockedBy", w->blocked_by, "sharedCredential", w->shared, "presence",
-		presence_json(w), "kubernetes", kubernetes_json(w));
+	json_t *cluster = json_of(MSG_CTL_CLUSTER, &s->clusters[i]);
 
-	add_place(all, &s->clusters[index]);
-	return all;
-}
-
-static json_t *duties_json(const struct status *s)
-{
-	json_t *all = json_array();
-
-	for (enum duty d = 0; d < DUTY__MAX; d++)
-		if (has_duty(s, d))
-			json_array_append_new(all, json_string(duty_name(d)));
-	return all;
-}
-
-static json_t *pause_json(const struct msg_pause *p)
-{
-	return json_pack("{s:s?, s:s?, s:o, s:o, s:s, s:s}", "duty",
-			 p->duty < 0 ? NULL : duty_name((enum duty)p->duty), "cluster",
-			 p->cluster_name[0] ? p->cluster_name : NULL, "since", output_json_time(p->at),
-			 "until", output_json_time(p->until), "by", p->by, "reason", p->why);
+	json_object_update_new(cluster, json_of(MSG_WATCH_STATS, &s->watch[i]));
+	json_object_set_new(cluster, "leader", leader_json(s, i));
+	json_object_set_new(cluster, "kubernetes", kubernetes_json(&s->watch[i]));
+	return cluster;
 }
 
 static json_t *trouble_json(const struct msg_trouble_row *t)
 {
 	const struct trouble_desc *d = trouble_desc((enum trouble)t->trouble);
+	json_t *trouble = json_of(MSG_TROUBLE_ROW, t);
 
-	return json_pack("{s:s, s:s, s:s?, s:o, s:s, s:s, s:s}", "trouble", d->name, "severity",
-			 d->severity == TROUBLE_IS_BLIND ? "blind" : "degraded", "cluster",
-			 t->cluster_name[0] ? t->cluster_name : NULL, "since", output_json_time(t->since),
-			 "text", d->text[LANGUAGE_EN].sentence, "detail", t->detail, "remedy",
-			 d->text[LANGUAGE_EN].remedy);
-}
-
-static json_t *sink_json(const struct msg_ctl_sink_row *k)
-{
-	return json_pack("{s:s, s:I, s:o, s:o, s:o, s:s}", "name", k->name, "waiting", (json_int_t)k->waiting,
-			 "oldest", output_json_time(k->oldest), "delivered", output_json_time(k->delivered),
-			 "down", output_json_time(k->down), "error", k->error);
+	json_object_set_new(trouble, "severity",
+			    json_string(d->severity == TROUBLE_IS_BLIND ? "blind" : "degraded"));
+	json_object_set_new(trouble, "sentence", json_string(d->text[LANGUAGE_EN].sentence));
+	json_object_set_new(trouble, "remedy", json_string(d->text[LANGUAGE_EN].remedy));
+	return trouble;
 }
 
 static void print_json(const struct status *s)
 {
-	json_t *processes = json_array(), *clusters = json_array(), *pauses = json_array();
-	json_t *troubles = json_array(), *sinks = json_array();
+	json_t *root = json_of(MSG_CTL_SUPERVISOR, &s->supervisor);
+	json_t *clusters = json_array(), *troubles = json_array();
 
-	for (size_t i = 0; i < s->n_sinks; i++)
-		json_array_append_new(sinks, sink_json(&s->sinks[i]));
-
-	for (size_t i = 0; i < s->n_troubles; i++)
-		json_array_append_new(troubles, trouble_json(&s->troubles[i]));
-
-	for (size_t i = 0; i < s->n_children; i++)
-		json_array_append_new(processes, child_json(&s->children[i]));
 	for (size_t i = 0; i < s->n_clusters; i++)
 		json_array_append_new(clusters, cluster_json(s, i));
-	for (size_t i = 0; i < s->n_pauses; i++)
-		json_array_append_new(pauses, pause_json(&s->pauses[i]));
-	output_json(json_pack(
-		"{s:s, s:s, s:o, s:s, s:s, s:I, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o}", "version",
-		s->supervisor.version, "config", s->supervisor.config, "duties", duties_json(s), "phase",
-		s->supervisor.phase, "mode", s->supervisor.observe ? "observe" : "enforce", "generation",
-		(json_int_t)s->supervisor.generation, "started", output_json_time(s->supervisor.started),
-		"leases", (json_int_t)s->supervisor.leases, "actions", (json_int_t)s->supervisor.actions,
-		"pending", (json_int_t)s->supervisor.pending, "note", s->supervisor.note, "troubles",
-		troubles, "processes", processes, "clusters", clusters, "pauses", pauses, "sinks", sinks));
+	for (size_t i = 0; i < s->n_troubles; i++)
+		json_array_append_new(troubles, trouble_json(&s->troubles[i]));
+	json_object_set_new(root, "troubles", troubles);
+	json_object_set_new(root, "processes", json_of_all(MSG_CHILD_STATS, s->children, s->n_children));
+	json_object_set_new(root, "clusters", clusters);
+	json_object_set_new(root, "pauses", json_of_all(MSG_PAUSE, s->pauses, s->n_pauses));
+	json_object_set_new(root, "sinks", json_of_all(MSG_CTL_SINK_ROW, s->sinks, s->n_sinks));
+	output_json(root);
 }
 
 /* -- table -- */

@@ -65,7 +65,7 @@ def home(t):
 def troubles(program):
     """Clusters that could not be loaded, and why; None while nobody answers."""
     status = program.status()
-    return status and {c["name"]: c["problem"] for c in status["clusters"] if c["problem"]}
+    return status and {c["cluster"]: c["problem"] for c in status["clusters"] if c["problem"]}
 
 
 def plugin(t, command):
@@ -130,7 +130,7 @@ def one_bad_cluster(t):
     config["clusters"] = [{"name": name, "kubeconfig": str(path)} for name, path in {"good": good, **bad}.items()]
     program = t.program(config, kubeconfig=None, start=False)
     program.start(wait=False)
-    t.until("the good one to be synced", lambda: [c["name"] for c in (program.status() or {"clusters": []})["clusters"] if c["synced"]] == ["good"], 20)
+    t.until("the good one to be synced", lambda: [c["cluster"] for c in (program.status() or {"clusters": []})["clusters"] if c["synced"]] == ["good"], 20)
     t.expect(deleted=[t.canary(ns)])
     assert set(troubles(program)) == set(bad), troubles(program)
     assert len(program.pids("watcher")) == 1 and len(program.pids("worker")) == 2, program.tree()
@@ -140,7 +140,7 @@ def one_bad_cluster(t):
         return {name for name in ("good", *bad) if f'opc_watch_trouble{{cluster="{name}"}} 1' in metrics}
     t.until("the metrics to say so", lambda: in_trouble() == set(bad), 20)
     late.write_text(other.kubeconfig("cleaner"))
-    t.until("the late one to be synced", lambda: [c["name"] for c in program.status()["clusters"] if c["synced"]] == ["good", "late"], 90)
+    t.until("the late one to be synced", lambda: [c["cluster"] for c in program.status()["clusters"] if c["synced"]] == ["good", "late"], 90)
     good.rename(t.dir / "gone")
     config["deleteEvictedPod"]["namespaces"] = [second]
     t.policy.evicted.add(second)

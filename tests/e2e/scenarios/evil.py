@@ -421,7 +421,7 @@ def asks_without_end(tree):
     other = next(p["pid"] for p in tree.program.status()["processes"] if p["role"] == "watcher" and p["cluster"] == "other")
     os.kill(other, signal.SIGKILL)
     tree.t.until("the other watcher to be synced", lambda: any(
-        c["name"] == "other" and c["synced"] for c in tree.program.status()["clusters"]) and any(
+        c["cluster"] == "other" and c["synced"] for c in tree.program.status()["clusters"]) and any(
         p["pid"] not in (0, other) and p["role"] == "watcher" and p["cluster"] == "other" for p in tree.program.status()["processes"]), 8)
     assert tree.program.history(), "the history does not answer"
 

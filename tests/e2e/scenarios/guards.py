@@ -41,7 +41,7 @@ def budget(t):
     pods = evicted(t, ns, 8)
     t.until("three deletions", lambda: len(t.writes()) == 3, 15)
     # As long as the end of an act is not known yet, it is not known either when its share is free again.
-    t.until("a time for each", lambda: all(r["at"] for r in wait_held(t, program, 5, "BudgetSpent")), 20)
+    t.until("a time for each", lambda: all(r["until"] for r in wait_held(t, program, 5, "BudgetSpent")), 20)
     waiting = [p for p in pods if p not in gone(pods, t.writes())]
     answer = program.ask("explain", f"{ns}/{waiting[0]['metadata']['name']}", check=True).stdout
     assert "BudgetSpent" in answer and "3 of 3" in answer, answer
@@ -108,7 +108,7 @@ def window(t):
     pods = evicted(t, ns, 3)
     rows = wait_held(t, program, 3, "OutsideWindow") if time.time() < opens - 3 else []
     for row in rows:
-        assert row["at"][:19] == time.strftime("%Y-%m-%dT%H:%M:%S", at), (row, opens)
+        assert row["until"][:19] == time.strftime("%Y-%m-%dT%H:%M:%S", at), (row, opens)
     for pod in pods:
         request = t.wait_write(pod, 40)
         assert request.t >= opens, f"acted {opens - request.t:.3f} s before the window"
@@ -211,7 +211,7 @@ def reverted(t):
     t.wait_history(program, outcome="done", ns=ns)
     returns(t, workload)
     rows = wait_held(t, program, 1, "Reverted")
-    assert rows[0]["at"], rows
+    assert rows[0]["until"], rows
     t.wait_history(program, reason="Reverted", ns=ns)
     program.kill_all()
     program.start()

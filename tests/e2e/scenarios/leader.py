@@ -140,7 +140,7 @@ def observer_leaves(t):
     program.write_config({**configured(t, ns), "mode": "observe"})
     program.reload()
     t.until("the Lease to be nobody's", lambda: not lease_of(t).get("holderIdentity"), 5)
-    t.until("the word of it", lambda: [c["presence"] for c in program.status()["clusters"]] == [None], 5)
+    t.until("the word of it", lambda: [c["presence"] for c in program.status()["clusters"]] == [False], 5)
     program.write_config({**configured(t, ns), "mode": "enforce"})
     program.reload()
     t.until("it to be taken again", lambda: lease_of(t).get("holderIdentity") == mine, 5)
@@ -184,11 +184,11 @@ def denied_presence(t):
     t.policy.observe = False
     for program, words in ((nowhere, ("not found", "404")), (without, ("forbidden", "403"))):
         presence = t.until("the word of it", lambda: next(
-            (c["presence"] for c in program.status()["clusters"] if c["presence"] and not c["presence"]["seen"]), None), 15)
-        assert any(word in presence["reason"] for word in words), presence
+            (c["unseen"] for c in program.status()["clusters"] if c["presence"] and c["unseen"]), None), 15)
+        assert any(word in presence for word in words), presence
         assert program.status()["troubles"] == [], program.status()["troubles"]
         assert "cannot be seen" in " ".join(program.ask("status").stdout.split())
-    assert [c["presence"] for c in observer.status()["clusters"]] == [None]
+    assert [c["presence"] for c in observer.status()["clusters"]] == [False]
     assert lease_of(t) is None
     t.complete = False
 

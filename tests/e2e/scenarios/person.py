@@ -44,10 +44,10 @@ def as_written(t, rows):
     found = []
     for r in rows:
         if r["duty"] == "errImagePull":
-            ns, name = r["target"].split("/")[1:]
-            found.append(("patch", f"{ns}/{name}", r["targetUid"]))
+            ns, name = r["live"]["target"].split("/")[1:]
+            found.append(("patch", f"{ns}/{name}", r["live"]["targetUid"]))
         else:
-            found.append(("delete", f"{r['namespace']}/{r['pod']}", r["uid"]))
+            found.append(("delete", f"{r['namespace']}/{r['name']}", r["uid"]))
     return sorted(found)
 
 
@@ -64,7 +64,7 @@ def plan_equals_writes(t):
     def complete():
         plan = program.ask_json("plan")
         rows = planned(plan, "blocked")
-        settled = all(r["request"] for r in rows) and not planned(plan, "later", "unclear")
+        settled = all(r["live"] and r["live"]["request"] for r in rows) and not planned(plan, "later", "unclear")
         return plan if len(rows) == expected and settled else None
 
     plan = t.until(f"a plan with {expected} rows and nothing that comes later", complete, 30, every=0.5)
@@ -88,9 +88,9 @@ def plan_equals_writes(t):
         if row["outcome"] != "done":
             continue
         shown = program.ask_json("show", str(row["id"]))
-        match = [r for r in rows if r["uid"] == row["uid"] or (row["duty"] == "errImagePull" and r["target"] == row["target"])]
+        match = [r for r in rows if r["uid"] == row["uid"] or (row["duty"] == "errImagePull" and r["live"]["target"] == row["target"])]
         if match:   # the write that was rehearsed is the write that was sent
-            assert shown["request"].split(" ")[:2] == match[0]["request"].split(" ")[:2], (shown, match)
+            assert shown["request"].split(" ")[:2] == match[0]["live"]["request"].split(" ")[:2], (shown, match)
 
 
 @scenario("person/plan-in-observe", timeout=90)
@@ -138,7 +138,7 @@ def later(t):
 
     plan = t.until("both rows", complete, 20, every=0.3)
     row = planned(plan, "later")[0]
-    at = time.mktime(time.strptime(row["at"][:19], "%Y-%m-%dT%H:%M:%S")) - time.timezone
+    at = time.mktime(time.strptime(row["until"][:19], "%Y-%m-%dT%H:%M:%S")) - time.timezone
     assert row["duty"] == "errImagePull" and abs(at - begin - 3600) < 15, row
     assert [r["namespace"] for r in program.ask_json("plan", "-n", second)["rows"]] == [second]
     assert [r["duty"] for r in program.ask_json("plan", "--duty", "errImagePull")["rows"]] == ["errImagePull"]
@@ -255,7 +255,7 @@ def explain(t):
     assert pull["verdict"] == "wait" and pull["until"], pull
     assert [r["result"] for r in pull["rules"]].count("decided") == 1 and len(pull["rules"]) > 5, pull["rules"]
     rows = program.ask_json("explain", f"{ns}/{workload.name}")
-    assert {r["pod"] for r in rows} == {f"{ns}/{p['metadata']['name']}" for p in workload.pods()}, rows
+    assert {r["name"] for r in rows} == {p["metadata"]["name"] for p in workload.pods()}, rows
 
 
 @scenario("person/explain-as-the-worker")
@@ -270,7 +270,7 @@ def as_the_worker(t):
     refused = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="refused", reason="NodeNotReady")
     told = next(r for r in program.ask_json("explain", name) if r["duty"] == "deleteTerminatingPod")
     assert told["verdict"] == "refuse" and told["reason"] == "NodeNotReady" and told["remedy"], told
-    assert told["live"]["cacheVerdict"] == "act" and told["live"]["outcome"] == "refused", told
+    assert told["cacheVerdict"] == "act" and told["live"]["outcome"] == "refused", told
     planned_row, = program.ask_json("plan", "-n", ns)["rows"]
     assert planned_row["when"] == "refused" and planned_row["reason"] == "NodeNotReady", planned_row
     for row in told, planned_row:

@@ -60,7 +60,7 @@ def which_cluster(t):
     assert status["config"] == str(program.config_path) and status["mode"] == "observe", status
     assert status["duties"] == ["deleteEvictedPod", "deleteFinishedPod"], status
     one, = status["clusters"]
-    wanted = {"name": "default", "server": t.server.url, "context": "test", "user": "test", "kubeconfig": str(kubeconfig), "namespaces": ns,
+    wanted = {"cluster": "default", "server": t.server.url, "context": "test", "user": "test", "kubeconfig": str(kubeconfig), "namespaces": ns,
               "writer": "", "waiting": False, "problem": ""}
     assert wanted.items() <= one.items(), one
     text = program.ask("status", check=True).stdout
@@ -182,7 +182,7 @@ def eighty_columns(t):
     text = " ".join(" ".join(lines).split())
     assert f"pods/{ns}" not in text and f"{ns}/{name}" in text and "ImagePull" in text and f"{ns}/{scaled.top['metadata']['name']} (had 2)" in text, text
     assert "CLUSTER" not in lines[0] and "T0" not in text, text
-    at = next(r for r in program.history() if r["name"] == name)["resultAt"]
+    at = next(r for r in program.history() if r["name"] == name)["endedAt"]
     east = datetime.datetime.fromisoformat(at.replace("Z", "+00:00")) + datetime.timedelta(hours=8)
     assert east.strftime("%Y-%m-%d %H:%M:%S") in text, (at, text)
     assert at[:19] + "Z" in "\n".join(program.on_terminal(80, "history", "--utc", env={"TZ": "Asia/Shanghai"}))

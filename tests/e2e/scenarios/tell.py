@@ -140,7 +140,7 @@ def down(t):
 
     def waits():
         sinks = {k["name"]: k for k in program.status()["sinks"]}
-        return sinks["bad"]["waiting"] and sinks["bad"]["oldest"] and "500" in sinks["bad"]["error"] and not sinks["good"]["error"] \
+        return sinks["bad"]["waiting"] and sinks["bad"]["oldestAt"] and "500" in sinks["bad"]["error"] and not sinks["good"]["error"] \
             and sinks["shut"]["waiting"] and "401" in sinks["shut"]["error"] and "shut" in str(program.status()["troubles"])
     for i in range(4):
         t.objects.evict(t.objects.pod(ns))

@@ -147,7 +147,7 @@ def widths(t):
                          "sinks": [t.sink().settings("chat", language="zh")], **duties}, kubeconfig=None, start=False)
     assert not not_walked(program), f"new, and not walked here: {not_walked(program)}"
     program.start(wait=False)
-    t.until("the good one to be synced", lambda: [c["name"] for c in (program.status() or {"clusters": []})["clusters"] if c["synced"]] == ["good"], 20)
+    t.until("the good one to be synced", lambda: [c["cluster"] for c in (program.status() or {"clusters": []})["clusters"] if c["synced"]] == ["good"], 20)
     t.until("the budget to be spent", lambda: len(program.history()) >= 30, 20)
     alone = t.program({**duties, "deleteEvictedPod": {**duties["deleteEvictedPod"], **WINDOW}, "sinks": [t.sink().settings("chat")], "logLevel": "error"}, str(t.dir / "kubeconfig-good"), start=False)
     filled = {"FILE": str(alone.config_path), "POD": f"{server.ns}/{long_name('app-000')}-0", "ID": str(program.history()[0]["id"])}

@@ -65,6 +65,9 @@ def every_verb_says_that_nobody_answers_and_what_it_prints_as():
     words = {"show": ["7"], "explain": ["a/b"], "log-level": ["debug"], "restore": ["7", "--yes"]}
     for name in re.findall(r"^  ([a-z-]+) ", call("--help"), re.M):
         text = call(name, "--help")
+        if "--output" in text and "--control-socket" in text and name != "report":
+            said = json.JSONDecoder().raw_decode(call(name, *words.get(name, []), "-o", "json", "--control-socket", HOME + "/nobody", code=69))[0]
+            assert said["error"]["exitCode"] == 69 and "no running instance" in said["error"]["message"], (name, said)
         if "--output" in text:
             assert "--output takes" in call(name, *words.get(name, []), "-o", "yaml", code=64), name
         if "--control-socket" in text and name != "run":
@@ -301,7 +304,7 @@ def explain_offline():
     config, pod = write("config.yml", ORIGINAL), write("pod.yml", POD)
     rows = json.loads(call("explain", "--config", config, "-f", pod, "--now", "2026-01-02T00:00:00Z", "-o", "json"))
     assert {"deleteEvictedPod", "deleteTerminatingPod", "errImagePull", "tooManyRestart"} <= {r["duty"] for r in rows}, rows
-    assert rows[0]["verdict"] == "act" and rows[0]["reason"] == "Evicted" and rows[0]["pod"] == "default/web-1", rows[0]
+    assert rows[0]["verdict"] == "act" and rows[0]["reason"] == "Evicted" and (rows[0]["namespace"], rows[0]["name"]) == ("default", "web-1"), rows[0]
     assert all(r["verdict"] != "act" for r in rows[1:]), rows
     table = call("explain", "--config", config, "-f", "-", stdin=POD)
     assert table.splitlines()[2].split()[:3] == ["POD", "DUTY", "VERDICT"], table

@@ -129,8 +129,8 @@ def plan_asks_workers_about_what_is_due():
     assert plan["counts"]["deleteEvictedPod"] == {"now": 200, "later": 0, "blocked": 1, "refused": 1, "gone": 0, "unclear": 0}, plan["counts"]
     assert len(re.findall("TRY id=", t.text())) == 200 and "GRANT" not in t.text() and "INTENT" not in t.text()
     first = plan["rows"][0]
-    assert first["when"] == "now" and first["target"] == "deployments.apps/default/web" and first["replicas"] == 3, first
-    assert {r["pod"] for r in plan["rows"]} == {f"pod-{i}" for i in range(202)}
+    assert first["when"] == "now" and first["live"]["target"] == "deployments.apps/default/web" and first["live"]["replicas"] == 3, first
+    assert {r["name"] for r in plan["rows"]} == {f"pod-{i}" for i in range(202)}
     text = t.ask("plan")
     assert "NOW" in text and "pod-201" in text and "blocked" in text
     assert "no cluster of that name" in t.ask("plan", "--cluster", "elsewhere", code=64)
@@ -140,9 +140,9 @@ def explain_says_what_a_worker_would_do():
     t = ready(worker="refuse-on-try")
     row, = t.ask("explain", "default/pod", "-o", "json")
     assert row["verdict"] == "refuse" and row["reason"] == "NodeNotReady" and row["remedy"], row
-    assert row["live"]["cacheVerdict"] == "act" and row["live"]["outcome"] == "refused", row
+    assert row["cacheVerdict"] == "act" and row["live"]["outcome"] == "refused", row
     assert row["lastRefusal"]["id"] == 9 and row["lastRefusal"]["reason"] == "PodReady", row  # the newest, and its own
-    assert row["lastRefusal"]["at"] == "1970-01-01T00:00:09.000Z" and row["lastRefusal"]["remedy"], row
+    assert row["lastRefusal"]["endedAt"] == "1970-01-01T00:00:09.000Z" and row["lastRefusal"]["remedy"], row
     text = t.ask("explain", "default/pod")
     assert "refuse" in text and "last refused 1970-01-01T00:00:09Z: PodReady" in text, text
     assert "GRANT" not in t.text() and len(re.findall("TRY id=", t.text())) == 2
@@ -150,17 +150,17 @@ def explain_says_what_a_worker_would_do():
 
 def explain_agrees_with_a_worker_that_would():
     row, = ready().ask("explain", "default/pod", "-o", "json")
-    assert row["verdict"] == "act" and row["live"]["answered"] and row["live"]["outcome"] == "would", row
+    assert row["verdict"] == "act" and row["live"]["outcome"] == "would", row
 
 
 def explain_says_that_no_worker_answered():
     t = ready(worker="mute-on-try")
     row, = t.ask("explain", "default/pod", "-o", "json")
-    assert row["verdict"] == "unclear" and row["live"]["answered"] is False and "cache alone" in row["evidence"], row
+    assert row["verdict"] == "unclear" and row["live"] is None and "cache alone" in row["evidence"], row
 
 
 def plan_shows_the_newest_refusal():
-    rows = {r["pod"]: r for r in ready().ask("plan", "-o", "json")["rows"]}
+    rows = {r["name"]: r for r in ready().ask("plan", "-o", "json")["rows"]}
     assert rows["pod-1"]["lastRefusal"]["reason"] == "PodReady" and rows["pod-2"]["lastRefusal"]["id"] == 7, rows["pod-1"]
     assert rows["pod-3"]["lastRefusal"] is None
 

@@ -228,7 +228,7 @@ def a_cluster_that_cannot_be_loaded_stops_no_other():
     assert len(t.children()) == 4, t.children()  # reporter, and the watcher and workers of the first
     assert "cannot be loaded" in t.text() and 'cluster="second"' in t.text(), t.text()
     status = t.ask("status", "-o", "json", code=1)
-    assert [(c["name"], c["waiting"], c["problem"]) for c in status["clusters"]] == [
+    assert [(c["cluster"], c["waiting"], c["problem"]) for c in status["clusters"]] == [
         ("test", False, ""), ("second", True, "/etc/kubeconfig: cannot be read")], status
     assert status["phase"] == "degraded", status
     trouble, = status["troubles"]

@@ -1,9 +1,9 @@
-/* cel.h - print what a configuration says as expressions of CEL, for the admission policy (admission.c). The
- * namespace of a request and its labels are variables.ns and variables.labels. Process: cli.
- * Sources: github.com/google/cel-spec, doc/langdef.md. */
+/* cel.h - print what a configuration says as expressions of CEL, for the admission policy (admission.yaml).
+ * The namespace of a request and its labels are variables.ns and variables.labels. Process: cli. Sources:
+ * github.com/google/cel-spec, doc/langdef.md. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CLI_CEL_H
-#define CLI_CEL_H
+#ifndef CLI_LOCAL_CEL_H
+#define CLI_LOCAL_CEL_H
 
 #include <stdio.h>
 

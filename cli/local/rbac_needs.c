@@ -1,10 +1,9 @@
 /* rbac_needs.c - see rbac_needs.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/rbac_needs.h"
+#include "cli/local/rbac_needs.h"
 
 #include <string.h>
 
-#include "cli/admission.h"
 #include "model/annotations.h"
 #include "model/namespaces.h"
 
@@ -95,7 +94,7 @@ const char *rbac_lease_namespace(const struct rbac_request *q)
 {
 	const char *ns = q->config->settings.lease_namespace;
 
-	return ns && *ns ? ns : ADMISSION_HOME;
+	return ns && *ns ? ns : RBAC_HOME;
 }
 
 /* "fleets.example.com,widgets.example.com", taken apart in place. */

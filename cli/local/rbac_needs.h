@@ -1,13 +1,15 @@
 /* rbac_needs.h - what a configuration asks of an API server, for those that print it and those that check it.
  * Process: cli. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CLI_RBAC_NEEDS_H
-#define CLI_RBAC_NEEDS_H
+#ifndef CLI_LOCAL_RBAC_NEEDS_H
+#define CLI_LOCAL_RBAC_NEEDS_H
 
 #include "cli/options.h"
 #include "config/config.h"
 #include "model/rights.h"
 
+/* The namespace of the accounts. */
+#define RBAC_HOME      "ops-pod-cleaner"
 #define RBAC_KINDS_MAX 32
 
 struct rbac_request {

@@ -1,6 +1,6 @@
 /* cel.c - see cel.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/cel.h"
+#include "cli/local/cel.h"
 
 #include "base/cleanup.h"
 #include "model/namespaces.h"
