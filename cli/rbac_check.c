@@ -1,5 +1,5 @@
-/* rbac_check.c - see rbac_check.h. A worker has one credential: an instance for the reader's, whose workers
- * have it, too, and one for the writer's, where that is another. */
+/* rbac_check.c - see rbac_check.h. A worker has one credential: for each cluster an instance with the
+ * reader's, and one with the writer's where that is another. */
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/rbac_check.h"
 
@@ -19,8 +19,8 @@
 #include "cli/round.h"
 #include "cli/start.h"
 #include "cli/output.h"
+#include "config/clusters.h"
 #include "config/diag.h"
-#include "config/file.h"
 
 #define START_MS UINT64_C(20000)
 #define ASK_MS   UINT64_C(20000)
@@ -149,28 +149,6 @@ static int ask(const void *ctx, const char *socket)
 	return k.code != EXIT_CODE_OK ? k.code : k.missing ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
 }
 
-static int run(const struct rbac_request *q, enum account account)
-{
-	const char *set[START_ALONE_MAX];
-	const bool own_writer = account == ACCOUNT_WRITER;
-	const struct question asked = { q, account };
-	const struct alone a = { .o = q->o, .set = set, .drain_ms = DRAIN_MS, .ask = ask, .ctx = &asked };
-
-	start_alone(set, !own_writer, !own_writer);
-	return alone_run(&a);
-}
-
-static int check(const struct rbac_request *q, bool has_writer)
-{
-	if (!has_writer || q->o->kubeconfig || q->o->context)
-		return run(q, ACCOUNT_BOTH);
-	const int reader = run(q, ACCOUNT_READER), writer = run(q, ACCOUNT_WRITER);
-
-	return reader != EXIT_CODE_OK ? reader : writer;
-}
-
-/* -- of several clusters, one after the other -- */
-
 /* The instance only lends its workers' credential: what is asked for follows from the configuration in q. */
 static const char any_duty[] = "deleteEvictedPod: {enable: true, namespaces: \"*\"}\n";
 
@@ -194,37 +172,33 @@ static int run_as(const struct rbac_request *q, const char *kubeconfig, const ch
 	return alone_run(&a);
 }
 
-static char *beside(const char *path, const char *own, const char *otherwise)
-{
-	const char *file = own ? own : otherwise;
-
-	return file ? file_beside(path, file) : NULL;
-}
-
 static int check_cluster(const struct rbac_request *q, const char *path, const struct cluster_config *c)
 {
-	_cleanup_free_ char *kubeconfig = beside(path, c->kubeconfig, q->config->kubeconfig);
-	_cleanup_free_ char *writer = c->writer_kubeconfig ? file_beside(path, c->writer_kubeconfig) : NULL;
+	_cleanup_(cluster_source_done) struct cluster_source reader =
+		clusters_reader(q->config, c, path, NULL);
+	_cleanup_(cluster_source_done) struct cluster_source writer =
+		clusters_writer(q->config, c, path, NULL);
 
-	printf(TEXT(THAT_CLUSTER), c->name);
-	printf("\n");
-	if (!c->writer_kubeconfig && !c->writer_context)
-		return run_as(q, kubeconfig, c->context, ACCOUNT_BOTH);
-	const int of_reader = run_as(q, kubeconfig, c->context, ACCOUNT_READER);
-	const int of_writer = run_as(q, writer ? writer : kubeconfig, c->writer_context, ACCOUNT_WRITER);
+	if (q->config->n_clusters > 0)
+		printf(TEXT(THAT_CLUSTER), c->name), printf("\n");
+	if (!clusters_own_writer(c))
+		return run_as(q, reader.kubeconfig, reader.context, ACCOUNT_BOTH);
+	const int of_reader = run_as(q, reader.kubeconfig, reader.context, ACCOUNT_READER);
+	const int of_writer = run_as(q, writer.kubeconfig, writer.context, ACCOUNT_WRITER);
 
 	return of_reader != EXIT_CODE_OK ? of_reader : of_writer;
 }
 
-/* The code of the first that is not as it should be. */
+/* Returns the code of the first that is not as it should be. */
 static int check_clusters(const struct rbac_request *q, const char *path)
 {
 	int first = EXIT_CODE_OK;
 
 	if (q->o->kubeconfig || q->o->context)
 		return run_as(q, q->o->kubeconfig, q->o->context, ACCOUNT_BOTH);
-	for (size_t i = 0; i < q->config->n_clusters; i++) {
-		const int code = check_cluster(q, path, &q->config->clusters[i]);
+	for (size_t i = 0; i < clusters_count(q->config); i++) {
+		const struct cluster_config one = clusters_at(q->config, i);
+		const int code = check_cluster(q, path, &one);
 
 		first = first != EXIT_CODE_OK ? first : code;
 	}
@@ -235,22 +209,20 @@ int rbac_check(const struct options *o)
 {
 	_cleanup_free_ char *found = o->config ? NULL : paths_find_config();
 	_cleanup_free_ char *kinds = o->kinds ? xstrdup(o->kinds) : NULL;
-	struct diags d = { 0 };
+	const char *path = found ? found : o->config;
+	struct diags d = OUTPUT_DIAGS;
 	struct config c;
 	struct rbac_request q = { .config = &c, .o = o };
-	int code;
+	int code = EXIT_CODE_CONFIG;
 
 	config_init(&c);
-	/* What is wrong with the file is told by alone_run(). */
-	const bool good = config_load(found ? found : o->config, &c, &d) == 0;
-
-	q.needs = good ? rbac_needs_of(&c) : 0;
-	if (kinds && !rbac_read_kinds(&q, kinds))
-		code = command_misuse(o, "%s", TEXT(RBAC_KINDS));
-	else if (good && c.n_clusters > 0)
-		code = check_clusters(&q, found ? found : o->config);
-	else
-		code = check(&q, good && (c.writer_kubeconfig || c.writer_context));
+	if (config_load(path, &c, &d) < 0) {
+		config_tell(path, false, &d, stderr);
+	} else {
+		q.needs = rbac_needs_of(&c);
+		code = kinds && !rbac_read_kinds(&q, kinds) ? command_misuse(o, "%s", TEXT(RBAC_KINDS))
+							    : check_clusters(&q, path);
+	}
 	diags_done(&d);
 	config_done(&c);
 	return code;
