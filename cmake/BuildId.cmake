@@ -1,7 +1,7 @@
 # Writes build_id.h with the version and the revision; where the sources are not those of the revision, or there is none, also what
 # they hold. Usage: cmake -DSOURCE=DIR -DOUT=FILE -DGIT=PROGRAM -DPROJECT_VERSION=X -P cmake/BuildId.cmake
 cmake_minimum_required(VERSION 3.25)
-set(folders base model ipc http config kube rules process supervisor watcher worker reporter loader cli)
+set(folders base model text ipc http config kube rules process supervisor watcher worker reporter loader cli)
 set(OPC_REVISION "unknown")
 set(OPC_CONTENT "")
 set(changed "unknown")
@@ -22,7 +22,8 @@ endif()
 if(changed)
 	set(sums "")
 	foreach(folder ${folders})
-		file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/${folder}/*.c ${SOURCE}/${folder}/*.h ${SOURCE}/${folder}/*.def)
+		file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/${folder}/*.c ${SOURCE}/${folder}/*.h ${SOURCE}/${folder}/*.def
+			${SOURCE}/${folder}/*.mustache)
 		foreach(file ${files})
 			file(SHA256 ${SOURCE}/${file} sum)
 			string(APPEND sums "${file} ${sum}\n")

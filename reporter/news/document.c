@@ -7,9 +7,13 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
+#include "base/rfc3339.h"
+#include "base/unicode.h"
 #include "base/xalloc.h"
+#include "text/templates.h"
 
 /* -- making one -- */
 
@@ -153,78 +157,101 @@ const char *entry_fact(const struct entry *e, const char *key)
 
 /* -- to JSON -- */
 
-static void put_string(json_t *o, const char *key, const char *s)
+static const struct document_part all = { SIZE_MAX, NULL, SIZE_MAX, SIZE_MAX };
+static const char *const tones[TONE__MAX] = {
+	[TONE_GOOD] = "good",
+	[TONE_INFO] = "info",
+	[TONE_WARNING] = "warning",
+	[TONE_BAD] = "bad",
+};
+
+static json_t *text_to(const struct document_part *p, const char *s)
 {
-	if (s && *s)
-		(void)json_object_set_new(o, key, json_string(s));
+	const size_t n = strlen(s ? s : ""), cut = unicode_cut(s ? s : "", n, p->text_max);
+
+	if (cut == n)
+		return json_string(s ? s : "");
+	_cleanup_free_ char *text = xasprintf("%.*s…", (int)cut, s);
+
+	return json_string(text);
 }
 
-static void put_list(json_t *o, const char *key, const struct str_list *l)
+static json_t *list_to(const struct document_part *p, const struct str_list *l)
 {
-	if (l->n == 0)
-		return;
 	json_t *a = json_array();
 
-	for (size_t i = 0; i < l->n; i++)
-		(void)json_array_append_new(a, json_string(l->v[i]));
-	(void)json_object_set_new(o, key, a);
+	for (size_t i = 0; i < l->n && i < p->lines_max; i++)
+		(void)json_array_append_new(a, text_to(p, l->v[i]));
+	if (l->n > p->lines_max)
+		(void)json_array_append_new(a, json_string("…"));
+	return a;
 }
 
-static void put_integer(json_t *o, const char *key, int64_t v)
+/* Unix ms; null = unknown. */
+static json_t *time_to(int64_t ms)
 {
-	if (v)
-		(void)json_object_set_new(o, key, json_integer(v));
+	char text[RFC3339_MAX];
+
+	if (ms == 0)
+		return json_null();
+	rfc3339_format(ms, true, text);
+	return json_string(text);
 }
 
-static json_t *entry_to(const struct entry *e)
+static json_t *entry_to(const struct document_part *p, const struct entry *e)
 {
-	json_t *o = json_object(), *facts = json_object();
+	const bool fits = e->command && strlen(e->command) <= p->text_max;
+	json_t *facts = json_object();
 
-	put_string(o, "key", e->key);
-	put_integer(o, "over", e->is_over);
-	put_integer(o, "begin", e->begin_ms);
-	put_integer(o, "end", e->end_ms);
-	put_string(o, "title", e->title);
-	put_list(o, "lines", &e->lines);
-	put_string(o, "command", e->command);
-	put_list(o, "mentions", &e->mentions);
-	for (size_t i = 0; i < e->n_facts; i++)
-		(void)json_object_set_new(facts, e->facts[i].key, json_string(e->facts[i].value));
-	(void)json_object_set_new(o, "facts", facts);
-	return o;
+	for (size_t i = 0; i < e->n_facts && i < p->lines_max; i++)
+		if (strlen(e->facts[i].key) <= p->text_max)
+			(void)json_object_set_new(facts, e->facts[i].key, text_to(p, e->facts[i].value));
+	return json_pack("{s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "key", text_to(p, e->key), "over",
+			 (int)e->is_over, "begin", time_to(e->begin_ms), "end", time_to(e->end_ms), "title",
+			 text_to(p, e->title), "lines", list_to(p, &e->lines), "command",
+			 fits ? json_string(e->command) : json_null(), "mentions", list_to(p, &e->mentions),
+			 "facts", facts);
 }
 
-static json_t *section_to(const struct section *s)
+static json_t *section_to(const struct document_part *p, const struct section *s, size_t shown)
 {
-	json_t *o = json_object(), *a = json_array();
+	json_t *a = json_array();
 
-	put_string(o, "title", s->title);
-	for (size_t i = 0; i < s->n; i++)
-		(void)json_array_append_new(a, entry_to(&s->entries[i]));
-	(void)json_object_set_new(o, "entries", a);
-	put_integer(o, "more", (int64_t)s->more);
-	return o;
+	for (size_t i = 0; i < shown; i++)
+		(void)json_array_append_new(a, entry_to(p, &s->entries[i]));
+	return json_pack("{s:o, s:o, s:I}", "title", text_to(p, s->title), "entries", a, "more",
+			 (json_int_t)(s->more + (s->n - shown)));
+}
+
+json_t *document_value(const struct document *d, const struct document_part *part)
+{
+	const struct document_part *p = part ? part : &all;
+	json_t *a = json_array();
+	uint64_t more = 0;
+
+	for (size_t i = 0; i < d->n_sections; i++) {
+		const struct section *s = &d->sections[i];
+
+		if (i < p->sections)
+			(void)json_array_append_new(a, section_to(p, s, p->shown ? p->shown[i] : s->n));
+		else
+			more += s->more + s->n;
+	}
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:b, s:o, s:o, s:o, s:I, s:o}",
+			 "apiVersion", "ops-pod-cleaner.io/v1", "kind", "Message", "id", d->id, "news",
+			 news_name(d->kind), "tone", tones[d->tone], "language", language_name(d->language),
+			 "time", time_to(d->at_ms), "test", (int)d->is_test, "repeat", (int)d->is_repeat,
+			 "title", text_to(p, d->title), "lines", list_to(p, &d->lines), "sections", a,
+			 "moreSections", (json_int_t)more, "footer", text_to(p, d->footer));
 }
 
 char *document_to_json(const struct document *d)
 {
-	json_t *o = json_object(), *a = json_array();
+	json_t *o = document_value(d, NULL);
 
-	(void)json_object_set_new(o, "kind", json_string(news_name(d->kind)));
-	put_integer(o, "tone", d->tone);
-	put_integer(o, "language", d->language);
-	put_string(o, "id", d->id);
-	put_integer(o, "at", d->at_ms);
-	put_integer(o, "test", d->is_test);
-	put_integer(o, "repeat", d->is_repeat);
-	put_string(o, "title", d->title);
-	put_list(o, "lines", &d->lines);
-	for (size_t i = 0; i < d->n_sections; i++)
-		(void)json_array_append_new(a, section_to(&d->sections[i]));
-	(void)json_object_set_new(o, "sections", a);
-	put_string(o, "footer", d->footer);
-	put_string(o, "html", d->html);
-	char *ret = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
+	if (d->html)
+		(void)json_object_set_new(o, "html", json_string(d->html));
+	char *ret = json_dumps(o, JSON_COMPACT);
 
 	json_decref(o);
 	if (!ret)
@@ -239,9 +266,18 @@ static const char *string_of(const json_t *o, const char *key)
 	return json_string_value(json_object_get(o, key));
 }
 
-static int64_t integer_of(const json_t *o, const char *key)
+static bool is_set(const json_t *o, const char *key)
 {
-	return (int64_t)json_integer_value(json_object_get(o, key));
+	return json_is_true(json_object_get(o, key));
+}
+
+/* Unix ms; 0 = unknown. */
+static int64_t time_of(const json_t *o, const char *key)
+{
+	const char *s = string_of(o, key);
+	int64_t ms = 0;
+
+	return s && rfc3339_parse(s, strlen(s), &ms) == 0 ? ms : 0;
 }
 
 static void list_of(const json_t *o, const char *key, struct str_list *ret)
@@ -260,9 +296,9 @@ static void entry_from(const json_t *o, struct section *s)
 	json_t *v;
 
 	entry_set_key(e, string_of(o, "key"));
-	e->is_over = integer_of(o, "over") != 0;
-	e->begin_ms = integer_of(o, "begin");
-	e->end_ms = integer_of(o, "end");
+	e->is_over = is_set(o, "over");
+	e->begin_ms = time_of(o, "begin");
+	e->end_ms = time_of(o, "end");
 	list_of(o, "lines", &e->lines);
 	if (command)
 		entry_set_command(e, command);
@@ -277,42 +313,56 @@ static void section_from(const json_t *o, struct document *d)
 	const json_t *a = json_object_get(o, "entries"), *v;
 	size_t i;
 
-	s->more = (uint64_t)integer_of(o, "more");
+	s->more = (uint64_t)json_integer_value(json_object_get(o, "more"));
 	json_array_foreach (a, i, v)
 		entry_from(v, s);
 }
 
-static bool in_range(int64_t v, int64_t end)
+/* The place of s in a list of names; -1 = nowhere. */
+static int place_of(const char *s, const char *(*name)(int place), int n)
 {
-	return v >= 0 && v < end;
+	for (int i = 0; s && i < n; i++)
+		if (strcmp(s, name(i)) == 0)
+			return i;
+	return -1;
+}
+
+static const char *tone_name(int tone)
+{
+	return tones[tone];
+}
+
+static const char *language_at(int language)
+{
+	return language_name((enum language)language);
 }
 
 int document_from_json(const char *json, size_t n, struct document *d)
 {
 	json_t *o = json_loadb(json, n, 0, NULL);
-	const char *name = o ? string_of(o, "kind") : NULL;
-	const int kind = name ? news_parse(STR_C(name)) : -1;
-	const json_t *a, *v;
+	const char *news = o ? string_of(o, "news") : NULL, *footer = o ? string_of(o, "footer") : NULL;
+	const int kind = news ? news_parse(STR_C(news)) : -1;
+	const int tone = o ? place_of(string_of(o, "tone"), tone_name, TONE__MAX) : -1;
+	const int language = o ? place_of(string_of(o, "language"), language_at, LANGUAGE__MAX) : -1;
+	const json_t *v;
 	size_t i;
 
 	*d = (struct document){ 0 };
-	if (kind < 0 || !in_range(integer_of(o, "tone"), TONE__MAX) ||
-	    !in_range(integer_of(o, "language"), LANGUAGE__MAX)) {
+	if (kind < 0 || tone < 0 || language < 0) {
 		json_decref(o);
 		return -EINVAL;
 	}
-	document_init(d, (enum news)kind, (enum language)integer_of(o, "language"), integer_of(o, "at"));
-	d->tone = (enum tone)integer_of(o, "tone");
+	document_init(d, (enum news)kind, (enum language)language, time_of(o, "time"));
+	d->tone = (enum tone)tone;
 	replace(&d->id, string_of(o, "id"));
-	d->is_test = integer_of(o, "test") != 0;
-	d->is_repeat = integer_of(o, "repeat") != 0;
+	d->is_test = is_set(o, "test");
+	d->is_repeat = is_set(o, "repeat");
 	document_set_title(d, string_of(o, "title"));
 	list_of(o, "lines", &d->lines);
-	a = json_object_get(o, "sections");
-	json_array_foreach (a, i, v)
+	json_array_foreach (json_object_get(o, "sections"), i, v)
 		section_from(v, d);
-	if (string_of(o, "footer"))
-		document_set_footer(d, string_of(o, "footer"));
+	if (footer && *footer)
+		document_set_footer(d, footer);
 	if (string_of(o, "html"))
 		d->html = xstrdup(string_of(o, "html"));
 	json_decref(o);
@@ -321,46 +371,12 @@ int document_from_json(const char *json, size_t n, struct document *d)
 
 /* -- as text -- */
 
-static void put_lines(FILE *f, const char *before, const struct str_list *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		(void)fprintf(f, "%s%s\n", before, l->v[i]);
-}
-
-static void put_section(FILE *f, const struct document *d, const struct section *s)
-{
-	(void)fputs("\n", f);
-	if (*s->title)
-		(void)fprintf(f, "%s\n", s->title);
-	for (size_t i = 0; i < s->n; i++) {
-		const struct entry *e = &s->entries[i];
-
-		(void)fprintf(f, "- %s\n", e->title);
-		put_lines(f, "  ", &e->lines);
-		if (e->command)
-			(void)fprintf(f, "  $ %s\n", e->command);
-	}
-	if (s->more > 0)
-		(void)fprintf(f,
-			      d->language == LANGUAGE_ZH ? "- …另有 %" PRIu64 " 项\n"
-							 : "- … and %" PRIu64 " more\n",
-			      s->more);
-}
-
 char *document_to_text(const struct document *d)
 {
-	char *ret = NULL;
-	size_t size;
-	FILE *f = open_memstream(&ret, &size);
+	const struct template_target target = { d->language, ESCAPE_NONE, false };
+	json_t *data = document_value(d, NULL);
+	char *ret = template_render(template_find(STR_C("text"), d->language), &target, data, NULL);
 
-	if (!f)
-		abort();
-	(void)fprintf(f, "%s\n", d->title);
-	put_lines(f, "", &d->lines);
-	for (size_t i = 0; i < d->n_sections; i++)
-		put_section(f, d, &d->sections[i]);
-	if (d->footer)
-		(void)fprintf(f, "\n%s\n", d->footer);
-	(void)fclose(f);
-	return ret;
+	json_decref(data);
+	return ret ? ret : xstrdup(d->title);
 }

@@ -79,7 +79,18 @@ void entry_add_fact(struct entry *e, const char *key, const char *value);
 /* Its value, NULL when there is none. */
 const char *entry_fact(const struct entry *e, const char *key);
 
-/* As JSON, one line; the caller frees it. */
+/* As much of a document as a reader takes. */
+struct document_part {
+	size_t sections;     /* from the first */
+	const size_t *shown; /* entries of each of them, from the first */
+	size_t text_max;     /* bytes of one text; what is longer is cut and ends with "…" */
+	size_t lines_max; /* of an entry, and of the document; a last line "…" says that there are more */
+};
+/* The document as a value of jansson, a new reference: what docs/sinks.md says of the body of a webhook. part
+ * NULL = all of it. A command that is too long is left out, and so is html from a part. */
+struct json_t *document_value(const struct document *d, const struct document_part *part);
+
+/* All of it as JSON, one line; the caller frees it. */
 char *document_to_json(const struct document *d);
 /* From what document_to_json() made. 0, or -EINVAL and d is empty. */
 int document_from_json(const char *json, size_t n, struct document *d);

@@ -99,9 +99,9 @@ static void put_lines(json_t *o, const char *key, const struct str_list *l, cons
 
 	if (!f)
 		abort();
-	for (size_t i = 0; i < l->n && i < v->lines_max; i++)
+	for (size_t i = 0; i < l->n && i < v->part.lines_max; i++)
 		(void)fprintf(f, "%s%.*s", i == 0 ? "" : "\n",
-			      (int)unicode_cut(l->v[i], strlen(l->v[i]), v->text_max), l->v[i]);
+			      (int)unicode_cut(l->v[i], strlen(l->v[i]), v->part.text_max), l->v[i]);
 	(void)fclose(f);
 	put(o, key, text, size);
 	free(text);
@@ -111,12 +111,12 @@ static void put_lines(json_t *o, const char *key, const struct str_list *l, cons
 static void put_contents(json_t *o, const struct sink_view *v)
 {
 	_cleanup_(str_list_done) struct str_list lines = { 0 };
-	const struct sink_view all = { .lines_max = SIZE_MAX, .text_max = v->text_max };
+	const struct sink_view all = { .part = { .lines_max = SIZE_MAX, .text_max = v->part.text_max } };
 
 	for (size_t i = 0; i < v->doc->lines.n; i++)
 		str_list_add(&lines, v->doc->lines.v[i], strlen(v->doc->lines.v[i]));
-	for (size_t i = 0; i < v->sections; i++)
-		for (size_t k = 0; k < v->shown[i]; k++) {
+	for (size_t i = 0; i < v->part.sections; i++)
+		for (size_t k = 0; k < v->part.shown[i]; k++) {
 			const char *title = v->doc->sections[i].entries[k].title;
 
 			str_list_add(&lines, title, strlen(title));
@@ -128,15 +128,15 @@ static json_t *annotations_of(const struct sink_view *v, const struct entry *e)
 {
 	json_t *o = json_object();
 
-	put(o, "summary", e ? e->title : v->doc->title, v->text_max);
+	put(o, "summary", e ? e->title : v->doc->title, v->part.text_max);
 	if (!e) {
 		put_contents(o, v);
 		return o;
 	}
 	put_lines(o, "description", &e->lines, v);
-	put(o, "remedy", entry_fact(e, "remedy"), v->text_max);
-	put(o, "undo", entry_fact(e, "undo"), v->text_max);
-	put(o, "command", e->command, v->text_max);
+	put(o, "remedy", entry_fact(e, "remedy"), v->part.text_max);
+	put(o, "undo", entry_fact(e, "undo"), v->part.text_max);
+	put(o, "command", e->command, v->part.text_max);
 	put_lines(o, "mentions", &e->mentions, v);
 	return o;
 }
@@ -174,16 +174,14 @@ static char *render(const struct sink_view *v)
 	json_t *alerts = json_array();
 
 	if (v->doc->kind != NEWS_REPORT && !v->doc->is_test)
-		for (size_t i = 0; i < v->sections; i++)
-			for (size_t k = 0; k < v->shown[i]; k++)
+		for (size_t i = 0; i < v->part.sections; i++)
+			for (size_t k = 0; k < v->part.shown[i]; k++)
 				add(alerts, v, &v->doc->sections[i].entries[k]);
 	if (json_array_size(alerts) == 0)
 		add(alerts, v, NULL);
-	char *ret = json_dumps(alerts, JSON_COMPACT | JSON_PRESERVE_ORDER);
+	char *ret = json_dumps(alerts, JSON_COMPACT);
 
 	json_decref(alerts);
-	if (!ret)
-		abort();
 	return ret;
 }
 
@@ -211,11 +209,9 @@ static void request(const struct sink_settings *s, const struct document *doc, i
 
 const struct sink_ops sink_alertmanager = {
 	.size_max = LIMIT,
-	.forms = 1,
 	.knows_ids = true, /* by its labels */
 	.again_ms = ALERTMANAGER_AGAIN_MS,
 	.content_type = "application/json",
 	.render = render,
 	.request = request,
-	.interpret = sink_read_status,
 };

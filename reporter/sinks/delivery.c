@@ -251,7 +251,7 @@ static void start_again(struct delivery *d)
 static void take_answer(struct delivery *d, const struct http_result *r)
 {
 	sink_interpret(&d->sent_to, r, &d->said);
-	if (d->said.other_form && d->sent_form + 1 < sink_ops_of(d->sent_to.type)->forms) {
+	if (d->said.other_form && d->sent_form + 1 < sink_forms(sink_ops_of(d->sent_to.type))) {
 		start_again(d);
 		return;
 	}
@@ -305,10 +305,11 @@ static void start_mail(struct delivery *d, const struct sink_request *rq)
  * message arrived. */
 static void start_request(struct delivery *d, const struct sink_request *rq)
 {
+	const char *type = sink_ops_of(d->sent_to.type)->content_type;
 	const struct http_call call = {
 		.method = "POST",
 		.path = rq->path,
-		.content_type = sink_ops_of(d->sent_to.type)->content_type,
+		.content_type = type ? type : "application/json; charset=utf-8",
 		.headers = rq->headers.v,
 		.n_headers = rq->headers.n,
 		.body = rq->body,

@@ -8,17 +8,14 @@
  * Its markdown is a subset that documents no escapes: what would be a mark is written as the full-width
  * character of the same look. */
 // SPDX-License-Identifier: Apache-2.0
-#include "reporter/sinks/sink.h"
-
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "reporter/sinks/markup.h"
+#include "reporter/sinks/sink.h"
 
 /* Below the 20 KB of a body. */
 #define BODY_MAX ((size_t)18 * 1024)
@@ -34,54 +31,11 @@ static bool is_mobile(const char *who)
 	return strlen(who) >= 8 && strspn(who, "+-0123456789") == strlen(who);
 }
 
-/* It mentions whom "at" names; the text only says where. */
-static bool mention(FILE *f, const char *who, bool trusted)
+static const char *mention(const char *who, bool trusted)
 {
-	if (!markup_is_name(who, "+-_.$:") || (is_all(who) && !trusted))
-		return false;
-	(void)fprintf(f, "@%s", who);
-	return true;
-}
-
-static const struct markup markdown = {
-	.escapes = &markup_full_width,
-	.bold = "**",
-	.bold_end = "**",
-	.entry = "",
-	.line = "  \n",
-	.gap = "\n\n",
-	.mention = mention,
-};
-
-/* The longest list that is made of names: more is no message. */
-struct at {
-	json_t *mobiles, *users;
-	bool all;
-};
-
-static void add_at(void *ctx, const char *who, bool trusted)
-{
-	struct at *at = ctx;
-
 	if (is_all(who))
-		at->all = at->all || trusted;
-	else if (is_mobile(who))
-		(void)json_array_append_new(at->mobiles, json_string(who));
-	else if (markup_is_name(who, "+-_.$:"))
-		(void)json_array_append_new(at->users, json_string(who));
-}
-
-static char *render(const struct sink_view *v)
-{
-	_cleanup_free_ char *title = markup_title(v), *head = markup_text(&markdown, v, title),
-			    *rest = markup_document(&markdown, v);
-	_cleanup_free_ char *text = xasprintf("#### %s\n\n%s", head, rest);
-	struct at at = { json_array(), json_array(), false };
-
-	markup_each_mention(v, add_at, &at);
-	return sink_dump(json_pack("{s:s, s:{s:s, s:s}, s:{s:o, s:o, s:b}}", "msgtype", "markdown",
-				   "markdown", "title", title, "text", text, "at", "atMobiles", at.mobiles,
-				   "atUserIds", at.users, "isAtAll", (int)at.all));
+		return trusted ? "all" : NULL;
+	return !card_is_name(who, "+-_.$:") ? NULL : is_mobile(who) ? "mobile" : "user";
 }
 
 /* -- request and answer -- */
@@ -145,9 +99,8 @@ static bool interpret(const struct http_result *r, struct sink_answer *ret, char
 const struct sink_ops sink_dingtalk = {
 	.size_max = BODY_MAX,
 	.per_minute = 18, /* as we count; its minutes begin elsewhere */
-	.forms = 1,
-	.content_type = "application/json; charset=utf-8",
-	.render = render,
+	.form = { { "sinks/dingtalk", ESCAPE_FULL_WIDTH } },
+	.mention = mention,
 	.request = request,
 	.interpret = interpret,
 };

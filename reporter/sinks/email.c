@@ -10,6 +10,7 @@
 #include "reporter/sinks/email.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,9 @@
 #include "base/cleanup.h"
 #include "base/unicode.h"
 #include "base/xalloc.h"
-#include "model/language.h"
-#include "reporter/sinks/markup.h"
+#include "model/phrases.h"
+#include "reporter/sinks/sink.h"
+#include "text/templates.h"
 
 /* Servers take 10 MB and more; base64 makes four bytes of three. */
 #define LIMIT    ((size_t)4 << 20)
@@ -28,92 +30,6 @@
 #define WORD_BYTES 39u
 #define LINE_BYTES 57u /* 76 characters */
 #define BOUNDARY   "=_ops-pod-cleaner"
-
-/* -- as text, as a page -- */
-
-static const struct markup plain_text = {
-	.bold = "",
-	.bold_end = "",
-	.code = "$ ",
-	.code_end = "",
-	.entry = "- ",
-	.line = "\n  ",
-	.gap = "\n",
-};
-
-static const char *const entities[] = { "&lt;", "&gt;", "&amp;", "&quot;", "&#39;" };
-static const struct escapes html = { .special = "<>&\"'", .plain = entities };
-static const struct markup page = {
-	.escapes = &html,
-	.bold = "<b>",
-	.bold_end = "</b>",
-	.entry = "",
-	.line = "<br>\n",
-	.gap = "<br>\n<br>\n",
-};
-
-static char *text_of(const struct sink_view *v)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *f = markup_open(&text, &size);
-
-	markup_put(f, markup_title(v));
-	(void)fputs("\n", f);
-	for (size_t i = 0; i < v->sections + 2; i++) {
-		char *part = i == 0             ? markup_head(&plain_text, v)
-			     : i <= v->sections ? markup_section(&plain_text, v, i - 1)
-						: markup_more(&plain_text, v, sink_more_sections(v));
-
-		if (*part)
-			(void)fprintf(f, "\n%s\n", part);
-		free(part);
-	}
-	if (v->doc->footer)
-		(void)fprintf(f, "\n-- \n%s\n", v->doc->footer);
-	(void)fclose(f);
-	return text;
-}
-
-static const char *const colors[TONE__MAX] = {
-	[TONE_GOOD] = "#2e7d32",
-	[TONE_INFO] = "#1565c0",
-	[TONE_WARNING] = "#ef6c00",
-	[TONE_BAD] = "#c62828",
-};
-
-/* Takes text, which is markup; nothing comes of an empty one. */
-static void put_block(FILE *f, const char *before, const char *style, char *text)
-{
-	if (*text)
-		(void)fprintf(f, "%s<p style=\"%s\">%s</p>\n", before, style, text);
-	free(text);
-}
-
-static char *page_of(const struct sink_view *v)
-{
-	_cleanup_free_ char *title = markup_title(v), *style = NULL;
-	char *text = NULL;
-	size_t size;
-	FILE *f = markup_open(&text, &size);
-
-	style = xasprintf("font-size:18px;font-weight:bold;border-left:4px solid %s;padding-left:10px",
-			  colors[v->doc->tone]);
-	(void)fprintf(f,
-		      "<!DOCTYPE html>\n<html lang=\"%s\"><head><meta charset=\"utf-8\"></head>\n"
-		      "<body style=\"font:14px/1.5 sans-serif;max-width:46em;margin:16px\">\n",
-		      language_name(v->doc->language));
-	put_block(f, "", style, markup_text(&page, v, title));
-	put_block(f, "", "", markup_head(&page, v));
-	for (size_t i = 0; i < v->sections; i++)
-		put_block(f, "<hr>\n", "", markup_section(&page, v, i));
-	put_block(f, "", "", markup_more(&page, v, sink_more_sections(v)));
-	if (v->doc->footer)
-		put_block(f, "", "color:#666;font-size:12px", markup_text(&page, v, v->doc->footer));
-	(void)fputs("</body></html>\n", f);
-	(void)fclose(f);
-	return text;
-}
 
 /* -- as a mail -- */
 
@@ -196,14 +112,37 @@ static void put_part(FILE *f, const char *type, const char *s)
 	put_base64(f, s, strlen(s));
 }
 
+/* The text and the same as a page. */
+static void render_parts(const struct sink_view *v, bool with_page, char **ret_text, char **ret_page)
+{
+	const struct template_target text = { v->doc->language, ESCAPE_NONE, false },
+				     page = { v->doc->language, ESCAPE_HTML, false };
+	json_t *data = card_value(v);
+
+	*ret_text = template_render(template_find(STR_C("text"), text.language), &text, data, NULL);
+	*ret_page = with_page
+			    ? template_render(template_find(STR_C("mail"), page.language), &page, data, NULL)
+			    : NULL;
+	json_decref(data);
+}
+
 static char *render(const struct sink_view *v)
 {
 	const bool has_page = v->doc->html && strlen(v->doc->html) <= PAGE_MAX;
-	_cleanup_free_ char *text = text_of(v), *own = has_page ? NULL : page_of(v), *title = markup_title(v);
+	_cleanup_free_ char *text = NULL, *own = NULL,
+			    *title = v->doc->is_repeat
+					     ? xasprintf(phrase(NEWS_REPEAT, v->doc->language), v->doc->title)
+					     : xstrdup(v->doc->title);
 	char *ret = NULL;
 	size_t size;
-	FILE *f = markup_open(&ret, &size);
+	FILE *f;
 
+	render_parts(v, !has_page, &text, &own);
+	if (!text || (!has_page && !own))
+		return NULL;
+	f = open_memstream(&ret, &size);
+	if (!f)
+		abort();
 	put_date(f, v->doc->at_ms);
 	(void)fprintf(f, "From: %s\r\n", v->sink->from ? v->sink->from : "");
 	put_to(f, &v->sink->to);
@@ -296,7 +235,7 @@ static bool interpret(const struct http_result *r, struct sink_answer *ret, char
 
 const struct sink_ops sink_email = {
 	.size_max = LIMIT,
-	.forms = 1,
+	.form = { { "text", ESCAPE_NONE } },
 	.is_mail = true,
 	.content_type = "message/rfc822",
 	.render = render,

@@ -26,6 +26,11 @@ const struct sink_ops *sink_ops_of(uint64_t type)
 	return type < SINK_TYPE__MAX ? rows[type] : NULL;
 }
 
+unsigned sink_forms(const struct sink_ops *ops)
+{
+	return ops->form[1].template ? 2 : 1;
+}
+
 int64_t sink_remind_ms(const struct sink_settings *s, uint64_t remind_ms)
 {
 	const struct sink_ops *ops = sink_ops_of(s->type);
@@ -101,9 +106,9 @@ static void share_out(const struct document *doc, size_t sections, size_t k, siz
 
 static char *render_fitting(const struct sink_ops *ops, struct sink_view *v, size_t k, size_t *shown)
 {
-	share_out(v->doc, v->sections, k, shown);
-	v->shown = shown;
-	char *body = ops->render(v);
+	share_out(v->doc, v->part.sections, k, shown);
+	v->part.shown = shown;
+	char *body = ops->render ? ops->render(v) : card_render(v);
 
 	if (body && strlen(body) <= ops->size_max)
 		return body;
@@ -114,7 +119,7 @@ static char *render_fitting(const struct sink_ops *ops, struct sink_view *v, siz
 /* As many entries as fit at this level; *ret_k says how many. NULL when not even none do. */
 static char *fill(const struct sink_ops *ops, struct sink_view *v, size_t *shown, size_t *ret_k)
 {
-	size_t low = 0, high = count_entries(v->doc, v->sections);
+	size_t low = 0, high = count_entries(v->doc, v->part.sections);
 	char *best = render_fitting(ops, v, high, shown);
 
 	*ret_k = high;
@@ -154,9 +159,9 @@ static char *render_best(const struct sink_ops *ops, const struct sink_settings 
 			.doc = doc,
 			.form = form,
 			.now_ms = now_ms,
-			.sections = smaller(doc->n_sections, levels[i].sections_max),
-			.text_max = levels[i].text_max,
-			.lines_max = levels[i].lines_max,
+			.part = { .sections = smaller(doc->n_sections, levels[i].sections_max),
+				  .text_max = levels[i].text_max,
+				  .lines_max = levels[i].lines_max },
 		};
 		size_t k = 0;
 		char *body = fill(ops, &v, shown, &k);
@@ -300,6 +305,16 @@ static char *say_status(const struct sink_settings *s, long status)
 			 status);
 }
 
+/* What it says itself. */
+static bool read_answer(const struct sink_ops *ops, const struct http_result *r, struct sink_answer *ret,
+			char **ret_text)
+{
+	if (ops->interpret)
+		return ops->interpret(r, ret, ret_text);
+	return ops->codes ? sink_read_code(r, ops->code_key, ops->text_key, ops->codes, ret, ret_text)
+			  : sink_read_status(r, ret, ret_text);
+}
+
 static void interpret_response(const struct sink_settings *s, const struct http_result *r,
 			       struct sink_answer *ret)
 {
@@ -307,7 +322,7 @@ static void interpret_response(const struct sink_settings *s, const struct http_
 	const struct sink_type_desc *type = sink_type_desc((enum sink_type)s->type);
 	const bool is_mail = sink_ops_of(s->type)->is_mail; /* its path is the name that EHLO says */
 	_cleanup_free_ char *text = NULL;
-	const bool understood = sink_ops_of(s->type)->interpret(r, ret, &text);
+	const bool understood = read_answer(sink_ops_of(s->type), r, ret, &text);
 
 	if (understood && (good || ret->verdict == SINK_AGAIN)) {
 		set_text(ret, text ? text : "", s, !is_mail);
@@ -420,34 +435,6 @@ void sink_hmac_hex(const char *key, const char *message, char ret[static SINK_HE
 
 	for (unsigned i = 0; i < n; i++)
 		(void)snprintf(ret + (size_t)2 * i, 3, "%02x", mac[i]);
-}
-
-/* -- for the types -- */
-
-char *sink_dump(json_t *j)
-{
-	char *ret = j ? json_dumps(j, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
-
-	json_decref(j);
-	if (!ret)
-		abort(); /* no memory, or a text that is not UTF-8: none gets into a document */
-	return ret;
-}
-
-uint64_t sink_more(const struct sink_view *v, size_t i)
-{
-	const struct section *s = &v->doc->sections[i];
-
-	return s->more + (s->n - v->shown[i]);
-}
-
-uint64_t sink_more_sections(const struct sink_view *v)
-{
-	uint64_t n = 0;
-
-	for (size_t i = v->sections; i < v->doc->n_sections; i++)
-		n += v->doc->sections[i].more + v->doc->sections[i].n;
-	return n;
 }
 
 /* -- how often -- */

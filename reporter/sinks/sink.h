@@ -15,6 +15,9 @@
 #include "http/client.h"
 #include "model/sink_types.h"
 #include "reporter/news/document.h"
+#include "text/escape.h"
+
+struct json_t;
 
 /* -- what became of a message -- */
 
@@ -50,16 +53,13 @@ struct sink_answer {
 
 /* -- a type -- */
 
-/* A document as much of it as is shown. */
+/* As much of a document as is sent to a sink. */
 struct sink_view {
 	const struct sink_settings *sink;
 	const struct document *doc;
 	unsigned form;
-	int64_t now_ms;      /* when it is sent, Unix ms */
-	size_t sections;     /* of its sections, from the first */
-	const size_t *shown; /* entries of each of them, from the first */
-	size_t text_max;     /* bytes of one text */
-	size_t lines_max;    /* of an entry, and of the document */
+	int64_t now_ms; /* when it is sent, Unix ms */
+	struct document_part part;
 };
 
 /* What is sent, beside what all have in common. All owned. */
@@ -69,28 +69,61 @@ struct sink_request {
 	char *body;
 };
 
+/* What a code of its own means; the last row of a table has code 0. */
+struct sink_code {
+	int64_t code;
+	enum sink_verdict verdict;
+	enum sink_cause cause;
+	int64_t retry_after_ms; /* 0 = it is not said */
+	bool other_form;
+};
+
+/* A form of a card: text/templates/NAME.mustache, and how it escapes texts. */
+struct sink_form {
+	const char *template;
+	enum escape escape;
+};
+#define SINK_FORMS_MAX 2
+
 struct sink_ops {
 	size_t size_max;                 /* bytes of a body, less what request() adds */
 	unsigned per_second, per_minute; /* messages; 0 = no limit; at most SINK_PER_MINUTE_MAX a minute */
-	unsigned forms;                  /* how many there are; form 0 is the best one */
-	bool knows_ids;                  /* a message that is sent twice is one */
-	int64_t again_ms; /* what stands is sent again so often of itself; 0 = as tell.remind says */
-	bool is_mail;     /* it goes by http/mail.h; interpret() gets what email.h makes */
-	bool whole;       /* machines read it: long texts are cut only when they must be */
-	const char *content_type;
-	/* The body, which the caller frees; NULL when something in it has a limit that this exceeds. The
-	 * smallest view of any document must fit. */
+	struct sink_form
+		form[SINK_FORMS_MAX]; /* form 0 is the best one; of a type with render() there is one */
+	size_t string_max;            /* bytes of any one string of a card; 0 = no limit of its own */
+	bool has_code;                /* the template writes a command as code */
+	bool knows_ids;               /* a message that is sent twice is one */
+	int64_t again_ms;         /* what stands is sent again so often of itself; 0 = as tell.remind says */
+	bool is_mail;             /* it goes by http/mail.h; interpret() gets what email.h makes */
+	bool whole;               /* machines read it: long texts are cut only when they must be */
+	const char *content_type; /* NULL = JSON */
+	/* The kind of name that `who` is, as the template writes a mention of it; NULL = it cannot be
+	 * mentioned. trusted: the operator wrote it and not somebody in the cluster, who must not wake
+	 * everybody. The function NULL = nobody can be mentioned. */
+	const char *(*mention)(const char *who, bool trusted);
+	/* Change a body as the template makes it; false = it exceeds a limit of the sink. NULL = nothing to
+	 * do. */
+	bool (*finish)(struct json_t *body);
+	/* The body, which the caller frees; NULL when something in it exceeds a limit. The smallest view of
+	 * any document must fit. NULL = as the template says. */
 	char *(*render)(const struct sink_view *v);
 	/* Signature, path, headers. NULL = none. */
 	void (*request)(const struct sink_settings *s, const struct document *doc, int64_t now_ms,
 			struct sink_request *rq);
-	/* What an HTTP answer says: verdict, cause, code, and a message in *ret_text (NULL when it has none;
-	 * the caller frees it). False when such a sink does not say that. It says SINK_REFUSED of both kinds:
-	 * which of them are SINK_BLOCKED says the cause (sink.c, shut_by). */
+	/* An answer {code_key: 0, text_key: "..."}; what is in no row is refused. codes NULL = the status
+	 * says it. */
+	const struct sink_code *codes;
+	const char *code_key, *text_key;
+	/* In their place: verdict, cause, code, and a message in *ret_text (NULL when it has none; the caller
+	 * frees it). False when such a sink does not say that. It says SINK_REFUSED of both kinds: which of
+	 * them are SINK_BLOCKED says the cause (sink.c, shut_by). */
 	bool (*interpret)(const struct http_result *r, struct sink_answer *ret, char **ret_text);
 };
 /* NULL while a type has none. */
 const struct sink_ops *sink_ops_of(uint64_t type);
+
+/* How many forms it has. */
+unsigned sink_forms(const struct sink_ops *ops);
 
 extern const struct sink_ops sink_feishu, sink_dingtalk, sink_wecom, sink_slack, sink_teams,
 	sink_alertmanager, sink_webhook, sink_email;
@@ -110,16 +143,29 @@ void sink_interpret(const struct sink_settings *s, const struct http_result *r, 
 /* Where the path begins: "https://host:port|/open-apis/..." */
 size_t sink_base_length(const char *url);
 
+/* -- cards (card.c) -- */
+
+/* The document of a view as the templates of text/templates/sinks see it: document_value(), and
+ *   is        { tone: true }
+ *   head      true when there are lines or mentions above the sections
+ *   mentions  of the document, those that the operator wants to know, and of each entry: { each: [ WHO, ... ]
+ * }, or null; WHO is { KIND: name } as sink_ops.mention says, or { name: text } for somebody that the chat
+ *             cannot mention
+ *   everyone  every WHO of the document; has: { KIND: true }
+ * and of each section rule (there is something above it), of each entry code (its command, where it can be
+ * written as code) or no_code (where it cannot). Sections that show nothing are left out. A new reference. */
+struct json_t *card_value(const struct sink_view *v);
+/* The body of form v->form, which the caller frees; NULL when it has no room, or the template makes no JSON.
+ */
+char *card_render(const struct sink_view *v);
+
+/* Only letters, digits, and those of `also`; not empty. */
+bool card_is_name(const char *s, const char *also);
+/* "local@host" and nothing but letters, digits and ".-_+@". */
+bool card_is_mail(const char *s);
+
 /* -- for the types -- */
 
-/* What a code of its own means; the last row of a table has code 0. */
-struct sink_code {
-	int64_t code;
-	enum sink_verdict verdict;
-	enum sink_cause cause;
-	int64_t retry_after_ms; /* 0 = it is not said */
-	bool other_form;
-};
 /* What an HTTP status says of itself: verdict and cause. */
 void sink_judge_status(long status, struct sink_answer *ret);
 /* An answer {code_key: 0, text_key: "..."}; what is in no row is refused. */
@@ -132,14 +178,6 @@ bool sink_read_status(const struct http_result *r, struct sink_answer *ret, char
 #define SINK_HEX_MAX    65
 void sink_hmac_base64(const char *key, const char *message, char ret[static SINK_BASE64_MAX]);
 void sink_hmac_hex(const char *key, const char *message, char ret[static SINK_HEX_MAX]);
-/* As one line; the caller frees it. Takes the reference. */
-struct json_t;
-char *sink_dump(struct json_t *j);
-/* Entries of section i that are not shown. */
-uint64_t sink_more(const struct sink_view *v, size_t i);
-/* Entries of the sections that are not shown at all. */
-uint64_t sink_more_sections(const struct sink_view *v);
-
 /* -- how often -- */
 
 /* The times of the last messages (boot clock). Zero-initialised is empty. */

@@ -8,8 +8,6 @@
  * <!here> <!channel> <!everyone> many. Nothing is documented for what makes bold, italic, struck and code:
  * these four are written as a character of the same look. */
 // SPDX-License-Identifier: Apache-2.0
-#include "reporter/sinks/sink.h"
-
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +16,12 @@
 #include "base/str.h"
 #include "base/unicode.h"
 #include "base/xalloc.h"
-#include "reporter/sinks/markup.h"
+#include "reporter/sinks/sink.h"
 
 #define BODY_MAX   ((size_t)12 * 1024)
 #define BLOCKS_MAX 50u
 #define TEXT_MAX   3000u
 #define HEADER_MAX 150u
-
-static const char *const plain[] = { "&amp;", "&lt;", "&gt;", "∗", "＿", "∼", "ˋ" };
-static const struct escapes escapes = { .special = "&<>*_~`", .plain = plain, .lookalike = true };
 
 /* "U024BE7LH" */
 static bool is_id(const char *s, const char *kinds)
@@ -41,137 +36,69 @@ static bool is_crowd(const char *s)
 }
 
 /* One person, or, where the operator wrote it, many. */
-static bool mention(FILE *f, const char *who, bool trusted)
+static const char *mention(const char *who, bool trusted)
 {
-	if (is_id(who, "UW"))
-		(void)fprintf(f, "<@%s>", who);
-	else if (trusted && is_id(who, "S"))
-		(void)fprintf(f, "<!subteam^%s>", who);
-	else if (trusted && is_crowd(who))
-		(void)fprintf(f, "<!%s>", who);
-	else
-		return false;
-	return true;
+	return is_id(who, "UW")             ? "user"
+	       : trusted && is_id(who, "S") ? "group"
+	       : trusted && is_crowd(who)   ? "crowd"
+					    : NULL;
 }
-
-static const struct markup mrkdwn = {
-	.escapes = &escapes,
-	.bold = "*",
-	.bold_end = "*",
-	.code = "`",
-	.code_end = "`",
-	.entry = "",
-	.line = "\n",
-	.gap = "\n",
-	.mention = mention,
-};
 
 /* -- blocks -- */
 
-static json_t *section_block(const char *text)
+static json_t *text_of(json_t *block)
 {
-	return json_pack("{s:s, s:{s:s, s:s, s:b}}", "type", "section", "text", "type", "mrkdwn", "text",
-			 text, "verbatim", 1);
+	return json_object_get(json_object_get(block, "text"), "text");
 }
 
-/* Texts one under the other, in as few blocks as hold them. */
-struct pack {
-	json_t *blocks;
-	char *text;
-	bool too_long;
-};
-
-static void flush(struct pack *p)
+static bool is_type(const json_t *block, const char *type)
 {
-	if (p->text)
-		(void)json_array_append_new(p->blocks, section_block(p->text));
-	free(p->text);
-	p->text = NULL;
+	const char *is = json_string_value(json_object_get(block, "type"));
+
+	return is && strcmp(is, type) == 0;
 }
 
-static void put(struct pack *p, char *text)
+/* Add the text of `next` to that of `block`. False when the two are no sections, or have no room in one. */
+static bool join(json_t *block, json_t *next)
 {
-	const size_t n = strlen(text);
+	json_t *text = text_of(block);
+	const char *more = json_string_value(text_of(next));
 
-	p->too_long = p->too_long || n > TEXT_MAX;
-	if (p->text && n > 0 && strlen(p->text) + 1 + n <= TEXT_MAX) {
-		char *both = xasprintf("%s\n%s", p->text, text);
+	if (!is_type(block, "section") || !is_type(next, "section") || !more ||
+	    json_string_length(text) + 1 + strlen(more) > TEXT_MAX)
+		return false;
+	_cleanup_free_ char *both = xasprintf("%s\n%s", json_string_value(text), more);
 
-		free(p->text);
-		p->text = both;
-	} else if (n > 0) {
-		flush(p);
-		p->text = TAKE_PTR(text);
+	return json_string_set(text, both) == 0;
+}
+
+/* A header without a text is refused. */
+static void cut_header(json_t *text)
+{
+	const char *s = json_string_value(text);
+	const size_t n = unicode_cut(s, strlen(s), HEADER_MAX);
+
+	(void)json_string_setn(text, n > 0 ? s : "-", n > 0 ? n : 1);
+}
+
+/* Put texts one under the other, in as few blocks as hold them, and take out the dividers that kept them
+ * apart. */
+static bool finish(json_t *body)
+{
+	json_t *blocks = json_object_get(body, "blocks");
+
+	for (size_t i = 0; i < json_array_size(blocks); i++) {
+		json_t *block = json_array_get(blocks, i);
+
+		while (join(block, json_array_get(blocks, i + 1)))
+			(void)json_array_remove(blocks, i + 1);
+		if (is_type(block, "header"))
+			cut_header(text_of(block));
 	}
-	free(text);
-}
-
-/* What stands for many things grows when its marks are written out: then less of it is written. */
-static char *entry_text(const struct sink_view *v, const struct entry *e)
-{
-	struct sink_view less = *v;
-	char *text = markup_entry(&mrkdwn, v, e);
-
-	while (strlen(text) > TEXT_MAX && less.text_max > 20) {
-		free(text);
-		less.text_max /= 2;
-		text = markup_entry(&mrkdwn, &less, e);
-	}
-	return text;
-}
-
-static void put_section(struct pack *p, const struct sink_view *v, size_t i)
-{
-	const struct section *s = &v->doc->sections[i];
-
-	flush(p);
-	if (*s->title) {
-		_cleanup_free_ char *title = markup_text(&mrkdwn, v, s->title);
-
-		put(p, xasprintf("*%s*", title));
-	}
-	for (size_t k = 0; k < v->shown[i]; k++)
-		put(p, entry_text(v, &s->entries[k]));
-	put(p, markup_more(&mrkdwn, v, sink_more(v, i)));
-}
-
-static json_t *header_block(const char *title)
-{
-	const size_t n = unicode_cut(title, strlen(title), HEADER_MAX);
-
-	/* A header without a text is refused. */
-	return json_pack("{s:s, s:{s:s, s:s%, s:b}}", "type", "header", "text", "type", "plain_text", "text",
-			 n > 0 ? title : "-", n > 0 ? n : (size_t)1, "emoji", 0);
-}
-
-static json_t *context_block(const struct sink_view *v)
-{
-	_cleanup_free_ char *text = markup_text(&mrkdwn, v, v->doc->footer);
-
-	return json_pack("{s:s, s:[{s:s, s:s, s:b}]}", "type", "context", "elements", "type", "mrkdwn",
-			 "text", text, "verbatim", 1);
-}
-
-static char *render(const struct sink_view *v)
-{
-	_cleanup_free_ char *title = markup_title(v), *fallback = markup_text(&mrkdwn, v, title);
-	struct pack p = { .blocks = json_array() };
-
-	(void)json_array_append_new(p.blocks, header_block(title));
-	put(&p, markup_head(&mrkdwn, v));
-	for (size_t i = 0; i < v->sections; i++)
-		put_section(&p, v, i);
-	put(&p, markup_more(&mrkdwn, v, sink_more_sections(v)));
-	flush(&p);
-	if (v->doc->footer && *v->doc->footer)
-		(void)json_array_append_new(p.blocks, context_block(v));
-	const bool fits = !p.too_long && json_array_size(p.blocks) <= BLOCKS_MAX;
-	json_t *body = json_pack("{s:s, s:o}", "text", fallback, "blocks", p.blocks);
-
-	if (fits)
-		return sink_dump(body);
-	json_decref(body);
-	return NULL;
+	for (size_t i = json_array_size(blocks); i > 0; i--)
+		if (is_type(json_array_get(blocks, i - 1), "divider"))
+			(void)json_array_remove(blocks, i - 1);
+	return json_array_size(blocks) <= BLOCKS_MAX;
 }
 
 /* -- answers -- */
@@ -197,7 +124,7 @@ static bool interpret(const struct http_result *r, struct sink_answer *ret, char
 	const struct str word = str_trim((struct str){ r->body, r->body_len }, " \r\n");
 
 	*ret_text = xstrndup(word.p, word.n);
-	if (word.n == 0 || !markup_is_name(*ret_text, "_")) {
+	if (word.n == 0 || !card_is_name(*ret_text, "_")) {
 		free(TAKE_PTR(*ret_text));
 		return false;
 	}
@@ -213,8 +140,10 @@ const struct sink_ops sink_slack = {
 	.size_max = BODY_MAX,
 	.per_second = 1,
 	.per_minute = 60,
-	.forms = 1,
-	.content_type = "application/json; charset=utf-8",
-	.render = render,
+	.form = { { "sinks/slack", ESCAPE_SLACK } },
+	.has_code = true,
+	.mention = mention,
+	.string_max = TEXT_MAX,
+	.finish = finish,
 	.interpret = interpret,
 };

@@ -6,16 +6,10 @@
  * Its markdown is a subset that documents no escapes: what would be a mark is written as the full-width
  * character of the same look. There is no secret: whoever knows the address may send. */
 // SPDX-License-Identifier: Apache-2.0
-#include "reporter/sinks/sink.h"
-
-#include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/cleanup.h"
-#include "base/xalloc.h"
-#include "reporter/sinks/markup.h"
+#include "reporter/sinks/sink.h"
 
 #define CONTENT_MAX 4096u
 /* The content may take six times its bytes as JSON. */
@@ -27,43 +21,9 @@ static bool is_all(const char *who)
 	return strcasecmp(who + strspn(who, "@"), "all") == 0;
 }
 
-static bool mention(FILE *f, const char *who, bool trusted)
+static const char *mention(const char *who, bool trusted)
 {
-	if ((is_all(who) && !trusted) || !markup_is_name(who, "_-.@"))
-		return false;
-	(void)fprintf(f, "<@%s>", who);
-	return true;
-}
-
-static const struct markup markdown = {
-	.escapes = &markup_full_width,
-	.bold = "**",
-	.bold_end = "**",
-	.code = "`",
-	.code_end = "`",
-	.entry = "",
-	.line = "\n",
-	.gap = "\n",
-	.mention = mention,
-};
-
-static const char *const colours[TONE__MAX] = {
-	[TONE_GOOD] = "info",
-	[TONE_INFO] = "info",
-	[TONE_WARNING] = "warning",
-	[TONE_BAD] = "warning",
-};
-
-static char *render(const struct sink_view *v)
-{
-	_cleanup_free_ char *title = markup_title(v), *head = markup_text(&markdown, v, title),
-			    *rest = markup_document(&markdown, v);
-	_cleanup_free_ char *text =
-		xasprintf("### <font color=\"%s\">%s</font>\n%s", colours[v->doc->tone], head, rest);
-
-	if (strlen(text) > CONTENT_MAX)
-		return NULL;
-	return sink_dump(json_pack("{s:s, s:{s:s}}", "msgtype", "markdown", "markdown", "content", text));
+	return (is_all(who) && !trusted) || !card_is_name(who, "_-.@") ? NULL : "user";
 }
 
 static const struct sink_code codes[] = {
@@ -74,16 +34,14 @@ static const struct sink_code codes[] = {
 	{ 0, SINK_ACCEPTED, SINK_NO_CAUSE, 0, false },
 };
 
-static bool interpret(const struct http_result *r, struct sink_answer *ret, char **ret_text)
-{
-	return sink_read_code(r, "errcode", "errmsg", codes, ret, ret_text);
-}
-
 const struct sink_ops sink_wecom = {
 	.size_max = BODY_MAX,
 	.per_minute = 18, /* as we count; its minutes begin elsewhere */
-	.forms = 1,
-	.content_type = "application/json; charset=utf-8",
-	.render = render,
-	.interpret = interpret,
+	.form = { { "sinks/wecom", ESCAPE_FULL_WIDTH } },
+	.has_code = true,
+	.mention = mention,
+	.string_max = CONTENT_MAX,
+	.codes = codes,
+	.code_key = "errcode",
+	.text_key = "errmsg",
 };

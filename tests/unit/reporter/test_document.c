@@ -55,9 +55,11 @@ TEST(what_is_no_document_is_refused)
 	static const char *const bad[] = { "",
 					   "{",
 					   "[]",
-					   "{\"kind\":\"gossip\"}",
-					   "{\"kind\":\"report\",\"tone\":9}",
-					   "{\"kind\":\"report\",\"language\":-1}" };
+					   "{\"news\":\"gossip\",\"tone\":\"bad\",\"language\":\"en\"}",
+					   "{\"news\":\"report\",\"tone\":\"worst\",\"language\":\"en\"}",
+					   "{\"news\":\"report\",\"tone\":9,\"language\":\"en\"}",
+					   "{\"news\":\"report\",\"tone\":\"bad\",\"language\":\"la\"}",
+					   "{\"news\":\"report\",\"tone\":\"bad\"}" };
 	struct document d;
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
@@ -84,7 +86,7 @@ TEST(text_shows_all_that_people_read)
 	_cleanup_free_ char *text = document_to_text(&d);
 
 	ck_assert_str_eq(text, "需要处理\none line\n\n新出现\n- shop/web\n  many workloads fail\n"
-			       "  $ ops-pod-cleaner plan\n- …另有 7 项\n\nv1\n");
+			       "  $ ops-pod-cleaner plan\n- … 另有 7 项\n\nv1\n");
 	document_done(&d);
 }
 

@@ -121,7 +121,7 @@ static char *sample(size_t t)
 		str_list_add(&s.mentions, "all", 3);
 		sink_document(&d, l);
 		d.is_repeat = l == LANGUAGE_ZH;
-		for (unsigned form = 0; form < ops_of(t)->forms; form++) {
+		for (unsigned form = 0; form < sink_forms(ops_of(t)); form++) {
 			struct sink_request rq;
 			uint64_t left_out;
 
@@ -389,7 +389,7 @@ TEST_LOOP(any_document_fits_and_brings_no_marks, 0, 90)
 	seed = (uint64_t)_i * 7919 + 3;
 	random_document(&d);
 	for (size_t t = 0; t < N_TYPES; t++)
-		for (unsigned form = 0; form < ops_of(t)->forms; form++)
+		for (unsigned form = 0; form < sink_forms(ops_of(t)); form++)
 			check_body(t, &d, form);
 	check_others(&d);
 	document_done(&d);
