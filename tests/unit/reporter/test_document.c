@@ -85,7 +85,7 @@ TEST(text_shows_all_that_people_read)
 	make(&d);
 	_cleanup_free_ char *text = document_to_text(&d);
 
-	ck_assert_str_eq(text, "需要处理\none line\n\n新出现\n- shop/web\n  many workloads fail\n"
+	ck_assert_str_eq(text, "（可能重复）需要处理\none line\n\n新出现\n- shop/web\n  many workloads fail\n"
 			       "  $ ops-pod-cleaner plan\n- … 另有 7 项\n\nv1\n");
 	document_done(&d);
 }
