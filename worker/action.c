@@ -450,6 +450,11 @@ void action_start(struct action *a)
 	go_on(a, begin(a));
 }
 
+void action_go_on(struct action *a)
+{
+	go_on(a, STEP_FIRST);
+}
+
 void action_prefetch(struct action *a)
 {
 	a->prefetched = true;

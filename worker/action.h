@@ -24,6 +24,8 @@ void action_start(struct action *e);
 void action_prefetch(struct action *e);
 /* The grant, with the id that the action was made with. May call done(). */
 void action_granted(struct action *e, const struct msg_grant *grant);
+/* The time that it asked for (action_env.wait) has passed: it reads again from the beginning. */
+void action_go_on(struct action *e);
 /* A new generation of settings: judged by from now on. */
 void action_set_policy(struct action *e, const struct policy *policy);
 

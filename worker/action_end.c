@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
@@ -118,10 +119,16 @@ void action_forget(struct action *a)
 
 enum step_then action_again(struct action *a, enum outcome outcome, enum reason reason, const char *detail)
 {
-	if (++a->round >= ACTION_ROUNDS)
+	static const struct backoff_policy pauses = { .base_ms = 100, .cap_ms = 1600, .jitter = 0.2 };
+	const bool restores = a->grant.action == ACTION_RESTORE;
+
+	if (++a->round >= (restores ? ACTION_RESTORE_ROUNDS : ACTION_ROUNDS))
 		return action_end(a, outcome, reason, "%s", detail);
 	action_forget(a);
-	return STEP_FIRST;
+	if (!restores)
+		return STEP_FIRST;
+	a->env.wait(a->env.ctx, backoff_delay_ms(&pauses, a->round, backoff_random()));
+	return STEP_SENT;
 }
 
 int64_t action_now(const struct action *a)

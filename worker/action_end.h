@@ -17,7 +17,8 @@ enum step_then action_end_as_judged(struct action *a, enum outcome outcome);
 enum step_then action_refuse(struct action *a, const struct verdict *v);
 /* The object is gone or as wanted: GONE, or UNCONFIRMED when an earlier write of ours may have done it. */
 enum step_then action_gone(struct action *a, enum reason reason, const char *detail);
-/* Begin the reading again: STEP_FIRST; or end with this when there were enough rounds. */
+/* Begin the reading again: STEP_FIRST, or STEP_SENT for a restore, after a pause that grows; or end with this
+ * when there were enough rounds. */
 enum step_then action_again(struct action *a, enum outcome outcome, enum reason reason, const char *detail);
 
 /* Was an earlier write of ours possible, so that what is found may be its effect? */

@@ -12,6 +12,9 @@
 
 /* Times the whole reading is begun again: after a conflict, and when it took longer than ACTION_FRESH_MS. */
 #define ACTION_ROUNDS 3
+/* The same of a restore, which nobody nominates again: with a pause before each, 7 s in all. The status of a
+ * workload that was just scaled changes several times a second. */
+#define ACTION_RESTORE_ROUNDS 8
 /* What a write is based on may be this old. */
 #define ACTION_FRESH_MS 2000
 /* What a dry run may take; like a grant it has an end. */
@@ -26,6 +29,8 @@ struct action_env {
 	/* Send a request; on_done follows later, never from inside. */
 	struct http_request *(*start)(void *ctx, const struct http_call *call);
 	void (*cancel)(void *ctx, struct http_request *r);
+	/* Call action_go_on() once after ms, never from inside. */
+	void (*wait)(void *ctx, uint64_t ms);
 	/* The end: m is a RESULT. Called once, last; the action may be freed in it. */
 	void (*done)(void *ctx, const struct msg *m);
 	/* The server refused the credential (401). */

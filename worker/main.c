@@ -2,6 +2,7 @@
  * ended. It alone holds a credential that may write, and opens no file. */
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ struct job {
 	uint64_t id;           /* of its lease */
 	bool dry_run;          /* asked for by ... */
 	uint64_t conn;         /* ... this connection of the supervisor */
+	struct event *pause;   /* of its action; made when one is asked for */
 };
 
 struct worker {
@@ -145,6 +147,25 @@ static void action_done(void *ctx, const struct msg *m)
 		events_add(w->events, &event);
 }
 
+static void on_pause_end(evutil_socket_t fd, short what, void *arg)
+{
+	const struct job *job = arg;
+
+	(void)fd;
+	(void)what;
+	if (job->action)
+		action_go_on(job->action);
+}
+
+static void action_wait(void *ctx, uint64_t ms)
+{
+	struct job *job = ctx;
+
+	if (!job->pause)
+		job->pause = evtimer_new(process_base(job->worker->process), on_pause_end, job);
+	(void)evtimer_add(job->pause, CLOCK_TIMEVAL(ms));
+}
+
 static void access_answer(void *ctx, const struct msg *m)
 {
 	post(ctx, m);
@@ -195,6 +216,7 @@ static struct action *make_action(struct job *job, const struct msg_grant *g)
 	struct worker *w = job->worker;
 	const struct action_env env = { .start = action_http_start,
 					.cancel = http_cancel,
+					.wait = action_wait,
 					.done = action_done,
 					.credential = action_credential,
 					.unmarked = action_unmarked,
@@ -207,6 +229,8 @@ static struct action *make_action(struct job *job, const struct msg_grant *g)
 		  kv_s("namespace", g->ns), kv_s("pod", g->name), kv_s("uid", g->uid));
 	job->id = g->id;
 	job->dry_run = false;
+	if (job->pause) /* of an action that was given up */
+		(void)evtimer_del(job->pause);
 	job->action = action_new(&env, &w->now.policy, g);
 	return job->action;
 }
@@ -370,8 +394,11 @@ static void worker_on_done(struct process *p)
 
 	if (!w)
 		return;
-	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
+	for (size_t i = 0; i < WORKER_LEASES_MAX; i++) {
 		action_free(&w->jobs[i].action);
+		if (w->jobs[i].pause)
+			event_free(w->jobs[i].pause);
+	}
 	events_free(&w->events);
 	access_free(&w->access);
 	looks_free(&w->looks);

@@ -31,7 +31,7 @@ enum step_then {
 	STEP_FIRST, /* from the beginning: all is read again */
 	STEP_DOUBT, /* a write may have been carried out: with the step that looks */
 	STEP_END,   /* the result is complete */
-	STEP_SENT,  /* a request is under way */
+	STEP_SENT,  /* a request is under way, or a pause before the next round */
 };
 
 /* A 404 means that the object of the action is gone, where nothing else is said. */

@@ -1,6 +1,7 @@
 """Taking a scale-down back."""
 import contextlib
 import sqlite3
+import time
 
 from harness.objects import path_of, pod_path
 from harness.proxy import DROP
@@ -8,10 +9,10 @@ from harness.scenario import judge, scenario
 from harness.wait import until
 
 
-def scaled_down(t, kind="Deployment", replicas=2, leave=True, **more):
+def scaled_down(t, kind="Deployment", replicas=2, leave=True, proxy=None, **more):
     """(program, workload, id of the action) after it was scaled to 0, and its pods have left."""
     ns = t.ns()
-    program = t.run(image_pull=ns, hours="1s", **more)
+    program = t.run(proxy, image_pull=ns, hours="1s", **more)
     workload = t.objects.workload(kind, ns, replicas)
     workload.fail_to_pull()
     t.wait_write(workload)
@@ -66,6 +67,25 @@ def not_ours(t):
     answer = restore(program, str(number))
     assert "NotOurZero" in answer.stdout + answer.stderr, answer.stdout + answer.stderr
     assert not ups(t) and workload.wanted() == 0
+
+
+@scenario("restore/while-its-status-changes")
+def in_motion(t):
+    """Something writes to the workload before each read of its scale, then before each write, as controllers write its status: read again
+    after a pause, six times in a row, and put back once."""
+    proxy, touched = t.proxy(), []
+    program, workload, number = scaled_down(t, proxy=proxy)
+    path = path_of("Deployment", workload.ns, workload.name)
+
+    def touch(_):
+        touched.append(time.monotonic())
+        t.admin.patch(path, {"metadata": {"annotations": {"example.com/touched": str(len(touched))}}})
+    for hook in (("GET", f"{path}/scale$"), ("PATCH", f"{path}$")):
+        proxy.before(*hook, touch, times=6)
+    done = program.ask("restore", str(number), "--yes", timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(touched) == 12 and len(ups(t)) == 1 and workload.wanted() == 2, (len(touched), [str(r) for r in ups(t)])
+    assert touched[5] - touched[0] > 3, touched
 
 
 @scenario("restore/pods-of-before")

@@ -138,6 +138,17 @@ void fake_http_cancel(void *ctx, struct http_request *r)
 	wire.pending = false;
 }
 
+static bool pauses;
+
+static void fake_wait(void *ctx, uint64_t ms)
+{
+	(void)ctx;
+	ck_assert(!pauses && !wire.pending);
+	ck_assert_uint_lt(fake.n_pauses, 16);
+	fake.pauses[fake.n_pauses++] = ms;
+	pauses = true;
+}
+
 static void fake_done(void *ctx, const struct msg *m)
 {
 	struct action **e = ctx;
@@ -184,13 +195,20 @@ static void answer(void)
 	call.on_done(call.ctx, &r);
 }
 
+static struct action *action;
+
 void fake_drain(void)
 {
-	while (wire.pending)
-		answer();
+	while (wire.pending || pauses) {
+		if (!pauses) {
+			answer();
+			continue;
+		}
+		pauses = false;
+		clock_fake_advance((int64_t)fake.pauses[fake.n_pauses - 1]);
+		action_go_on(action);
+	}
 }
-
-static struct action *action;
 
 static const char *label_of(const json_t *meta)
 {
@@ -228,6 +246,7 @@ static void make_action(void)
 {
 	const struct action_env env = { .start = fake_http_start,
 					.cancel = fake_http_cancel,
+					.wait = fake_wait,
 					.done = fake_done,
 					.credential = fake_credential,
 					.unmarked = fake_unmarked,

@@ -41,6 +41,8 @@ extern struct fake {
 	size_t n_log;
 	int64_t slowness_ms; /* each answer takes this long */
 	unsigned credentials, unmarked, done;
+	uint64_t pauses[16]; /* ms */
+	size_t n_pauses;
 	struct msg_result result;
 	bool reported; /* and what */
 	struct object_event event;

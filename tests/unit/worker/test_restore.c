@@ -199,12 +199,45 @@ TEST(changed_between_the_reads)
 	RESULT(DONE, RESTORED);
 }
 
+/* As the status of a workload does while its last pods leave. */
+TEST(changes_for_a_while)
+{
+	on_workload("dep-1", "76", OURS_0);
+	fake.replies[fake.n_replies - 1].times = 6;
+	on("PATCH " PATH, 409, "{'kind':'Status','status':'Failure','code':409}")->times = 1;
+	go();
+	RESULT(DONE, RESTORED);
+	ck_assert_uint_eq(fake.n_pauses, 7);
+	ck_assert_uint_eq(fake.n_log, 6 * 2 + 2 * 4);
+}
+
+/* It ends while the grant holds, with pauses that grow. */
 TEST(changes_all_the_time)
 {
+	uint64_t sum = 0;
+
 	on_workload("dep-1", "76", OURS_0);
 	go();
 	RESULT(CONFLICT, PRECONDITION_FAILED);
-	ck_assert_uint_eq(fake.n_log, 6);
+	ck_assert_uint_eq(fake.n_log, 16);
+	ck_assert_uint_eq(fake.n_pauses, 7);
+	for (size_t i = 0; i < fake.n_pauses; i++) {
+		sum += fake.pauses[i];
+		ck_assert_uint_ge(fake.pauses[i], i < 4 ? UINT64_C(100) << i : 1600);
+	}
+	ck_assert_uint_ge(sum, 6000);
+	ck_assert_uint_le(sum, 8000);
+}
+
+/* Somebody else's 0 is found out as soon as both reads are of one version. */
+TEST(changes_for_a_while_and_is_not_ours)
+{
+	on_workload("dep-1", "77", ENTRY("kubectl", "", LIVE));
+	on_workload("dep-1", "76", OURS_0);
+	fake.replies[fake.n_replies - 1].times = 4;
+	go();
+	RESULT(REFUSED, NOT_OUR_ZERO);
+	ck_assert_uint_eq(fake.n_pauses, 4);
 }
 
 TEST(conflict)
