@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/backoff.h"
 
-#include <sys/random.h>
+#include "base/random.h"
 
 uint64_t backoff_delay_ms(const struct backoff_policy *p, unsigned failures, double rnd)
 {
@@ -19,6 +19,6 @@ double backoff_random(void)
 {
 	uint32_t r = 0;
 
-	(void)!getrandom(&r, sizeof(r), 0);
+	random_bytes(&r, sizeof(r));
 	return (double)r / 4294967296.0;
 }

@@ -27,12 +27,15 @@
 #define PART_SHIFT     '\x1d'
 #define KEY_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
 
-static char component[32] = "ops-pod-cleaner", cluster[64];
-static enum log_level threshold = LOG_LEVEL_INFO, override;
-static uint64_t override_until_ms; /* boot time; 0 = there is none */
-static bool as_json = true, as_parts, with_priority;
-static uint64_t dropped; /* lines that stderr did not take */
-static struct log_quota *charged;
+/* The log of a process. */
+static struct {
+	char component[32], cluster[64];
+	enum log_level threshold, override;
+	uint64_t override_until_ms; /* boot time; 0 = there is none */
+	bool as_json, as_parts, with_priority;
+	uint64_t dropped; /* lines that stderr did not take */
+	struct log_quota *charged;
+} self = { .component = "ops-pod-cleaner", .threshold = LOG_LEVEL_INFO, .as_json = true };
 static const char *const level_names[] = { "debug", "info", "warn", "error" };
 static const char kinds[] = { [LOG_KV_STR] = 's', [LOG_KV_U64] = 'u', [LOG_KV_I64] = 'i', '\0' };
 
@@ -81,9 +84,9 @@ static void put_pair(struct line *l, const struct log_kv *kv)
 {
 	char num[24];
 
-	put_str(l, as_json ? ",\"" : " ");
+	put_str(l, self.as_json ? ",\"" : " ");
 	put_str(l, kv->key);
-	put_str(l, as_json ? "\":" : "=");
+	put_str(l, self.as_json ? "\":" : "=");
 	switch (kv->kind) {
 	case LOG_KV_STR:
 		put_quoted(l, kv->v.s ? kv->v.s : "");
@@ -115,17 +118,17 @@ static void put_head(struct line *l, enum log_level level, const char *of, const
 					  3 }; /* LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERR of syslog(3) */
 	char when[RFC3339_MAX], head[192], text[VALUE_MAX * STR_ESCAPED_MAX + 1];
 
-	if (with_priority) {
+	if (self.with_priority) {
 		(void)snprintf(head, sizeof(head), "<%d>", priorities[level]);
 		put_str(l, head);
 	}
 	rfc3339_format(clock_wall_ms(), true, when);
 	(void)snprintf(head, sizeof(head),
-		       as_json ? "{\"time\":\"%s\",\"level\":\"%s\",\"component\":\"%s\",\"msg\":"
-			       : "%s %s %s: ",
+		       self.as_json ? "{\"time\":\"%s\",\"level\":\"%s\",\"component\":\"%s\",\"msg\":"
+				    : "%s %s %s: ",
 		       when, level_names[level], of);
 	put_str(l, head);
-	if (as_json)
+	if (self.as_json)
 		put_quoted(l, msg);
 	else
 		put(l, text, str_copy_printable(text, sizeof(text), msg, shown(msg)));
@@ -227,42 +230,42 @@ void log_init(const char *name)
 	const int level = text ? log_parse_level(text) : -1;
 
 	if (level >= 0)
-		threshold = (enum log_level)level;
-	(void)str_escape_json(component, sizeof(component), name, strlen(name));
-	as_json = format ? strcmp(format, "text") != 0 : !isatty(STDERR_FILENO);
-	as_parts = format && strcmp(format, LOG_FORMAT_OF_A_CHILD) == 0;
-	with_priority = is_journal();
+		self.threshold = (enum log_level)level;
+	(void)str_escape_json(self.component, sizeof(self.component), name, strlen(name));
+	self.as_json = format ? strcmp(format, "text") != 0 : !isatty(STDERR_FILENO);
+	self.as_parts = format && strcmp(format, LOG_FORMAT_OF_A_CHILD) == 0;
+	self.with_priority = is_journal();
 }
 
 void log_set_cluster(const char *name)
 {
-	(void)snprintf(cluster, sizeof(cluster), "%s", name ? name : "");
+	(void)snprintf(self.cluster, sizeof(self.cluster), "%s", name ? name : "");
 }
 
 void log_set_level(enum log_level level)
 {
-	threshold = level;
+	self.threshold = level;
 }
 
 void log_configure(enum log_level level, enum log_format format)
 {
 	if (!getenv("OPC_LOG_LEVEL"))
-		threshold = level;
+		self.threshold = level;
 	if (!getenv("OPC_LOG_FORMAT"))
-		as_json = format == LOG_FORMAT_AUTO ? !isatty(STDERR_FILENO) : format == LOG_FORMAT_JSON;
+		self.as_json = format == LOG_FORMAT_AUTO ? !isatty(STDERR_FILENO) : format == LOG_FORMAT_JSON;
 }
 
 void log_override_level(enum log_level level, uint64_t until_ms)
 {
-	override = level;
-	override_until_ms = until_ms;
+	self.override = level;
+	self.override_until_ms = until_ms;
 }
 
 static enum log_level level_now(void)
 {
-	if (override_until_ms && clock_boot_ms() >= override_until_ms)
-		override_until_ms = 0;
-	return override_until_ms ? override : threshold;
+	if (self.override_until_ms && clock_boot_ms() >= self.override_until_ms)
+		self.override_until_ms = 0;
+	return self.override_until_ms ? self.override : self.threshold;
 }
 
 /* Take it whole or not at all, now. */
@@ -282,7 +285,7 @@ static bool write_shown(enum log_level level, const char *of, const char *msg, c
 	put_head(&l, level, of, msg);
 	for (size_t i = 0; i < n; i++)
 		put_kv(&l, &kv[i]);
-	if (as_json)
+	if (self.as_json)
 		put_str(&l, "}");
 	return write_out(&l);
 }
@@ -300,19 +303,19 @@ static bool write_parts(enum log_level level, const char *msg, const struct log_
 static bool write_either(enum log_level level, const char *of, const char *msg, const struct log_kv *kv,
 			 size_t n)
 {
-	return as_parts ? write_parts(level, msg, kv, n) : write_shown(level, of, msg, kv, n);
+	return self.as_parts ? write_parts(level, msg, kv, n) : write_shown(level, of, msg, kv, n);
 }
 
 /* What is missing is counted, and told in its place as soon as a line is taken again. */
 static void write_line(enum log_level level, const char *of, const char *msg, const struct log_kv *kv,
 		       size_t n)
 {
-	if (dropped > 0 && write_either(LOG_LEVEL_WARN, component,
-					"lines of the log were dropped: they were not taken in time",
-					&kv_u("lines", dropped), 1))
-		dropped = 0;
-	if (dropped > 0 || !write_either(level, of, msg, kv, n))
-		dropped++;
+	if (self.dropped > 0 && write_either(LOG_LEVEL_WARN, self.component,
+					     "lines of the log were dropped: they were not taken in time",
+					     &kv_u("lines", self.dropped), 1))
+		self.dropped = 0;
+	if (self.dropped > 0 || !write_either(level, of, msg, kv, n))
+		self.dropped++;
 }
 
 static void write_own(enum log_level level, int err, const char *msg, const struct log_kv *kv, size_t n)
@@ -320,22 +323,22 @@ static void write_own(enum log_level level, int err, const char *msg, const stru
 	struct log_kv all[PAIRS_MAX];
 	size_t k = 0;
 
-	if (cluster[0])
-		all[k++] = kv_s("cluster", cluster);
+	if (self.cluster[0])
+		all[k++] = kv_s("cluster", self.cluster);
 	for (size_t i = 0; i < n && k < PAIRS_MAX - 1; i++)
 		all[k++] = kv[i];
 	if (err)
 		all[k++] = kv_s("error", strerrordesc_np(-err));
-	write_line(level, component, msg, all, k);
+	write_line(level, self.component, msg, all, k);
 }
 
 static bool may_write(void)
 {
 	static const struct bucket_size rate = { LOG_QUOTA_BURST, LOG_QUOTA_PERIOD_MS };
 
-	if (!charged || bucket_take(&charged->bucket, &rate, clock_boot_ms()))
+	if (!self.charged || bucket_take(&self.charged->bucket, &rate, clock_boot_ms()))
 		return true;
-	charged->left_out++;
+	self.charged->left_out++;
 	return false;
 }
 
@@ -365,9 +368,9 @@ void log_relay(const char *child, uint64_t pid, char *line)
 
 struct log_quota *log_charge(struct log_quota *q)
 {
-	struct log_quota *before = charged;
+	struct log_quota *before = self.charged;
 
-	charged = q;
+	self.charged = q;
 	return before;
 }
 

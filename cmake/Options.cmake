@@ -37,8 +37,12 @@ set(OPC_LIBEXECDIR ${CMAKE_BINARY_DIR}/libexec/ops-pod-cleaner)
 
 # opc_process(NAME SOURCES... LIBS...): one process, one executable in libexec.
 function(opc_process name)
-	cmake_parse_arguments(P "" "" "SOURCES;LIBS" ${ARGN})
+	cmake_parse_arguments(P "ROLE" "" "SOURCES;LIBS" ${ARGN})
 	add_executable(${name} ${P_SOURCES})
+	if(P_ROLE)  # its main.c holds the spec of the role, and process/main.c the program
+		target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/process/main.c)
+		target_compile_definitions(${name} PRIVATE OPC_ROLE_SPEC=${name}_spec)
+	endif()
 	target_link_libraries(${name} PRIVATE ${P_LIBS} opc_warnings opc_sanitize opc_harden)
 	set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${OPC_LIBEXECDIR})
 	install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/ops-pod-cleaner)

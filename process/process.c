@@ -6,25 +6,20 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
-#include "base/signals.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "build_id.h"
 #include "config/blob.h"
 #include "ipc/channel.h"
-#include "ipc/loop.h"
 #include "process/sandbox_ports.h"
 #include "base/memory.h"
 
@@ -35,7 +30,6 @@ bool evil_receives(const struct msg *m);
 const struct msg *evil_sends(const struct msg *m, struct msg *buf);
 #endif
 
-#define CHANNEL_FD   3
 #define HEARTBEAT_MS 2000
 /* Heartbeats until the memory of the start is given back, and then between two such acts. */
 #define TRIM_FIRST 2
@@ -51,7 +45,7 @@ struct process {
 	const struct process_spec *spec;
 	struct event_base *base;
 	struct channel *channel;
-	struct event *heartbeat, *sigterm;
+	struct event *heartbeat;
 	void *ctx;
 	int statm_fd; /* opened before the sandbox, read for heartbeats */
 	uint64_t cluster, number, instance, generation, prepared;
@@ -391,7 +385,7 @@ static void on_channel_drain(void *ctx, struct channel *c)
 
 static const struct channel_ops channel_ops = { on_channel_msg, on_channel_close, on_channel_drain };
 
-/* -- heartbeat and signals -- */
+/* -- heartbeat -- */
 
 static void trim(struct process *p)
 {
@@ -422,13 +416,6 @@ static void on_heartbeat(evutil_socket_t fd, short what, void *arg)
 		trim(p);
 }
 
-static void on_sigterm(evutil_socket_t fd, short what, void *arg)
-{
-	(void)fd;
-	(void)what;
-	process_drain(arg);
-}
-
 /* -- start and end -- */
 
 static void say_hello(struct process *p)
@@ -439,52 +426,33 @@ static void say_hello(struct process *p)
 	(void)process_send(p, &m);
 }
 
-static void process_init(struct process *p, const struct process_spec *spec)
+struct process *process_begin(struct event_base *base, int fd, const struct process_spec *spec)
 {
-	*p = (struct process){ .spec = spec, .cluster = CLUSTERS_MAX };
-	log_init(role_name(spec->role));
-	(void)prctl(PR_SET_NAME, role_name(spec->role), 0, 0, 0);
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	signals_ignore();
-	tzset(); /* reads its files now, not in the sandbox */
+	struct process *p = xcalloc(1, sizeof(*p));
+
+	*p = (struct process){ .spec = spec, .base = base, .cluster = CLUSTERS_MAX };
 	p->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-	p->base = loop_new();
-	if (!p->base)
-		abort();
-	p->channel = channel_new(p->base, CHANNEL_FD, spec->role, ROLE_SUPERVISOR, &channel_ops, p);
+	p->channel = channel_new(base, fd, spec->role, ROLE_SUPERVISOR, &channel_ops, p);
 	channel_set_phase(p->channel, PH_SETUP);
-	p->heartbeat = event_new(p->base, -1, EV_PERSIST, on_heartbeat, p);
-	p->sigterm = evsignal_new(p->base, SIGTERM, on_sigterm, p);
+	p->heartbeat = event_new(base, -1, EV_PERSIST, on_heartbeat, p);
 	(void)event_add(p->heartbeat, CLOCK_TIMEVAL(HEARTBEAT_MS));
-	(void)event_add(p->sigterm, NULL);
+	say_hello(p);
+	return p;
 }
 
-static void process_done(struct process *p)
+int process_end(struct process **pp)
 {
+	struct process *p = *pp;
+	const int code = p->code;
+
+	p->spec->on_done(p);
 	event_free(p->heartbeat);
-	event_free(p->sigterm);
 	channel_free(&p->channel);
-	event_base_free(p->base);
 	if (p->statm_fd >= 0)
 		(void)close(p->statm_fd);
 	settings_done(&p->next);
 	free(p->writable_dir);
-}
-
-int process_run(int argc, char **argv, const struct process_spec *spec)
-{
-	struct process p;
-
-	(void)argc;
-	if (fcntl(CHANNEL_FD, F_GETFD) < 0) {
-		(void)fprintf(stderr, "%s: is started by ops-pod-cleaner, not by hand\n", argv[0]);
-		return EXIT_CODE_USAGE;
-	}
-	memory_large_blocks_apart();
-	process_init(&p, spec);
-	say_hello(&p);
-	(void)event_base_dispatch(p.base);
-	spec->on_done(&p);
-	process_done(&p);
-	return p.code;
+	free(p);
+	*pp = NULL;
+	return code;
 }

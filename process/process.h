@@ -38,8 +38,11 @@ struct process_spec {
 	void (*on_done)(struct process *p);
 };
 
-/* Runs until the end; the return value is for main() to return. */
-int process_run(int argc, char **argv, const struct process_spec *spec);
+/* Say HELLO on fd, a channel to a supervisor that is owned from now on, and go on with what it sends as base
+ * runs. spec and base are borrowed. Changes nothing of the program itself: several may share one. */
+struct process *process_begin(struct event_base *base, int fd, const struct process_spec *spec);
+/* Release everything, after base has run or without. Returns the exit code. */
+int process_end(struct process **p);
 
 struct event_base *process_base(struct process *p);
 void *process_ctx(struct process *p);
@@ -61,7 +64,7 @@ int process_seal(struct process *p);
 void process_drain(struct process *p);
 /* Answer to on_drain: nothing is left but `left` things given up. The process then ends with 0. */
 void process_drained(struct process *p, uint64_t left);
-/* End the loop; process_run returns code after on_done. */
+/* End the loop; process_end() returns code. */
 void process_exit(struct process *p, int code);
 
 #endif

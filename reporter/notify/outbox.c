@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/cleanup.h"
+#include "base/random.h"
 
 #define WAS_STOPPED   "the program ended while it was on its way"
 #define TOO_MANY_WAIT "too many messages wait for this sink"
@@ -31,8 +31,7 @@ int outbox_put(struct db *db, const char *sink, const struct document *d)
 	uint64_t random[2];
 	char id[33];
 
-	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-		return -EIO;
+	random_bytes(random, sizeof(random));
 	(void)snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
 	return db_run(db_stmt(db, DB_OUTBOX_PUT, db_s("sink", sink), db_s("news", news_name(d->kind)),
 			      db_s("message_id", id), db_s("document", json)),

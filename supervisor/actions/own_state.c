@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/private_dir.h"
+#include "base/random.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "model/reasons.h"
@@ -34,12 +34,6 @@ struct own_state {
 };
 
 /* -- signatures -- */
-
-static void new_key(struct own_state *o)
-{
-	if (getrandom(o->key, sizeof(o->key), 0) != (ssize_t)sizeof(o->key))
-		abort(); /* the kernel has none: nothing could be signed */
-}
 
 /* With its type: a signature of the one kind is none of the other. */
 static void sign(const struct own_state *o, const struct msg *m, const char *cluster_name,
@@ -314,7 +308,7 @@ static void forget_all(struct own_state *o)
 	known_forget_all(o->known);
 	o->n_counts = 0;
 	o->floor = 0;
-	new_key(o);
+	random_bytes(o->key, sizeof(o->key));
 }
 
 /* What was paused is not known any more, so all is. */
@@ -399,7 +393,7 @@ struct own_state *own_state_new(struct pause_list *pauses)
 	struct own_state *o = xcalloc(1, sizeof(*o));
 
 	*o = (struct own_state){ .pauses = pauses, .lock_fd = -1, .known = known_new() };
-	new_key(o);
+	random_bytes(o->key, sizeof(o->key));
 	return o;
 }
 

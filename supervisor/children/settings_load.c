@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/backoff.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "build_id.h"
@@ -528,8 +528,7 @@ struct settings_load *settings_load_new(const struct child_env *env, struct chil
 	l->children = children;
 	l->argv = argv;
 	l->ops = ops;
-	if (getrandom(&l->instance, sizeof(l->instance), 0) != (ssize_t)sizeof(l->instance))
-		abort();
+	random_bytes(&l->instance, sizeof(l->instance));
 	return l;
 }
 

@@ -167,25 +167,14 @@ static int open_again(struct db *d, uint64_t max_bytes, char ret_text[static DB_
 
 /* -- the reporter -- */
 
-int reporter_main(int argc, char **argv);
-
-#define main                    reporter_main
 #define db_claim                claim
 #define db_open                 open_again
 #define db_close                release
 #define http_global_init()      ((void)0)
 #define http_take_system_ca(ca) ((void)(ca))
-#include "reporter/main.c"
+#include "reporter/reporter.c"
 
 /* -- instead of process/process.c -- */
-
-int process_run(int argc, char **argv, const struct process_spec *spec)
-{
-	(void)argc;
-	(void)argv;
-	on_stage.spec = spec;
-	return 0;
-}
 
 struct event_base *process_base(struct process *p)
 {
@@ -354,7 +343,7 @@ void reporter_stage_start(const struct reporter_stage_options *o, struct setting
 		configure_sqlite();
 	on_stage = (struct process){ .o = *o };
 	on_stage.base = event_base_new();
-	(void)reporter_main(0, NULL);
+	on_stage.spec = &reporter_spec;
 	if (on_stage.spec->on_start(&on_stage, s) < 0 || on_stage.spec->on_confined(&on_stage) < 0)
 		on_stage.ended = true;
 	else

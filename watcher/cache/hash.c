@@ -4,13 +4,14 @@
 
 #include <endian.h>
 #include <string.h>
-#include <sys/random.h>
+
+#include "base/random.h"
 
 struct hash_seed hash_seed_new(void)
 {
-	struct hash_seed s = { 0x736f6d6570736575u, 0x646f72616e646f6du };
+	struct hash_seed s;
 
-	(void)!getrandom(&s, sizeof(s), 0);
+	random_bytes(&s, sizeof(s));
 	return s;
 }
 

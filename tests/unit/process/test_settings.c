@@ -146,12 +146,16 @@ static int runs(void (*what)(void))
 					   .on_msg = on_msg,
 					   .on_drain = on_end,
 					   .on_done = on_end };
-	char name[] = "worker", *argv[] = { name, NULL };
 
 	script = what;
-	if (fcntl(3, F_GETFD) < 0) /* where the channel would be; libcheck may have it */
-		ck_assert_int_eq(dup2(STDERR_FILENO, 3), 3);
-	return process_run(1, argv, &spec);
+	struct event_base *base = event_base_new();
+	struct process *p = process_begin(base, -1, &spec);
+
+	(void)event_base_dispatch(base);
+	const int code = process_end(&p);
+
+	event_base_free(base);
+	return code;
 }
 
 /* -- steps -- */

@@ -14,15 +14,14 @@
 #include "process/cluster_endpoint.h"
 #include "process/meter.h"
 #include "process/process.h"
+#include "worker/worker.h"
 #include "tests/suite.h"
 
 #define BOOT UINT64_C(5000000)
 
-int worker_main(int argc, char **argv); /* main() of worker/main.c */
-
 /* -- what is played: the process, whose loop is the test; the server, which answers when it is told to -- */
 
-static const struct process_spec *spec;
+static const struct process_spec *const spec = &worker_spec;
 static void *process_context;
 static struct msg sent[64];
 static size_t n_sent;
@@ -33,14 +32,6 @@ static struct {
 	bool pending;
 } calls[64];
 static size_t n_calls;
-
-int process_run(int argc, char **argv, const struct process_spec *s)
-{
-	(void)argc;
-	(void)argv;
-	spec = s;
-	return 0;
-}
 
 void *process_ctx(struct process *p)
 {
@@ -201,14 +192,12 @@ static void set_up(void)
 {
 	_cleanup_(settings_done) struct settings s;
 	const char *why = NULL;
-	char name[] = "worker", *argv[] = { name, NULL };
 
 	clock_fake_set(INT64_C(1790000000000), BOOT);
 	settings_init(&s);
 	s.cluster.server = xstrdup("https://127.0.0.1:6443");
 	s.policy.duty[DUTY_EVICTED].enable = true;
 	str_list_add(&s.policy.duty[DUTY_EVICTED].namespaces, "*", 1);
-	ck_assert_int_eq(worker_main(1, argv), 0);
 	ck_assert_int_eq(spec->check_settings(&s, &why), 0);
 	ck_assert_int_eq(spec->on_start(NULL, &s), 0);
 }

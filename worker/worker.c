@@ -1,6 +1,8 @@
-/* main.c - the worker: takes grants from the supervisor, a few at a time, carries them out, says how each
+/* worker.c - the worker: takes grants from the supervisor, a few at a time, carries them out, says how each
  * ended. It alone holds a credential that may write, and opens no file. */
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/worker.h"
+
 #include <errno.h>
 #include <event2/event.h>
 #include <stdlib.h>
@@ -13,7 +15,6 @@
 #include "http/global.h"
 #include "process/cluster_endpoint.h"
 #include "process/meter.h"
-#include "process/process.h"
 #include "worker/access.h"
 #include "worker/action.h"
 #include "worker/action_event.h"
@@ -410,15 +411,12 @@ static void worker_on_done(struct process *p)
 	free(w);
 }
 
-int main(int argc, char **argv)
-{
-	static const struct process_spec spec = { .role = ROLE_WORKER,
-						  .check_settings = worker_check_settings,
-						  .on_commit = worker_on_commit,
-						  .on_start = worker_on_start,
-						  .on_msg = worker_on_msg,
-						  .on_drain = worker_on_drain,
-						  .on_done = worker_on_done };
-
-	return process_run(argc, argv, &spec);
-}
+const struct process_spec worker_spec = {
+	.role = ROLE_WORKER,
+	.check_settings = worker_check_settings,
+	.on_commit = worker_on_commit,
+	.on_start = worker_on_start,
+	.on_msg = worker_on_msg,
+	.on_drain = worker_on_drain,
+	.on_done = worker_on_done,
+};

@@ -1,6 +1,8 @@
-/* main.c - the reporter: wires history, digest, what people are told, metrics and the listener to the channel
- * and the loop. Of the digest: questions to the watchers, and how runs ended into log and metrics. */
+/* reporter.c - the reporter: wires history, digest, what people are told, metrics and the listener to the
+ * channel and the loop. Of the digest: questions to the watchers, and how runs ended into log and metrics. */
 // SPDX-License-Identifier: Apache-2.0
+#include "reporter/reporter.h"
+
 #include <errno.h>
 #include <event2/event.h>
 #include <stdio.h>
@@ -408,21 +410,16 @@ static void on_done(struct process *p)
 	free(r);
 }
 
-int main(int argc, char **argv)
-{
-	static const struct process_spec spec = {
-		.role = ROLE_REPORTER,
-		.check_settings = check_settings,
-		.on_commit = on_commit,
-		.on_start = on_start,
-		.on_confined = on_confined,
-		.on_ready = on_ready,
-		.on_msg = on_msg,
-		.on_trim = on_trim,
-		.on_room = on_room,
-		.on_drain = on_drain,
-		.on_done = on_done,
-	};
-
-	return process_run(argc, argv, &spec);
-}
+const struct process_spec reporter_spec = {
+	.role = ROLE_REPORTER,
+	.check_settings = check_settings,
+	.on_commit = on_commit,
+	.on_start = on_start,
+	.on_confined = on_confined,
+	.on_ready = on_ready,
+	.on_msg = on_msg,
+	.on_trim = on_trim,
+	.on_room = on_room,
+	.on_drain = on_drain,
+	.on_done = on_done,
+};

@@ -1,10 +1,11 @@
-/* main.c - the watcher: one cluster's cache and judgement. It reads the API server, nominates, and never
+/* watcher.c - the watcher: one cluster's cache and judgement. It reads the API server, nominates, and never
  * writes, except its own Lease. Here it is only wired to its process. */
 // SPDX-License-Identifier: Apache-2.0
+#include "watcher/watcher.h"
+
 #include <errno.h>
 
 #include "http/global.h"
-#include "process/process.h"
 #include "watcher/cluster_watch.h"
 
 static int on_send(void *ctx, const struct msg *m)
@@ -75,19 +76,14 @@ static void on_done(struct process *p)
 	cluster_watch_free(&w);
 }
 
-int main(int argc, char **argv)
-{
-	static const struct process_spec spec = {
-		.role = ROLE_WATCHER,
-		.check_settings = check_settings,
-		.on_commit = on_commit,
-		.on_start = on_start,
-		.on_ready = on_ready,
-		.on_msg = on_msg,
-		.on_room = on_room,
-		.on_drain = on_drain,
-		.on_done = on_done,
-	};
-
-	return process_run(argc, argv, &spec);
-}
+const struct process_spec watcher_spec = {
+	.role = ROLE_WATCHER,
+	.check_settings = check_settings,
+	.on_commit = on_commit,
+	.on_start = on_start,
+	.on_ready = on_ready,
+	.on_msg = on_msg,
+	.on_room = on_room,
+	.on_drain = on_drain,
+	.on_done = on_done,
+};
