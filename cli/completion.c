@@ -1,191 +1,87 @@
-/* completion.c - `completion`: scripts that complete the command line, from the tables that print help.
- * Sources: bash(1), Programmable Completion; zshcompsys(1), _arguments; fish complete(1). */
+/* completion.c - `completion`: scripts that complete the command line, from the tables that print help and
+ * the templates of text/templates/completion. Sources: bash(1), Programmable Completion; zshcompsys(1),
+ * _arguments; fish complete(1). */
 // SPDX-License-Identifier: Apache-2.0
-#include <stdbool.h>
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/exit.h"
+#include "base/xalloc.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/view/template.h"
 
-/* Does the option name a file or folder? */
-static bool is_path(const struct option_shape *s)
+static char *append(char *to, const char *word, size_t n)
 {
-	static const char *const names[] = { "FILE", "PATH", "DIR" };
+	_cleanup_free_ char *before = to;
 
-	for (size_t i = 0; s->argument && i < ARRAY_SIZE(names); i++)
-		if (strcmp(s->argument, names[i]) == 0)
-			return true;
-	return false;
+	return xasprintf("%s%s%.*s", before, *before ? " " : "", (int)n, word);
 }
 
-/* In single quotes of a shell; the characters of `also` are escaped by a backslash, too. */
-static void print_quoted(const char *text, const char *also)
+static json_t *option_values(enum option_id id, const char *help)
 {
-	for (; *text; text++)
-		if (*text == '\'')
-			printf("'\\''");
-		else
-			printf("%s%c", strchr(also, *text) ? "\\" : "", *text);
-}
-
-static void print_values(const struct option_shape *s)
-{
+	const struct option_shape s = options_shape(id);
+	const bool path = s.argument && strstr("FILE PATH DIR", s.argument);
+	const char letter[] = { s.letter, '\0' };
+	_cleanup_free_ char *values = xstrdup("");
 	const char *value;
 
-	for (int i = 0; s->value_at && (value = s->value_at(i)); i++)
-		printf("%s%s", i ? " " : "", value);
+	for (int i = 0; s.value_at && (value = s.value_at(i)); i++)
+		values = append(values, value, strlen(value));
+	return json_pack("{s:s, s:s, s:s, s:b, s:s, s:s}", "option", s.name, "letter", letter, "argument",
+			 s.argument ? s.argument : "", "path", path, "values", values, "help", help);
 }
 
-static const struct command *shown_at(size_t *i)
+/* The words of a command's usage that stand for themselves: "check FILE | print FILE" -> "check print". */
+static char *words_of(const char *usage)
 {
-	const struct command *c;
+	char *words = xstrdup("");
 
-	while ((c = command_at((*i)++)))
-		if (!c->hidden)
-			return c;
-	return NULL;
-}
-
-/* The words of a command's usage that stand for themselves: "check FILE | print FILE" -> check, print. */
-static void print_words(const char *usage)
-{
 	for (size_t n; *usage; usage += n) {
 		usage += strspn(usage, " |[]/");
 		n = strcspn(usage, " |[]/");
 		if (n > 1 && usage[0] >= 'a' && usage[0] <= 'z' && strncmp(usage, "options", n) != 0)
-			printf(" %.*s", (int)n, usage);
+			words = append(words, usage, n);
 	}
+	return words;
 }
 
-/* -- bash -- */
-
-static void bash_values(void)
+static json_t *command_values(const struct command *c)
 {
-	for (int id = 0; id < OPTION__MAX; id++) {
-		const struct option_shape s = options_shape((enum option_id)id);
+	_cleanup_free_ char *words = words_of(c->usage);
+	json_t *options = json_array();
 
-		if (!s.argument)
-			continue;
-		printf("\t--%s", s.name);
-		if (s.letter)
-			printf("|-%c", s.letter);
-		printf(") COMPREPLY=($(compgen %s\"", is_path(&s) ? "-f -W " : "-W ");
-		print_values(&s);
-		printf("\" -- \"$cur\")); return ;;\n");
-	}
+	for (const struct option_use *use = c->options; use->help; use++)
+		json_array_append_new(options, option_values(use->id, use->help));
+	return json_pack("{s:s, s:s, s:s, s:o}", "command", c->name, "summary", c->summary, "words", words,
+			 "options", options);
 }
 
-static void bash(void)
+static json_t *values_of_all(void)
 {
+	json_t *commands = json_array(), *options = json_array();
 	const struct command *c;
 
-	printf("_ops_pod_cleaner() {\n"
-	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\n"
-	       "\tcase $prev in\n");
-	bash_values();
-	printf("\tesac\n\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\twords='");
-	for (size_t i = 0; (c = shown_at(&i));)
-		printf("%s ", c->name);
-	printf("--help'\n\telse\n\t\tcase ${COMP_WORDS[1]} in\n");
-	for (size_t i = 0; (c = shown_at(&i));) {
-		printf("\t\t%s) words='--help", c->name);
-		print_words(c->usage);
-		for (const struct option_use *use = c->options; use->help; use++)
-			printf(" --%s", options_shape(use->id).name);
-		printf("' ;;\n");
-	}
-	printf("\t\tesac\n\tfi\n"
-	       "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-	       "}\n"
-	       "complete -o default -F _ops_pod_cleaner ops-pod-cleaner\n");
-}
-
-/* -- zsh -- */
-
-static void zsh_option(const struct option_use *use)
-{
-	const struct option_shape s = options_shape(use->id);
-
-	printf(" \\\n\t\t\t'--%s[", s.name);
-	print_quoted(use->help, "[]:");
-	printf("]");
-	if (s.argument)
-		printf(":%s:%s", s.argument, is_path(&s) ? "_files" : "");
-	if (s.value_at) {
-		printf("(");
-		print_values(&s);
-		printf(")");
-	}
-	printf("'");
-}
-
-static void zsh(void)
-{
-	const struct command *c;
-
-	printf("#compdef ops-pod-cleaner\n\nlocal -a commands\ncommands=(\n");
-	for (size_t i = 0; (c = shown_at(&i));) {
-		printf("\t'%s:", c->name);
-		print_quoted(c->summary, ":");
-		printf("'\n");
-	}
-	printf(")\nif (( CURRENT == 2 )); then\n\t_describe command commands\nelse\n\tcase $words[2] in\n");
-	for (size_t i = 0; (c = shown_at(&i));) {
-		printf("\t%s) _arguments -s '--help[list the options]'", c->name);
-		for (const struct option_use *use = c->options; use->help; use++)
-			zsh_option(use);
-		printf(" \\\n\t\t\t'*:argument:_default' ;;\n");
-	}
-	printf("\tesac\nfi\n");
-}
-
-/* -- fish -- */
-
-static void fish_option(const struct command *c, const struct option_use *use)
-{
-	const struct option_shape s = options_shape(use->id);
-
-	printf("complete -c ops-pod-cleaner -n '__fish_seen_subcommand_from %s' -l %s", c->name, s.name);
-	if (s.letter)
-		printf(" -s %c", s.letter);
-	if (s.argument)
-		printf(" %s", is_path(&s) ? "-rF" : "-x");
-	if (s.value_at) {
-		printf(" -a '");
-		print_values(&s);
-		printf("'");
-	}
-	printf(" -d '");
-	print_quoted(use->help, "");
-	printf("'\n");
-}
-
-static void fish(void)
-{
-	const struct command *c;
-
-	for (size_t i = 0; (c = shown_at(&i));) {
-		printf("complete -c ops-pod-cleaner -n __fish_use_subcommand -f -a %s -d '", c->name);
-		print_quoted(c->summary, "");
-		printf("'\n");
-		for (const struct option_use *use = c->options; use->help; use++)
-			fish_option(c, use);
-	}
+	for (size_t i = 0; (c = command_at(i)); i++)
+		if (!c->hidden)
+			json_array_append_new(commands, command_values(c));
+	for (int id = 0; id < OPTION__MAX; id++)
+		json_array_append_new(options, option_values((enum option_id)id, ""));
+	return json_pack("{s:o, s:o}", "commands", commands, "allOptions", options);
 }
 
 int command_completion(const struct options *o)
 {
-	static const struct {
-		const char *shell;
-		void (*print)(void);
-	} shells[] = { { "bash", bash }, { "zsh", zsh }, { "fish", fish } };
+	static const char *const shells[][2] = { { "bash", "" }, { "zsh", "[]:" }, { "fish", "" } };
 
 	for (size_t i = 0; o->n_args == 1 && i < ARRAY_SIZE(shells); i++)
-		if (strcmp(o->args[0], shells[i].shell) == 0) {
-			shells[i].print();
+		if (strcmp(o->args[0], shells[i][0]) == 0) {
+			_cleanup_free_ char *name = xconcat("completion/", shells[i][0], NULL);
+
+			template_print(name, shells[i][1], values_of_all());
 			return EXIT_CODE_OK;
 		}
 	return command_misuse(o, "%s", TEXT(COMPLETION_NEEDS));

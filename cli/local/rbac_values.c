@@ -1,0 +1,322 @@
+/* rbac_values.c - see rbac_values.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/local/rbac_values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "cli/local/cel.h"
+#include "config/config.h"
+#include "model/object_events.h"
+#include "model/reasons.h"
+
+#define INDENT "        " /* of an expression in admission.yaml */
+/* A worker's clock may be so much ahead of the server's, and both count whole seconds. */
+#define SLACK_MS 5000
+
+/* -- one value -- */
+
+struct value {
+	FILE *f;
+	char *text;
+	size_t n;
+};
+
+static FILE *begin(struct value *v)
+{
+	return v->f = open_memstream(&v->text, &v->n);
+}
+
+/* Set key to what was printed since begin(). */
+static void end(struct value *v, json_t *to, const char *key)
+{
+	char *all = xstrdup("");
+
+	(void)fclose(v->f);
+	for (char *rest = v->text, *line; (line = strsep(&rest, "\n"));) {
+		char *longer = xconcat(all, *all ? "\n" INDENT : "", line, NULL);
+
+		free(all);
+		all = longer;
+	}
+	json_object_set_new(to, key, json_string(all));
+	free(all);
+	free(v->text);
+}
+
+static void set_list(json_t *to, const char *key, const struct str_list *l)
+{
+	struct value v;
+
+	cel_list(begin(&v), l);
+	end(&v, to, key);
+}
+
+/* -- duties -- */
+
+/* What a duty may delete or suspend: the widest of its settings and of all overrides. */
+struct limits {
+	bool jobs, bare, fresh_attempt;
+	int64_t suspend_after_ms; /* the shortest; 0: it suspends nothing */
+	struct str_list status, phases;
+};
+
+static void add_texts(struct str_list *to, const struct str_list *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		if (!str_list_has(to, STR_C(from->v[i])))
+			str_list_add(to, from->v[i], strlen(from->v[i]));
+}
+
+static void add_limits(struct limits *l, const struct duty_policy *dp)
+{
+	if (!dp->enable)
+		return;
+	l->jobs = l->jobs || dp->include_jobs;
+	l->bare = l->bare || dp->include_bare_pods;
+	l->fresh_attempt = l->fresh_attempt || dp->fresh_attempt_ms > 0;
+	if (dp->suspend_jobs && (l->suspend_after_ms == 0 || dp->hours_ms < l->suspend_after_ms))
+		l->suspend_after_ms = dp->hours_ms;
+	add_texts(&l->status, &dp->status);
+	add_texts(&l->phases, &dp->phases);
+}
+
+static struct limits limits_of(const struct policy *p, enum duty d)
+{
+	struct limits l = { 0 };
+
+	add_limits(&l, &p->duty[d]);
+	for (size_t i = 0; i < p->n_overrides; i++)
+		add_limits(&l, &p->overrides[i].duty[d]);
+	return l;
+}
+
+static bool works(const struct policy *p, enum duty d)
+{
+	return duty_acts(d) && policy_enables(p, d);
+}
+
+static json_t *duty_values(const struct policy *p, enum duty d)
+{
+	struct limits l = limits_of(p, d);
+	const bool pod = action_desc(duty_desc(d)->action)->target == TARGET_POD;
+	json_t *duty = json_pack("{s:s, s:b, s:b, s:b, s:b, s:b, s:b}", "duty", duty_name(d), duty_name(d), 1,
+				 "deletes", pod || l.fresh_attempt, "scalesDown", !pod, "jobs", l.jobs,
+				 "bare", l.bare, "anyStatus", str_list_has(&l.status, STR_LIT("*")));
+	struct value v;
+
+	cel_named(begin(&v), &p->duty[d].namespaces);
+	end(&v, duty, "named");
+	cel_in_namespaces(begin(&v), &p->duty[d].namespaces);
+	end(&v, duty, "in");
+	set_list(duty, "status", &l.status);
+	set_list(duty, "phases", &l.phases);
+	cel_matches_any(begin(&v), "oldObject.?status.?reason.orValue('')", &l.status);
+	end(&v, duty, "podStatus");
+	cel_matches_any(begin(&v), "c.?state.?terminated.?reason.orValue('')", &l.status);
+	end(&v, duty, "containerStatus");
+	str_list_done(&l.status);
+	str_list_done(&l.phases);
+	return duty;
+}
+
+static void set_duties(json_t *to, const struct policy *p)
+{
+	struct limits l = limits_of(p, DUTY_IMAGE_PULL);
+	json_t *duties = json_array();
+
+	for (enum duty d = 0; d < DUTY__MAX; d++)
+		if (works(p, d))
+			json_array_append_new(duties, duty_values(p, d));
+	json_object_set_new(to, "duties", duties);
+	json_object_set_new(
+		to, "suspendAfter",
+		json_integer(l.suspend_after_ms > SLACK_MS ? (l.suspend_after_ms - SLACK_MS) / 1000 : 0));
+	str_list_done(&l.status);
+	str_list_done(&l.phases);
+}
+
+/* -- kinds -- */
+
+/* Set key to a list: first, then "UPDATE apps/deployments/scale" for every kind of the set. */
+static void set_requests(json_t *to, const char *key, const struct rbac_request *q, enum right_set set,
+			 const char *behind, const char *first)
+{
+	struct value v;
+	FILE *f = begin(&v);
+	const struct kind_desc *k;
+	const char *comma = *first ? ", " : "";
+
+	(void)fprintf(f, "[%s", first);
+	for (size_t i = 0; (k = rbac_kind_of(q, i)); i++)
+		if (right_is_for(set, k)) {
+			(void)fprintf(f, "%s'UPDATE %s%s%s%s'", comma, k->group, *k->group ? "/" : "",
+				      k->resource, behind);
+			comma = ",\n";
+		}
+	(void)fputs("]", f);
+	end(&v, to, key);
+}
+
+static void set_whats(json_t *to, const struct rbac_request *q)
+{
+	const struct policy *p = &q->config->settings.policy;
+	const bool scales = works(p, DUTY_IMAGE_PULL) || works(p, DUTY_CRASH_LOOP);
+	const bool announces = q->needs & NEED_ANNOUNCES;
+	const struct {
+		const char *name;
+		enum right_set set;
+		const char *behind, *first;
+		bool any;
+	} lists[] = {
+		{ "scales", SET_SCALES, "/scale", "", scales },
+		{ "byScale", SET_BY_SCALE, "/scale", "", scales },
+		{ "wholes", SET_WHOLES, "", "", scales },
+		{ "others", SET_BY_SCALE, "", "", scales },
+		{ "suspended", q->needs & NEED_SUSPENDS_CRON ? SET_SUSPENDS : SET_SUSPENDS_JOB, "", "",
+		  q->needs & NEED_SUSPENDS },
+		{ "annotates", SET_SCALES, "", announces ? "'UPDATE pods'" : "", scales || announces },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		if (lists[i].any)
+			set_requests(to, lists[i].name, q, lists[i].set, lists[i].behind, lists[i].first);
+		else
+			json_object_set_new(to, lists[i].name, json_string("[]"));
+	json_object_set_new(to, "suspends", json_boolean(q->needs & NEED_SUSPENDS));
+}
+
+/* "apps/Deployment": the kinds of the groups of Kubernetes about which there may be an Event. */
+static void set_subjects(json_t *to)
+{
+	struct value v;
+	FILE *f = begin(&v);
+	const struct kind_desc *k;
+
+	(void)fputs("['/Pod'", f);
+	for (size_t i = 0; (k = kind_at(i)); i++)
+		if (k->namespaced)
+			(void)fprintf(f, ",\n'%s/%s'", k->group, k->kind);
+	(void)fputs("]", f);
+	end(&v, to, "subjects");
+}
+
+static void add_code(struct str_list *to, const char *code)
+{
+	if (*code && !str_list_has(to, STR_C(code)))
+		str_list_add(to, code, strlen(code));
+}
+
+/* Of the Events that worker/action_event.c makes. */
+static void set_reasons(json_t *to)
+{
+	struct str_list codes = { 0 };
+
+	for (int i = 0; i < OBJECT_EVENT__MAX; i++) {
+		add_code(&codes, object_event_desc((enum object_event_id)i)->done);
+		add_code(&codes, object_event_desc((enum object_event_id)i)->will);
+	}
+	for (int i = 0; i < REASON__MAX; i++)
+		if (reason_desc((enum reason)i)->event == REASON_EVENT_WARNING)
+			add_code(&codes, reason_code((enum reason)i));
+	set_list(to, "reasons", &codes);
+	str_list_done(&codes);
+}
+
+/* -- roles -- */
+
+static json_t *rule(const struct right_desc *r, const char *group, const char *resources)
+{
+	return json_pack("{s:s, s:s, s:s}", "group", *group ? group : "\"\"", "resources", resources, "verbs",
+			 r->verbs);
+}
+
+/* One rule for each group, at the first of its kinds. */
+static void add_kinds(json_t *rules, const struct rbac_request *q, const struct right_desc *r)
+{
+	const struct kind_desc *k, *other;
+
+	for (size_t i = 0; (k = rbac_kind_of(q, i)); i++) {
+		_cleanup_free_ char *list = xstrdup("");
+		bool first = true;
+
+		for (size_t j = 0; (other = rbac_kind_of(q, j)); j++) {
+			if (!right_is_for(r->set, other) || strcmp(other->group, k->group) != 0)
+				continue;
+			first = first && j >= i;
+			char *longer = xconcat(list, *list ? ", " : "", other->resource, r->resources, NULL);
+
+			free(list);
+			list = longer;
+		}
+		if (first && right_is_for(r->set, k))
+			json_array_append_new(rules, rule(r, k->group, list));
+	}
+}
+
+static void add_right(json_t *rules, const struct rbac_request *q, const struct right_desc *r)
+{
+	const size_t n = json_array_size(rules);
+
+	if (r->set == SET_ONE)
+		json_array_append_new(rules, rule(r, r->group, r->resources));
+	else
+		add_kinds(rules, q, r);
+	if (r->why && json_array_size(rules) == n)
+		json_array_append_new(rules, json_object()); /* the reason alone */
+	if (r->why)
+		json_object_set_new(json_array_get(rules, n), "why", json_string(r->why));
+	if (r->needs == NEED_ELECTION_NAMED)
+		json_object_set_new(json_array_get(rules, n), "lease",
+				    json_string(q->config->settings.lease_name));
+}
+
+static json_t *role_values(const struct rbac_request *q, enum right_role role)
+{
+	const struct role_desc *desc = role_of(role);
+	const char *ns = desc->scope == SCOPE_HOME     ? rbac_lease_namespace(q)
+			 : desc->scope == SCOPE_SPREAD ? q->o->ns
+						       : NULL;
+	json_t *rules = json_array();
+	const struct right_desc *r;
+
+	for (size_t i = 0; (r = right_at(i)); i++)
+		if (r->role == role && rbac_needs_right(q, r))
+			add_right(rules, q, r);
+	return json_pack("{s:s, s:s*, s:b, s:b, s:b, s:b, s:o}", "role", desc->name, "namespace", ns,
+			 "atHome", desc->scope == SCOPE_HOME, "guarded", desc->bound == BOUND_GUARDED,
+			 "reads", desc->account != ACCOUNT_WRITER, "writes", desc->account != ACCOUNT_READER,
+			 "rules", rules);
+}
+
+json_t *rbac_values(const struct rbac_request *q)
+{
+	const struct policy *p = &q->config->settings.policy;
+	const char *writer =
+		q->o->writer ? q->o->writer : "system:serviceaccount:" RBAC_HOME ":ops-pod-cleaner-writer";
+	json_t *roles = json_array();
+	json_t *all = json_pack("{s:s, s:s*, s:o}", "home", RBAC_HOME, "user", q->o->writer, "roles", roles);
+	struct value v;
+
+	for (int i = 0; i < ROLE_OF__MAX; i++) {
+		json_t *role = role_values(q, (enum right_role)i);
+
+		if (json_array_size(json_object_get(role, "rules")) > 0)
+			json_array_append(roles, role);
+		json_decref(role);
+	}
+	cel_string(begin(&v), STR_C(writer));
+	end(&v, all, "writer");
+	cel_in_namespaces(begin(&v), &p->exclude_namespaces);
+	end(&v, all, "excluded");
+	cel_in_namespaces(begin(&v), &p->default_exclude_namespaces);
+	end(&v, all, "protected");
+	set_list(all, "allowed", &q->annotations);
+	set_whats(all, q);
+	set_subjects(all);
+	set_reasons(all);
+	set_duties(all, p);
+	return all;
+}
