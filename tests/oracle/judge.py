@@ -296,7 +296,7 @@ def judge_scale(request, world, policy):
         return f"pods of it are Ready: {', '.join(ready)}"
     crash_loop = why_not_crash_loop(request, pods, policy)
     image_pull = why_not_image_pull(request, world, pods, policy)
-    return scaler_from_zero(request.uid, world) or (f"{image_pull}; {crash_loop}" if image_pull and crash_loop else None)
+    return scaler_from_zero(request.uid, world, policy.leaves_zero) or (f"{image_pull}; {crash_loop}" if image_pull and crash_loop else None)
 
 
 def duty_of_scale(request, world, policy):

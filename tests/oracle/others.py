@@ -17,8 +17,8 @@ def at_work_on(pod, world):
     return None
 
 
-def scaler_from_zero(uid, world):
-    """Why an autoscaler may scale this workload up from a 0 that it did not make."""
+def scaler_from_zero(uid, world, leaves_zero):
+    """Why an autoscaler may scale this workload up from a 0 that it did not make. leaves_zero: no autoscaler of that server does."""
     target = world.objects.get(uid) or {"metadata": {}}
     for obj in world.objects.values():
         spec = obj.get("spec") or {}
@@ -27,6 +27,6 @@ def scaler_from_zero(uid, world):
                 (of.get("kind"), of.get("name")) != (target.get("kind"), target["metadata"].get("name")):
             continue
         said = [c.get("status") for c in (obj.get("status") or {}).get("conditions") or [] if c.get("type") == "ScaledToZero"]
-        if "True" in said or (spec.get("minReplicas") == 0 and "False" not in said):
+        if "True" in said or (spec.get("minReplicas") == 0 and "False" not in said and not leaves_zero):
             return f"{obj['metadata']['name']} may scale it up again"
     return None

@@ -1,4 +1,5 @@
 """What the worker asks and heeds right before a write: announcements, marks, causes, autoscalers, Jobs, fresh attempts."""
+import re
 import time
 import uuid
 
@@ -189,19 +190,30 @@ def autoscaled(t):
     t.expect(scaled=[workload])
 
 
-@scenario("worker/hpa-from-zero", servers=("apisim",))      # a real server takes minReplicas 0 only with a feature gate, or from 1.37 on
+@scenario("worker/hpa-from-zero", needs=("scale-to-zero",))
 def autoscaled_from_zero(t):
-    """An HPA with minReplicas 0 may scale it up again: refused, unless it says that it made no 0 itself."""
+    """An HPA with minReplicas 0 may scale it up again: refused, unless it says that it made no 0 itself, or, saying nothing, is of a version
+    that leaves such a 0 alone, which the real one does."""
     ns = t.ns()
     program = t.program(configured(t, ns))
     silent, own, another = (t.objects.workload("Deployment", ns, 1) for _ in range(3))
+    leaves_it = t.policy.leaves_zero = int(re.match(r"\d+", t.admin.get("/version")["minor"])[0]) >= 37
+    scaled, refused = ([silent, another], [own]) if leaves_it else ([another], [silent, own])
     for workload, condition in ((silent, None), (own, "True"), (another, "False")):
         hpa(t, workload, 0, condition)
         workload.fail_to_pull()
-    t.wait_write(another)
-    for workload in (silent, own):
+    for workload in scaled:
+        t.wait_write(workload)
+    for workload in refused:
         t.wait_history(program, uid=workload.pods()[0]["metadata"]["uid"], outcome="refused", reason="HasHpa", timeout=30)
-    t.expect(scaled=[another])
+    if leaves_it and t.server.has_controllers:
+        def seen(workload):
+            found = t.admin.get(path_of("HorizontalPodAutoscaler", ns, workload.name))["status"].get("conditions") or []
+            return any(c["type"] == "ScalingActive" and c["reason"] == "ScalingDisabled" for c in found)
+        for workload in scaled:
+            t.until("its autoscaler to leave the 0 alone", lambda: seen(workload), 60)
+            assert workload.wanted() == 0, workload.name
+    t.expect(scaled=scaled)
 
 
 @scenario("worker/keda")
