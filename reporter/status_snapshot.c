@@ -18,7 +18,6 @@
 #include "reporter/report/schedule.h"
 #include "reporter/history/recent.h"
 #include "reporter/notify/outbox.h"
-#include "reporter/page/style.h"
 
 /* Rows of what is due that are looked at: more are not counted either. */
 #define LIVE_DUE_MAX 300u
@@ -308,7 +307,7 @@ void status_snapshot_serve(const struct status_snapshot *p, const struct status_
 	ret->share = LISTENER_LARGE;
 	ret->status = 200;
 	ret->content_type = "text/html; charset=utf-8";
-	ret->headers = "Content-Security-Policy: " STYLE_POLICY
+	ret->headers = "Content-Security-Policy: " PAGE_POLICY
 		       "\r\nReferrer-Policy: no-referrer\r\nVary: Accept-Language\r\n";
 	ret->body = page_status(&l, &ret->size);
 	live_done(&l);

@@ -1,186 +1,199 @@
-/* report.c - see report.h. */
+/* report.c - see report.h: what its template is given. */
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/page/report.h"
 
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "model/phrases.h"
 #include "model/reasons.h"
 #include "model/retell.h"
 #include "reporter/news/when.h"
-#include "reporter/page/chart.h"
-#include "reporter/page/html.h"
-#include "reporter/page/html_table.h"
+#include "text/templates.h"
 
 #define DAY_MS INT64_C(86400000)
-/* Where the day of the month stands in what when_format() writes. */
+/* The day of the month in what when_format() writes. */
 #define WHEN_DAY 8
 
-/* What a page is made with. */
-struct report {
-	struct html *h;
-	const struct document *d;
-	const struct series *s; /* NULL = none */
-	enum language language;
-};
-
-static void say_when(const struct report *r, int64_t at_ms, char ret[static WHEN_TEXT_MAX])
+static json_t *when_value(const struct series *s, int64_t at_ms)
 {
-	when_format(at_ms + INT64_C(1000) * r->s->utc_offset_s, NULL, ret);
-}
+	char when[WHEN_TEXT_MAX];
 
-static void begin_section(struct report *r, const char *title)
-{
-	html_open(r->h, "section");
-	if (*title)
-		html_element(r->h, "h2", NULL, title);
-}
-
-static void put_more(struct report *r, uint64_t more)
-{
-	if (more == 0)
-		return;
-	html_open_class(r->h, "p", "dim");
-	html_text_f(r->h, phrase(PAGE_MORE, r->language), more);
-	html_close(r->h);
-}
-
-/* -- the head -- */
-
-static const char *tone_class(enum tone t)
-{
-	static const char *const classes[TONE__MAX] = {
-		[TONE_GOOD] = "good", [TONE_INFO] = "dim", [TONE_WARNING] = "warn", [TONE_BAD] = "bad"
-	};
-
-	return classes[t];
-}
-
-static void put_head(struct report *r)
-{
-	char at[WHEN_TEXT_MAX];
-
-	html_open(r->h, "header");
-	html_element(r->h, "h1", NULL, r->d->title);
-	if (r->s) { /* the time that the report is about stands in its first line */
-		say_when(r, r->d->at_ms, at);
-		html_open_class(r->h, "p", "dim");
-		html_text_f(r->h, phrase(PAGE_AT, r->language), at);
-		html_close(r->h);
-	}
-	for (size_t i = 0; i < r->d->lines.n; i++)
-		html_element(r->h, "p", i == 0 ? tone_class(r->d->tone) : NULL, r->d->lines.v[i]);
-	html_close(r->h);
+	when_format(at_ms + INT64_C(1000) * s->utc_offset_s, NULL, when);
+	return json_string(when);
 }
 
 /* -- drawings -- */
 
-static void put_cluster_of(struct html *h, const char *cluster)
-{
-	if (!*cluster)
-		return;
-	html_element(h, "span", "dim", cluster);
-	html_text(h, " ");
-}
+/* Bars of kinds upon one another: v[bar * kinds + kind], `gather` bars in one. In units of the viewBox, which
+ * is stretched to the room that it has. */
+struct chart {
+	const uint32_t *v;
+	size_t bars, kinds, gather;
+	unsigned width, gap, height; /* of a bar with its gap, of the whole */
+	double least;                /* height of a bar that is not empty: it is seen, however small */
+};
 
-static uint64_t line_sum(const struct series_line *l)
+static uint64_t chart_sum(const struct chart *c, size_t bar, size_t kind)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < SERIES_HOURS; i++)
-		sum += l->by_hour[i];
+	for (size_t i = bar * c->gather; i < (bar + 1) * c->gather; i++)
+		sum += c->v[i * c->kinds + kind];
 	return sum;
 }
 
-static void put_worst(struct report *r)
+static uint64_t chart_highest(const struct chart *c)
 {
-	static const struct table_column columns[] = {
-		{ PHRASE_PAGE_WORKLOAD, NULL },
-		{ PHRASE_PAGE_RESTARTS, "num" },
-		{ PHRASE_PAGE_COURSE, NULL },
-	};
-	struct table t;
+	uint64_t max = 1;
 
-	if (r->s->n_worst == 0)
-		return;
-	begin_section(r, phrase(PAGE_WORST, r->language));
-	table_begin(&t, r->h, r->language, columns, ARRAY_SIZE(columns));
-	for (size_t i = 0; i < r->s->n_worst && i < SERIES_WORST_MAX; i++) {
-		const struct series_line *l = &r->s->worst[i];
-		const uint64_t sum = line_sum(l);
-		_cleanup_free_ char *label = xasprintf(phrase(PAGE_BY_HOUR, r->language), l->name, sum);
+	for (size_t bar = 0; bar < c->bars; bar++) {
+		uint64_t sum = 0;
 
-		table_begin_row(&t);
-		table_open_cell(&t);
-		put_cluster_of(r->h, l->cluster);
-		html_element(r->h, "b", NULL, l->name);
-		html_close(r->h);
-		table_cell_f(&t, "%" PRIu64, sum);
-		table_open_cell(&t);
-		chart_spark(r->h, label, l->by_hour, SERIES_HOURS);
-		html_close(r->h);
-		table_end_row(&t);
+		for (size_t kind = 0; kind < c->kinds; kind++)
+			sum += chart_sum(c, bar, kind);
+		max = sum > max ? sum : max;
 	}
-	table_end(&t);
-	html_close(r->h);
+	return max;
 }
 
-/* The days of the month, under the bars. */
-static void put_axis(struct report *r)
+/* The bars of one kind as a path of SVG; bottom: where each begins, moved up by its height. */
+static json_t *chart_path(const struct chart *c, size_t kind, double scale, double *bottom)
 {
-	char when[WHEN_TEXT_MAX];
+	char *path = NULL;
+	size_t size;
+	FILE *f = open_memstream(&path, &size);
 
-	html_open_class(r->h, "div", "axis");
-	for (size_t i = 0; i < SERIES_DAYS; i++) {
-		say_when(r, r->s->end_ms - (int64_t)(SERIES_DAYS - 1 - i) * DAY_MS, when);
-		html_open(r->h, "span");
-		html_text_f(r->h, "%.2s", when + WHEN_DAY);
-		html_close(r->h);
-	}
-	html_close(r->h);
-}
+	if (!f)
+		abort();
+	for (size_t bar = 0; bar < c->bars; bar++) {
+		const uint64_t sum = chart_sum(c, bar, kind);
+		const double height = c->least + (double)sum * scale;
 
-static void put_legend(struct report *r, const uint64_t *of_duty)
-{
-	html_open_class(r->h, "ul", "legend");
-	for (enum duty d = 0; d < DUTY__MAX; d++) {
-		if (of_duty[d] == 0)
+		if (sum == 0)
 			continue;
-		html_open(r->h, "li");
-		chart_swatch(r->h, d);
-		html_text_f(r->h, "%s %" PRIu64, duty_name(d), of_duty[d]);
-		html_close(r->h);
+		(void)fprintf(f, "M%zu %.1fv-%.1fh%uv%.1fz", bar * c->width + c->gap / 2, bottom[bar], height,
+			      c->width - c->gap, height);
+		bottom[bar] -= height;
 	}
-	html_close(r->h);
+	(void)fclose(f);
+	json_t *value = json_string(path);
+
+	free(path);
+	return value;
 }
 
-static void put_actions(struct report *r)
+/* { width, bars: [ { kind, sum, path } ] }: of the kinds that are not empty. */
+static json_t *chart_value(const struct chart *c)
 {
-	uint64_t of_duty[DUTY__MAX] = { 0 }, sum = 0, most = 0;
+	const double scale = (c->height - 2 - c->least) / (double)chart_highest(c);
+	_cleanup_free_ double *bottom = xcalloc(c->bars + 1, sizeof(*bottom));
+	json_t *bars = json_array();
 
-	for (size_t i = 0; i < SERIES_DAYS; i++) {
-		uint64_t day = 0;
+	for (size_t bar = 0; bar < c->bars; bar++)
+		bottom[bar] = c->height - 1;
+	for (size_t kind = 0; kind < c->kinds; kind++) {
+		uint64_t sum = 0;
 
-		for (enum duty d = 0; d < DUTY__MAX; d++) {
-			day += r->s->actions[i][d];
-			of_duty[d] += r->s->actions[i][d];
-		}
-		sum += day;
-		most = day > most ? day : most;
+		for (size_t bar = 0; bar < c->bars; bar++)
+			sum += chart_sum(c, bar, kind);
+		if (sum > 0)
+			(void)json_array_append_new(
+				bars, json_pack("{s:I, s:I, s:o}", "kind", (json_int_t)kind, "sum",
+						(json_int_t)sum, "path", chart_path(c, kind, scale, bottom)));
 	}
-	if (sum == 0)
-		return;
-	_cleanup_free_ char *label = xasprintf(phrase(PAGE_ACTIONS_SUM, r->language), sum, most);
+	return json_pack("{s:I, s:o}", "width", (json_int_t)(c->bars * c->width), "bars", bars);
+}
 
-	begin_section(r, phrase(PAGE_ACTIONS_BY_DAY, r->language));
-	html_element(r->h, "p", "dim", label);
-	chart_stacked(r->h, label, &r->s->actions[0][0], SERIES_DAYS, DUTY__MAX);
-	put_axis(r);
-	put_legend(r, of_duty);
-	html_close(r->h);
+/* -- the series -- */
+
+/* A list with its rows and how many are left out; null when it has none. Takes rows. */
+static json_t *list_value(json_t *rows, uint64_t more)
+{
+	if (json_array_size(rows) > 0)
+		return json_pack("{s:o, s:I}", "rows", rows, "more", (json_int_t)more);
+	json_decref(rows);
+	return json_null();
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static json_t *worst_value(const struct series *s)
+{
+	json_t *rows = json_array();
+
+	for (size_t i = 0; i < smaller(s->n_worst, SERIES_WORST_MAX); i++) {
+		const struct series_line *l = &s->worst[i];
+		const struct chart chart = { l->by_hour, SERIES_HOURS / 4, 1, 4, 4, 1, 40, 1.5 };
+		json_t *row = chart_value(&chart);
+		uint64_t sum = 0;
+
+		for (size_t h = 0; h < SERIES_HOURS; h++)
+			sum += l->by_hour[h];
+		(void)json_object_set_new(row, "cluster", template_text(l->cluster));
+		(void)json_object_set_new(row, "name", template_text(l->name));
+		(void)json_object_set_new(row, "restarts", json_integer((json_int_t)sum));
+		(void)json_array_append_new(rows, row);
+	}
+	return list_value(rows, 0);
+}
+
+static json_t *actions_value(const struct series *s)
+{
+	const struct chart chart = { &s->actions[0][0], SERIES_DAYS, DUTY__MAX, 1, 20, 4, 100, 0 };
+	json_t *value = chart_value(&chart), *days = json_array(), *bar;
+	uint64_t total = 0;
+	size_t i;
+
+	json_array_foreach (json_object_get(value, "bars"), i, bar) {
+		total += (uint64_t)json_integer_value(json_object_get(bar, "sum"));
+		(void)json_object_set_new(
+			bar, "duty",
+			json_string(duty_name((enum duty)json_integer_value(json_object_get(bar, "kind")))));
+	}
+	for (size_t d = SERIES_DAYS; d > 0; d--) {
+		json_t *when = when_value(s, s->end_ms - (int64_t)(d - 1) * DAY_MS);
+
+		(void)json_array_append_new(days,
+					    json_stringn(json_string_value(when) + WHEN_DAY,
+							 smaller(2, json_string_length(when) - WHEN_DAY)));
+		json_decref(when);
+	}
+	(void)json_object_set_new(value, "days", days);
+	(void)json_object_set_new(value, "total", json_integer((json_int_t)total));
+	(void)json_object_set_new(value, "most", json_integer((json_int_t)chart_highest(&chart)));
+	if (total > 0)
+		return value;
+	json_decref(value);
+	return json_null();
+}
+
+static json_t *held_value(const struct series *s, enum language l)
+{
+	const size_t n = smaller(s->n_held, SERIES_HELD_MAX);
+	json_t *rows = json_array();
+
+	for (size_t i = 0; i < n; i++) {
+		const struct series_held *h = &s->held[i];
+		const struct reason_desc *reason = reason_find(h->reason);
+		const char *sentence = reason->text[l].sentence;
+		_cleanup_free_ char *detail = retell(h->detail, l);
+
+		(void)json_array_append_new(
+			rows, json_pack("{s:o, s:o, s:s, s:o, s:o, s:s, s:o}", "cluster",
+					template_text(h->cluster), "object", template_text(h->object), "duty",
+					h->duty == DUTY_ALL ? "" : duty_name((enum duty)h->duty), "reason",
+					template_text(*sentence ? sentence : h->reason), "detail",
+					template_text(detail), "remedy", reason->text[l].remedy, "since",
+					h->since_ms > 0 ? when_value(s, h->since_ms) : json_null()));
+	}
+	return list_value(rows, s->more_held + (s->n_held - n));
 }
 
 static uint64_t weight(const struct series_tile *t)
@@ -188,189 +201,78 @@ static uint64_t weight(const struct series_tile *t)
 	return t->restarts + t->actions + t->held;
 }
 
-static void put_tile(struct report *r, const struct series_tile *t, uint64_t max)
+/* How dark a tile is, from 0 (nothing) to 3. */
+static int level_of(uint64_t v, uint64_t max)
 {
-	html_open(r->h, "li");
-	const unsigned level = chart_level(weight(t), max);
-
-	if (level > 0)
-		html_attr_f(r->h, "class", "t%u", level);
-	html_element(r->h, "b", NULL, t->ns);
-	if (*t->cluster)
-		html_element(r->h, "div", NULL, t->cluster);
-	if (t->restarts > 0) {
-		html_open(r->h, "div");
-		html_text_f(r->h, phrase(PAGE_TILE_RESTARTS, r->language), t->restarts);
-		html_close(r->h);
-	}
-	if (t->actions > 0) {
-		html_open(r->h, "div");
-		html_text_f(r->h, phrase(PAGE_TILE_ACTIONS, r->language), t->actions);
-		html_close(r->h);
-	}
-	if (t->held > 0) {
-		html_open(r->h, "div");
-		html_text_f(r->h, phrase(PAGE_TILE_HELD, r->language), t->held);
-		html_close(r->h);
-	}
-	html_close(r->h);
+	return v == 0 ? 0 : v > max / 2 ? 3 : v > max / 8 ? 2 : 1;
 }
 
-static void put_map(struct report *r)
+static json_t *map_value(const struct series *s)
 {
-	const size_t n = r->s->n_tiles < SERIES_TILES_MAX ? r->s->n_tiles : SERIES_TILES_MAX;
+	const size_t n = smaller(s->n_tiles, SERIES_TILES_MAX);
+	json_t *rows = json_array();
 	uint64_t max = 1;
 
-	if (n == 0)
-		return;
 	for (size_t i = 0; i < n; i++)
-		max = weight(&r->s->tiles[i]) > max ? weight(&r->s->tiles[i]) : max;
-	begin_section(r, phrase(PAGE_MAP, r->language));
-	html_open_class(r->h, "ul", "map");
-	for (size_t i = 0; i < n; i++)
-		put_tile(r, &r->s->tiles[i], max);
-	html_close(r->h);
-	put_more(r, r->s->more_tiles + (r->s->n_tiles - n));
-	html_close(r->h);
-}
+		max = weight(&s->tiles[i]) > max ? weight(&s->tiles[i]) : max;
+	for (size_t i = 0; i < n; i++) {
+		const struct series_tile *t = &s->tiles[i];
 
-/* -- what is held back -- */
-
-static void put_held_row(struct report *r, struct table *t, const struct series_held *held)
-{
-	const struct reason_desc *reason = reason_find(held->reason);
-	const char *sentence = reason->text[r->language].sentence, *remedy = reason->text[r->language].remedy;
-	char when[WHEN_TEXT_MAX] = "";
-
-	if (held->since_ms > 0)
-		say_when(r, held->since_ms, when);
-	table_begin_row(t);
-	table_open_cell(t);
-	put_cluster_of(r->h, held->cluster);
-	html_element(r->h, "b", NULL,
-		     *held->object            ? held->object
-		     : held->duty == DUTY_ALL ? phrase(PAGE_ALL_DUTIES, r->language)
-					      : duty_name((enum duty)held->duty));
-	html_close(r->h);
-	table_cell(t, held->duty == DUTY_ALL ? phrase(PAGE_ALL_DUTIES, r->language)
-					     : duty_name((enum duty)held->duty));
-	table_open_cell(t);
-	html_element(r->h, "p", NULL, *sentence ? sentence : held->reason);
-	if (*held->detail) {
-		_cleanup_free_ char *detail = retell(held->detail, r->language);
-
-		html_element(r->h, "p", "dim small", detail);
+		(void)json_array_append_new(
+			rows, json_pack("{s:o, s:o, s:i, s:I, s:I, s:I}", "cluster",
+					template_text(t->cluster), "ns", template_text(t->ns), "level",
+					level_of(weight(t), max), "restarts", (json_int_t)t->restarts,
+					"actions", (json_int_t)t->actions, "held", (json_int_t)t->held));
 	}
-	if (*remedy) {
-		html_open_class(r->h, "p", "small");
-		html_text_f(r->h, phrase(NEWS_REMEDY, r->language), remedy);
-		html_close(r->h);
-	}
-	html_close(r->h);
-	table_cell(t, when);
-	table_end_row(t);
+	return list_value(rows, s->more_tiles + (s->n_tiles - n));
 }
 
-static void put_held(struct report *r)
-{
-	static const struct table_column columns[] = {
-		{ PHRASE_PAGE_WHAT, NULL },
-		{ PHRASE_PAGE_DUTY, "word" },
-		{ PHRASE_PAGE_WHY, NULL },
-		{ PHRASE_PAGE_SINCE, "word" },
-	};
-	const size_t n = r->s->n_held < SERIES_HELD_MAX ? r->s->n_held : SERIES_HELD_MAX;
-	struct table t;
+/* -- the document -- */
 
-	if (n == 0)
-		return;
-	begin_section(r, phrase(PAGE_HELD, r->language));
-	table_begin(&t, r->h, r->language, columns, ARRAY_SIZE(columns));
-	for (size_t i = 0; i < n; i++)
-		put_held_row(r, &t, &r->s->held[i]);
-	table_end(&t);
-	put_more(r, r->s->more_held + (r->s->n_held - n));
-	html_close(r->h);
+/* Facts that are numbers stand in columns of their own, where an entry of the section has them: { fact: true
+ * }. */
+static json_t *table_value(const json_t *section)
+{
+	static const char *const numbers[] = { "restarts", "restartsTotal", "count" };
+	const json_t *entries = json_object_get(section, "entries");
+	json_t *table = json_array_size(entries) > 0 ? json_object() : json_null(), *entry;
+	size_t i;
+
+	json_array_foreach (entries, i, entry)
+		for (size_t k = 0; k < ARRAY_SIZE(numbers); k++)
+			if (json_object_get(json_object_get(entry, "facts"), numbers[k]))
+				(void)json_object_set_new(table, numbers[k], json_true());
+	return table;
 }
 
-/* -- the sections of the document -- */
-
-/* Facts that are numbers stand in columns of their own, where an entry of the section has them. */
-static const struct {
-	const char *fact;
-	enum phrase title;
-} numbers[] = {
-	{ "restarts", PHRASE_PAGE_RESTARTS },
-	{ "restartsTotal", PHRASE_PAGE_IN_ALL },
-	{ "count", PHRASE_PAGE_COUNT },
-};
-
-static bool section_has(const struct section *s, const char *fact)
+static json_t *report_value(const struct document *d, const struct series *s)
 {
-	for (size_t i = 0; i < s->n; i++)
-		if (entry_fact(&s->entries[i], fact))
-			return true;
-	return false;
-}
+	json_t *o = document_value(d, NULL), *lines = json_object_get(o, "lines"), *section;
+	size_t i;
 
-static void put_entry(struct report *r, const struct entry *e)
-{
-	html_open_class(r->h, "p", e->is_over ? "good" : NULL);
-	html_element(r->h, "b", NULL, e->title);
-	html_close(r->h);
-	for (size_t i = 0; i < e->lines.n; i++)
-		html_element(r->h, "p", "small", e->lines.v[i]);
-	if (e->command && *e->command) {
-		html_open(r->h, "p");
-		html_element(r->h, "code", NULL, e->command);
-		html_close(r->h);
-	}
-}
-
-static void put_section(struct report *r, const struct section *s)
-{
-	struct table_column columns[1 + ARRAY_SIZE(numbers)] = { { PHRASE_PAGE_WHAT, NULL } };
-	const char *facts[ARRAY_SIZE(numbers)];
-	struct table t;
-	size_t n = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (section_has(s, numbers[i].fact)) {
-			facts[n++] = numbers[i].fact;
-			columns[n] = (struct table_column){ numbers[i].title, "num" };
-		}
-	begin_section(r, s->title);
-	if (s->n > 0) {
-		table_begin(&t, r->h, r->language, columns, n + 1);
-		for (size_t i = 0; i < s->n; i++) {
-			table_begin_row(&t);
-			table_open_cell(&t);
-			put_entry(r, &s->entries[i]);
-			html_close(r->h);
-			for (size_t k = 0; k < n; k++)
-				table_cell(&t, entry_fact(&s->entries[i], facts[k]));
-			table_end_row(&t);
-		}
-		table_end(&t);
-	}
-	put_more(r, s->more);
-	html_close(r->h);
+	json_array_foreach (json_object_get(o, "sections"), i, section)
+		(void)json_object_set_new(section, "table", table_value(section));
+	(void)json_object_set_new(o, "is",
+				  json_pack("{s:b}", json_string_value(json_object_get(o, "tone")), 1));
+	(void)json_object_set(o, "first",
+			      json_array_size(lines) > 0 ? json_array_get(lines, 0) : json_null());
+	(void)json_object_set(o, "rest", lines);
+	(void)json_array_remove(lines, 0);
+	if (s)
+		(void)json_object_set_new(o, "series",
+					  json_pack("{s:o, s:o, s:o, s:o, s:o}", "at",
+						    when_value(s, d->at_ms), "worst", worst_value(s),
+						    "actions", actions_value(s), "held",
+						    held_value(s, d->language), "map", map_value(s)));
+	return o;
 }
 
 char *page_report(const struct document *d, const struct series *s)
 {
-	struct report r = { html_new_page(language_name(d->language), d->title, 0), d, s, d->language };
+	const struct template_target target = { d->language, ESCAPE_HTML, false };
+	json_t *data = report_value(d, s);
+	char *page = template_render(template_find(STR_C("page/report"), d->language), &target, data, NULL);
 
-	put_head(&r);
-	if (s) {
-		put_worst(&r);
-		put_actions(&r);
-		put_held(&r);
-		put_map(&r);
-	}
-	for (size_t i = 0; i < d->n_sections; i++)
-		put_section(&r, &d->sections[i]);
-	if (d->footer && *d->footer)
-		html_element(r.h, "footer", NULL, d->footer);
-	return html_end(&r.h, NULL);
+	json_decref(data);
+	return page ? page : xstrdup("");
 }

@@ -13,6 +13,13 @@
 #include "ipc/msg.h"
 #include "model/language.h"
 
+/* The Content-Security-Policy of a page: nothing but text/templates/page/style.mustache, by its hash
+ * (https://www.w3.org/TR/CSP3/#external-hash). tests/unit/reporter/test_page.c says the new one when the
+ * stylesheet has changed. */
+#define PAGE_POLICY                                                                                          \
+	"default-src 'none'; style-src 'sha256-7mCBVyxHEWCgm/8vzk3WZKcmt+vtdvCALVQnv5AIMWw='; "              \
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
 /* A browser loads the page again after so many seconds. */
 #define LIVE_REFRESH_S 15
 /* So many rows of each table at most; the rest is counted. */

@@ -144,7 +144,6 @@ static bool is_uncounted(enum phrase p)
 		[PHRASE_EV_SEEN] = true,         [PHRASE_EV_BREAKER] = true,
 		[PHRASE_EV_NOT_SCALED] = true,   /* "not 1 afterwards" */
 		[PHRASE_REPORT_ON_NODES] = true, /* of one its name is said: REPORT_ON_NODE */
-		[PHRASE_LIVE_AT] = true,         /* of a constant */
 	};
 
 	return uncounted[p];

@@ -10,92 +10,97 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "reporter/page/chart.h"
-#include "reporter/page/html.h"
 #include "reporter/page/report.h"
 #include "reporter/page/status_page.h"
-#include "reporter/page/style.h"
 #include "tests/hostile.h"
 #include "tests/suite.h"
 
 #define EVIL "<script>alert(\"1\")</script>' onload='x' &amp; ]]> <!-- " HOSTILE
 
-TEST(texts_and_attributes_are_escaped)
+/* What a page has between <style> and </style>: the caller frees it. */
+static char *style_of(const char *page)
 {
-	struct html *h = html_new_page("en", "t", 0);
+	const char *begin = strstr(page, "<style>"), *end = strstr(page, "</style>");
 
-	html_open(h, "p");
-	html_attr(h, "title", EVIL);
-	html_attr(h, "class", NULL);
-	html_text(h, EVIL);
-	html_text(h, NULL);
-	_cleanup_free_ char *text = html_end(&h, NULL);
-
-	ck_assert_ptr_null(h);
-	ck_assert_ptr_null(strstr(text, "<script"));
-	ck_assert_ptr_null(strstr(text, "' "));
-	ck_assert_ptr_null(strstr(text, "class="));
-	ck_assert_ptr_nonnull(strstr(text, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39; onload"));
-	ck_assert_ptr_nonnull(strstr(text, "&amp;amp; ]]&gt; &lt;!-- "));
-	ck_assert(hostile_is_gone(text));
-	ck_assert_ptr_nonnull(strstr(text, "</p>"));
-}
-
-TEST(what_is_open_is_closed)
-{
-	struct html *h = html_new_page("en", "t", 0);
-	size_t size = 0;
-
-	html_open_class(h, "a", "x");
-	html_element(h, "b", NULL, "1");
-	html_open(h, "c");
-	_cleanup_free_ char *text = html_end(&h, &size);
-
-	ck_assert_ptr_nonnull(
-		strstr(text, "<main><a class=\"x\"><b>1</b><c></c></a></main></body></html>\n"));
-	ck_assert_uint_eq(size, strlen(text));
+	ck_assert(begin && end);
+	return xstrndup(begin + strlen("<style>"), (size_t)(end - begin) - strlen("<style>"));
 }
 
 TEST(the_policy_allows_this_style_alone)
 {
+	const struct live l = { .version = "1" };
+	_cleanup_free_ char *page = page_status(&l, NULL), *css = style_of(page);
 	unsigned char hash[SHA256_DIGEST_LENGTH];
 	char base64[64];
-	const char *css = style_sheet();
 
 	(void)SHA256((const unsigned char *)css, strlen(css), hash);
 	(void)EVP_EncodeBlock((unsigned char *)base64, hash, sizeof(hash));
 	_cleanup_free_ char *want = xasprintf("style-src 'sha256-%s';", base64);
 
-	ck_assert_msg(strstr(STYLE_POLICY, want) != NULL, "STYLE_POLICY lacks: %s", want);
-	ck_assert_ptr_nonnull(strstr(STYLE_POLICY, "default-src 'none';"));
+	ck_assert_msg(strstr(PAGE_POLICY, want) != NULL, "PAGE_POLICY lacks: %s", want);
+	ck_assert_ptr_nonnull(strstr(PAGE_POLICY, "default-src 'none';"));
 	ck_assert_ptr_null(strpbrk(css, "<&"));
+}
+
+/* The page of an empty report with these numbers. */
+static char *page_with(const struct series *s)
+{
+	struct document d;
+
+	document_init(&d, NEWS_REPORT, LANGUAGE_EN, 1700000000000);
+	char *page = page_report(&d, s);
+
+	document_done(&d);
+	return page;
 }
 
 TEST(tiles_are_darker_for_more)
 {
-	ck_assert_uint_eq(chart_level(0, 100), 0);
-	ck_assert_uint_eq(chart_level(1, 100), 1);
-	ck_assert_uint_eq(chart_level(13, 100), 2);
-	ck_assert_uint_eq(chart_level(51, 100), 3);
-	ck_assert_uint_eq(chart_level(1, 1), 3);
+	static const struct {
+		uint64_t restarts;
+		const char *tile;
+	} rows[] = { { 0, "<li><b>ns0</b>" },
+		     { 1, "<li class=\"t1\"><b>ns1</b>" },
+		     { 13, "<li class=\"t2\"><b>ns2</b>" },
+		     { 51, "<li class=\"t3\"><b>ns3</b>" },
+		     { 100, "<li class=\"t3\"><b>ns4</b>" } };
+	struct series s = { 0 };
+	char name[8];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		(void)snprintf(name, sizeof(name), "ns%zu", i);
+		series_add_tile(&s, "", name)->restarts = rows[i].restarts;
+	}
+	_cleanup_free_ char *page = page_with(&s);
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		ck_assert_msg(strstr(page, rows[i].tile) != NULL, "%s", rows[i].tile);
+	series_done(&s);
 }
 
 TEST(a_bar_is_as_high_as_its_share)
 {
-	const uint32_t v[] = { 0, 1, 100 }, days[] = { 1, 3, 0, 0 };
-	struct html *h = html_new_page("en", "t", 0);
+	struct series s = { .end_ms = 1700000000000 };
+	struct series_line *l = series_add_line(&s, "", "web");
 
-	html_open(h, "div");
-	chart_spark(h, "label", v, ARRAY_SIZE(v));
-	chart_stacked(h, "by day", days, 2, 2);
-	_cleanup_free_ char *text = html_end(&h, NULL);
+	l->by_hour[4] = 1; /* four hours are a bar */
+	l->by_hour[8] = 60;
+	l->by_hour[11] = 40;
+	s.actions[0][DUTY_EVICTED] = 1;
+	s.actions[0][DUTY_TERMINATING] = 3;
+	_cleanup_free_ char *page = page_with(&s), *lower = NULL, *upper = NULL;
 
 	/* Nothing has no bar, one of a hundred is seen, the highest fills the height. */
-	ck_assert_ptr_nonnull(strstr(text, "d=\"M4 39v-1.9h3V39zM8 39v-38.5h3V39z\""));
-	/* A quarter below, three quarters on it; the empty day has none. */
-	ck_assert_ptr_nonnull(strstr(text, "class=\"d0\" x=\"2\" y=\"75.00\" width=\"16\" height=\"24.50\""));
-	ck_assert_ptr_nonnull(strstr(text, "class=\"d1\" x=\"2\" y=\"1.50\" width=\"16\" height=\"73.50\""));
-	ck_assert_ptr_null(strstr(text, "x=\"22\""));
+	ck_assert_ptr_nonnull(strstr(page, "<path d=\"M4 39.0v-1.9h3v1.9zM8 39.0v-38.0h3v38.0z\">"));
+	/* A quarter below, three quarters on it; the empty days have none. */
+	const bool first = DUTY_EVICTED < DUTY_TERMINATING;
+
+	lower = xasprintf("class=\"d%d\" d=\"M2 99.0v-%sz\"", first ? DUTY_EVICTED : DUTY_TERMINATING,
+			  first ? "24.5h16v24.5" : "73.5h16v73.5");
+	upper = xasprintf("class=\"d%d\" d=\"M2 %sz\"", first ? DUTY_TERMINATING : DUTY_EVICTED,
+			  first ? "74.5v-73.5h16v73.5" : "25.5v-24.5h16v24.5");
+	ck_assert_msg(strstr(page, lower) && strstr(page, upper), "%s %s", lower, upper);
+	series_done(&s);
 }
 
 static void fill(struct document *d, struct series *s, const char *text)
