@@ -41,7 +41,7 @@ struct inbox {
 	struct digest_runner *runner;
 	struct notifier *notifier;
 	struct history *history;
-	struct status_snapshot *snapshot;
+	struct state *state;
 	struct response_stream *stream;
 	struct report_requests *requests;
 	struct event *flush, *prune;
@@ -331,8 +331,7 @@ static void on_watch_stats(struct inbox *i, const struct msg *m)
 
 	if (s->cluster >= i->settings->cluster_names.n)
 		return;
-	stats_watch(i->stats, history_cluster_name(i->history, s->cluster), m);
-	status_snapshot_watch(i->snapshot, history_cluster_name(i->history, s->cluster), s);
+	state_put(i->state, history_cluster_name(i->history, s->cluster), m);
 	note_guards(i, s);
 	digest_runner_synced(i->runner, s->cluster, s->synced);
 }
@@ -348,7 +347,7 @@ static void on_due_row(struct inbox *i, const struct msg *m)
 	const char *cluster = configured(i, m->u.due_row.cluster);
 
 	if (cluster)
-		stats_due(i->stats, cluster, &m->u.due_row);
+		state_put(i->state, cluster, m);
 }
 
 static void on_requests(struct inbox *i, const struct msg *m)
@@ -369,22 +368,19 @@ static void on_timing(struct inbox *i, const struct msg *m)
 
 static void on_trouble_row(struct inbox *i, const struct msg *m)
 {
-	const struct msg_trouble_row *r = &m->u.trouble_row;
-
-	stats_trouble(i->stats, r);
-	status_snapshot_trouble(i->snapshot, r);
-	notifier_trouble(i->notifier, &m->u.trouble_row);
+	state_put(i->state, m->u.trouble_row.cluster_name, m);
 }
 
 static void on_child_stats(struct inbox *i, const struct msg *m)
 {
-	const struct msg_child_stats *s = &m->u.child_stats;
-	const int cluster = history_cluster_index(i->history, s->cluster_name);
+	const char *name = m->u.child_stats.cluster_name;
+	const int cluster = history_cluster_index(i->history, name);
 
-	if (!stats_child(i->stats, s) || cluster < 0)
-		return;
-	stats_set_synced(i->stats, s->cluster_name, false);
-	digest_runner_synced(i->runner, (uint64_t)cluster, false);
+	state_put(i->state, name, m);
+	const struct msg_watch_stats *watch = state_watch(i->state, name);
+
+	if (cluster >= 0 && !(watch && watch->synced))
+		digest_runner_synced(i->runner, (uint64_t)cluster, false);
 }
 
 static void on_digest_row(struct inbox *i, const struct msg *m)
@@ -447,18 +443,21 @@ void inbox_on_room(struct inbox *i)
 
 /* -- from start to end -- */
 
-struct inbox *inbox_new(struct process *p, const struct settings *s, struct db *db, struct stats *stats,
-			struct digest_runner *runner, struct notifier *notifier)
+struct inbox *inbox_new(struct process *p, const struct settings *s, struct state *state, struct db *db,
+			struct stats *stats, struct digest_runner *runner, struct notifier *notifier)
 {
 	static const struct response_stream_ops ops = { send_row, on_trouble };
 	static const struct report_requests_ops ops_of_requests = { send_answer };
 	struct event_base *base = process_base(p);
 	struct inbox *i = xcalloc(1, sizeof(*i));
 
-	*i = (struct inbox){
-		.process = p, .settings = s, .db = db, .stats = stats, .runner = runner, .notifier = notifier
-	};
-	i->snapshot = status_snapshot_new();
+	*i = (struct inbox){ .process = p,
+			     .settings = s,
+			     .state = state,
+			     .db = db,
+			     .stats = stats,
+			     .runner = runner,
+			     .notifier = notifier };
 	i->history = history_new(db, &s->cluster_names, on_committed, i);
 	i->stream = response_stream_new(base, &ops, i);
 	i->requests = report_requests_new(base, s, db, runner, &ops_of_requests, i);
@@ -480,7 +479,6 @@ void inbox_free(struct inbox **i)
 	report_requests_free(&(*i)->requests);
 	response_stream_free(&(*i)->stream);
 	history_free(&(*i)->history);
-	status_snapshot_free(&(*i)->snapshot);
 	event_free((*i)->flush);
 	event_free((*i)->prune);
 	free((*i)->acks);
@@ -491,11 +489,6 @@ void inbox_free(struct inbox **i)
 struct history *inbox_history(struct inbox *i)
 {
 	return i->history;
-}
-
-const struct status_snapshot *inbox_snapshot(const struct inbox *i)
-{
-	return i->snapshot;
 }
 
 int inbox_check(const struct inbox *i)

@@ -7,23 +7,21 @@
 #include "process/process.h"
 #include "reporter/report/runner.h"
 #include "reporter/history/history.h"
-#include "reporter/status_snapshot.h"
 #include "reporter/notifier.h"
 #include "reporter/web/stats.h"
 
 struct inbox;
 
-/* Everything must outlive the inbox; *s may change between two calls. */
-/* The settings changed: what is too old by them goes now. */
+/* Everything must outlive the inbox; *s may change between two calls. What is said of the present goes into
+ * state. */
+struct inbox *inbox_new(struct process *p, const struct settings *s, struct state *state, struct db *db,
+			struct stats *stats, struct digest_runner *runner, struct notifier *notifier);
+/* Call it when the settings have changed: rows that are too old by them are removed. */
 void inbox_settings_changed(struct inbox *i);
-struct inbox *inbox_new(struct process *p, const struct settings *s, struct db *db, struct stats *stats,
-			struct digest_runner *runner, struct notifier *notifier);
 /* Accepts NULL. */
 void inbox_free(struct inbox **i);
 /* What is written goes through it; borrowed. */
 struct history *inbox_history(struct inbox *i);
-/* What it was told of the present; borrowed. */
-const struct status_snapshot *inbox_snapshot(const struct inbox *i);
 /* Can all be read that the supervisor has to be told? 0 or negative errno. */
 int inbox_check(const struct inbox *i);
 /* The history is open and messages may be sent: tell the supervisor what is open, write what has come since.

@@ -9,51 +9,41 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "reporter/notify/sender.h"
-#include "reporter/notify/spare.h"
 #include "reporter/notify/action_messages.h"
-#include "reporter/notify/alarm_messages.h"
+#include "reporter/notify/fallback.h"
+#include "reporter/notify/sender.h"
 
-/* What waits in memory for one sink at most. */
-#define SPARE_WAITING_MAX 20
-/* A history that refuses so soon after the start may have refused the process before, too, which told it and
- * had no place to keep that. */
-#define IN_DOUBT_MS 60000
+/* A history that refuses so soon after the start may have refused the process before, too, whose messages are
+ * kept nowhere. */
+#define MAYBE_REPEAT_MS 60000
 
 struct notifier {
 	struct process *process;
 	const struct settings *settings;
+	const struct report_schedule *schedule;
+	const struct state *state;
 	struct db *db;
 	struct stats *stats;
 	void (*drained)(void *ctx);
 	void *ctx;
 	struct sender *sender;
 	struct event *wake;
-	struct zone *zone;    /* of times in texts; NULL = UTC */
 	struct event *gather; /* runs while actions have ended that are not told */
 	bool is_gathering;
-	struct alarm_messages *attention;
-	struct event *look;  /* for what needs an operator */
-	struct db *spare;    /* while the history cannot be written: the outbox; NULL = it can */
-	bool spare_knew;     /* it began with what the history held */
-	bool is_recovered;   /* what the last end of the process left in the history was looked at */
-	bool is_refused;     /* since the last look the history took something not */
-	bool in_doubt;       /* what is put into the spare may have been told before */
-	uint64_t started_ms; /* boot clock */
+	struct event *look;        /* for what needs an operator */
+	struct fallback *fallback; /* while the history cannot be written; NULL = it can */
+	bool is_recovered;         /* what the last end of the process left in the history was looked at */
+	bool is_refused;           /* since the last look the history took something not */
+	uint64_t started_ms;       /* boot clock */
 };
 
 /* -- what waits, for the metrics -- */
-
-static int ask_stats(const struct notifier *t, const char *sink, struct outbox_stats *ret)
-{
-	return t->spare ? outbox_stats_beside(t->db, t->spare, sink, ret) : outbox_stats(t->db, sink, ret);
-}
 
 static void count_waiting(struct notifier *t, const char *sink)
 {
 	struct outbox_stats s;
 
-	if (ask_stats(t, sink, &s) == 0)
+	if (outbox_stats(t->db, sink, &s) == 0)
 		stats_outbox(t->stats, sink, s.waiting, s.oldest_at);
 }
 
@@ -74,7 +64,7 @@ void notifier_answer(const struct notifier *t, uint64_t conn, void (*send)(void 
 		struct msg m = { .type = MSG_CTL_SINK_ROW };
 		struct outbox_stats s = { 0 };
 
-		(void)ask_stats(t, name, &s);
+		(void)outbox_stats(t->db, name, &s);
 		m.u.ctl_sink_row = (struct msg_ctl_sink_row){ .conn = conn,
 							      .waiting = s.waiting,
 							      .oldest = s.oldest_at,
@@ -182,7 +172,7 @@ void notifier_action_ended(struct notifier *t)
 static bool tell_gathered(struct notifier *t, bool *ret_put)
 {
 	bool more = false;
-	const int err = action_messages_put(t->db, t->settings, t->zone, ret_put, &more);
+	const int err = action_messages_put(t->db, t->settings, t->schedule->zone, ret_put, &more);
 
 	if (err < 0)
 		on_trouble(t, err, "what was done cannot be told yet");
@@ -203,82 +193,71 @@ static void on_gather(evutil_socket_t fd, short what, void *arg)
 		notifier_wake(t);
 }
 
-void notifier_trouble(struct notifier *t, const struct msg_trouble_row *m)
-{
-	alarm_messages_trouble(t->attention, m);
-}
-
 static void look_again(struct notifier *t)
 {
 	(void)evtimer_add(t->look, CLOCK_TIMEVAL(t->settings->gather_ms / 2));
 }
 
-static int tell(struct notifier *t, struct db *db, bool *ret_put)
+static struct alarm_sources sources_of(const struct notifier *t)
 {
-	return alarm_messages_put(t->attention, db, t->settings, t->zone, t->sender, ret_put);
+	return (struct alarm_sources){ t->db, t->state, t->sender, t->settings, t->schedule->zone };
 }
 
-/* Where the history takes it again. Not while something is on its way from there: at the next look. */
-static bool close_spare(struct notifier *t)
+/* Once the history can be written again. Not while something is on its way: at the next look. */
+static bool end_fallback(struct notifier *t)
 {
-	if (!db_is_open(t->db) || sender_is_using(t->sender, t->spare) ||
-	    spare_return(t->spare, t->db, t->spare_knew) < 0)
+	if (!db_is_open(t->db) || !sender_is_idle(t->sender) || fallback_return(t->fallback, t->db) < 0)
 		return false;
-	sender_use(t->sender, t->db, OUTBOX_WAITING_MAX);
+	sender_set_direct(t->sender, false);
 	if (!t->is_recovered)
 		sender_recover(t->sender, t->settings);
 	t->is_recovered = true;
-	db_close(&t->spare);
+	fallback_free(&t->fallback);
 	log_info("messages are kept in the history again");
 	return true;
 }
 
-static void open_spare(struct notifier *t)
+static void begin_fallback(struct notifier *t)
 {
-	const int r = spare_open(t->db, &t->spare);
+	const struct alarm_sources from = sources_of(t);
 
-	if (r < 0) {
-		(void)log_error(r, "what needs an operator cannot be told without the history");
-		return;
-	}
-	t->spare_knew = r > 0;
-	t->in_doubt = clock_boot_ms() - t->started_ms <= t->settings->gather_ms + IN_DOUBT_MS;
-	sender_use(t->sender, t->spare, SPARE_WAITING_MAX);
+	t->fallback = fallback_new(&from, clock_boot_ms() - t->started_ms <=
+						  t->settings->gather_ms + MAYBE_REPEAT_MS);
+	sender_set_direct(t->sender, true);
 	(void)log_warn(0, "the history cannot be opened or written: what needs an operator is told from "
 			  "memory until it can");
 }
 
-static int tell_from_spare(struct notifier *t, bool *ret_put)
+static bool send_directly(void *ctx, const char *sink, const struct document *d)
 {
-	int err = spare_trim(t->spare);
+	return sender_send(((struct notifier *)ctx)->sender, sink, d);
+}
 
-	if (err == 0)
-		err = tell(t, t->spare, ret_put);
-	if (err < 0 || !*ret_put || !t->in_doubt)
-		return err;
-	t->in_doubt = false;
-	return spare_doubt(t->spare);
+static void on_sent(void *ctx, const char *sink, bool is_settled)
+{
+	struct notifier *t = ctx;
+
+	if (t->fallback)
+		fallback_sent(t->fallback, sink, is_settled);
 }
 
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
 	struct notifier *t = arg;
-	bool put = false;
-	bool is_other = t->spare && close_spare(t); /* it is sent from another database than before */
-	int err = t->spare ? 0 : tell(t, t->db, &put);
+	const struct alarm_sources from = sources_of(t);
+	bool put = false, is_back = t->fallback && end_fallback(t);
+	const int err = t->fallback ? 0 : alarm_messages_put(&from, &put);
 
 	(void)fd;
 	(void)what;
-	if (!t->spare && (err < 0 || t->is_refused)) {
-		open_spare(t);
-		is_other = true;
-	}
-	t->is_refused = false;
-	if (t->spare)
-		err = tell_from_spare(t, &put);
 	if (err < 0)
 		on_trouble(t, err, "what needs an operator cannot be told yet");
-	if (put || is_other)
+	if (!t->fallback && t->is_refused)
+		begin_fallback(t);
+	t->is_refused = false;
+	if (t->fallback)
+		fallback_look(t->fallback, &from, send_directly, t);
+	if (put || is_back)
 		notifier_wake(t);
 	look_again(t);
 }
@@ -289,17 +268,19 @@ static void on_drained(void *ctx)
 {
 	struct notifier *t = ctx;
 
-	if (t->spare)
-		(void)close_spare(t);
+	if (t->fallback)
+		(void)end_fallback(t);
 	t->drained(t->ctx);
 }
 
-struct notifier *notifier_new(struct process *p, const struct settings *s, struct db *db, struct stats *stats,
-			      void (*drained)(void *ctx), void *ctx)
+struct notifier *notifier_new(struct process *p, const struct settings *s,
+			      const struct report_schedule *schedule, const struct state *state,
+			      struct db *db, struct stats *stats, void (*drained)(void *ctx), void *ctx)
 {
 	static const struct sender_ops ops = {
 		.wake = wake_sender,
 		.ended = on_ended,
+		.sent = on_sent,
 		.lost = on_lost,
 		.say_down = on_say_down,
 		.trouble = on_trouble,
@@ -307,15 +288,19 @@ struct notifier *notifier_new(struct process *p, const struct settings *s, struc
 	};
 	struct notifier *t = xcalloc(1, sizeof(*t));
 
-	*t = (struct notifier){
-		.process = p, .settings = s, .db = db, .stats = stats, .drained = drained, .ctx = ctx
-	};
+	*t = (struct notifier){ .process = p,
+				.settings = s,
+				.schedule = schedule,
+				.state = state,
+				.db = db,
+				.stats = stats,
+				.drained = drained,
+				.ctx = ctx };
 	t->started_ms = clock_boot_ms();
 	t->sender = sender_new(process_base(p), db, &ops, t);
 	t->wake = evtimer_new(process_base(p), on_wake, t);
 	t->gather = evtimer_new(process_base(p), on_gather, t);
 	t->look = evtimer_new(process_base(p), on_look, t);
-	t->attention = alarm_messages_new(db);
 	return t;
 }
 
@@ -324,12 +309,10 @@ void notifier_free(struct notifier **t)
 	if (!*t)
 		return;
 	sender_free(&(*t)->sender);
-	db_close(&(*t)->spare);
+	fallback_free(&(*t)->fallback);
 	event_free((*t)->wake);
 	event_free((*t)->gather);
 	event_free((*t)->look);
-	alarm_messages_free(&(*t)->attention);
-	zone_free(&(*t)->zone);
 	free(*t);
 	*t = NULL;
 }
@@ -346,9 +329,6 @@ static void forget_gone(struct notifier *t)
 
 void notifier_use_settings(struct notifier *t)
 {
-	zone_free(&t->zone);
-	if (t->settings->zone_size > 0)
-		(void)zone_parse(t->settings->zone_data, t->settings->zone_size, &t->zone); /* was checked */
 	forget_gone(t);
 	sender_set(t->sender, t->settings);
 	count_all(t);
@@ -361,7 +341,7 @@ void notifier_start(struct notifier *t)
 {
 	t->is_recovered = db_is_open(t->db);
 	if (!t->is_recovered)
-		open_spare(t);
+		begin_fallback(t);
 	notifier_use_settings(t);
 }
 
@@ -372,7 +352,7 @@ void notifier_history_opened(struct notifier *t)
 	if (err < 0)
 		on_trouble(t, err, "what was told cannot be read");
 	notifier_action_ended(t); /* before the last end of this process, perhaps */
-	if (t->spare)
+	if (t->fallback)
 		(void)evtimer_add(t->look, CLOCK_TIMEVAL(0));
 }
 
@@ -384,14 +364,14 @@ void notifier_wake(struct notifier *t)
 
 bool notifier_drain(struct notifier *t)
 {
-	bool put = t->is_gathering && db_is_open(t->db) && !t->spare;
+	bool put = t->is_gathering && db_is_open(t->db) && !t->fallback;
 
 	while (put && tell_gathered(t, &put))
 		;
 	notifier_wake(t);
 	const bool is_idle = sender_drain(t->sender);
 
-	if (is_idle && t->spare)
-		(void)close_spare(t);
+	if (is_idle && t->fallback)
+		(void)end_fallback(t);
 	return is_idle;
 }

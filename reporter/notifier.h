@@ -6,14 +6,17 @@
 
 #include "process/process.h"
 #include "reporter/history/db.h"
+#include "reporter/report/schedule.h"
+#include "reporter/state/state.h"
 #include "reporter/web/stats.h"
 
 struct notifier;
 
-/* Everything must outlive it; *s may change between two calls. drained: after notifier_drain() returned
- * false, when nothing is on its way any more. */
-struct notifier *notifier_new(struct process *p, const struct settings *s, struct db *db, struct stats *stats,
-			      void (*drained)(void *ctx), void *ctx);
+/* Everything must outlive it; *s, *schedule and *state may change between two calls. drained: after
+ * notifier_drain() returned false, when nothing is on its way any more. */
+struct notifier *notifier_new(struct process *p, const struct settings *s,
+			      const struct report_schedule *schedule, const struct state *state,
+			      struct db *db, struct stats *stats, void (*drained)(void *ctx), void *ctx);
 /* Accepts NULL. */
 void notifier_free(struct notifier **t);
 /* Messages may be sent. Once. While the history is not open yet, what needs an operator is told from memory.
@@ -26,8 +29,6 @@ void notifier_use_settings(struct notifier *t);
 /* An action has ended, which stands in the history now: it is told with the others of the next minute
  * (tell.gather). Cheap. */
 void notifier_action_ended(struct notifier *t);
-/* A trouble of the program begins or ends. */
-void notifier_trouble(struct notifier *t, const struct msg_trouble_row *m);
 /* Something was put into the outbox. */
 void notifier_wake(struct notifier *t);
 /* What waits for each sink, as CTL_SINK_ROW and CTL_END to that connection of the control socket. */

@@ -18,6 +18,8 @@
 #include "http/global.h"
 #include "reporter/inbox.h"
 #include "reporter/notifier.h"
+#include "reporter/status_snapshot.h"
+#include "reporter/status_snapshot.h"
 #include "reporter/web/listener.h"
 
 /* What runs at a drain is given this long. */
@@ -31,6 +33,8 @@ static const struct backoff_policy open_policy = { .base_ms = 1000, .cap_ms = 10
 struct reporter {
 	struct process *process;
 	struct settings settings;
+	struct report_schedule schedule; /* of the settings */
+	struct state *state;
 	struct db *db;
 	struct stats stats;
 	struct web_listener *listener;
@@ -66,20 +70,15 @@ static void use_settings(struct reporter *r)
 	stats_use_settings(&r->stats, r->settings.policy.mode == MODE_OBSERVE);
 }
 
-static void use_schedule(struct reporter *r)
-{
-	struct report_schedule options = { 0 };
-	const char *why;
-
-	(void)report_schedule_parse(&r->settings, &options, &why); /* was checked */
-	digest_runner_set_options(r->runner, &options);
-}
-
 static void take_settings(struct reporter *r, struct settings *s)
 {
+	const char *why;
+
 	settings_done(&r->settings);
 	r->settings = *s;
 	settings_init(s);
+	report_schedule_done(&r->schedule);
+	(void)report_schedule_parse(&r->settings, &r->schedule, &why); /* was checked */
 	http_take_system_ca(&r->settings.system_ca);
 }
 
@@ -146,7 +145,7 @@ static void start_digest(struct reporter *r)
 	if (db_number(db_stmt(r->db, DB_REPORT_DELIVERED), &delivered) == 0 && delivered > 0)
 		metrics_set(r->stats.metrics, METRIC_DIGEST_SUCCESS, (double)delivered / 1000.0,
 			    METRIC_NO_LABELS);
-	use_schedule(r);
+	digest_runner_set_schedule(r->runner, &r->schedule);
 }
 
 /* -- the history -- */
@@ -235,7 +234,7 @@ static void on_commit(struct process *p, struct settings *s)
 		open_history(r);
 		return;
 	}
-	use_schedule(r);
+	digest_runner_set_schedule(r->runner, &r->schedule);
 	inbox_settings_changed(r->inbox);
 }
 
@@ -245,11 +244,12 @@ static void on_request(void *ctx, const struct web_request *request, struct list
 {
 	struct reporter *r = ctx;
 
-	const struct status_snapshot_sources from = { &r->settings, r->db, inbox_history(r->inbox),
-						      &r->stats };
+	const struct status_sources from = {
+		&r->settings, &r->schedule, r->state, r->db, inbox_history(r->inbox), &r->stats
+	};
 
 	if (strcmp(request->path, "/") == 0)
-		status_snapshot_serve(inbox_snapshot(r->inbox), &from, request, ret);
+		status_snapshot_serve(&from, request, ret);
 	else
 		stats_serve(&r->stats, inbox_history(r->inbox), request, ret);
 }
@@ -316,7 +316,8 @@ static int on_start(struct process *p, struct settings *s)
 	r->process = p;
 	take_settings(r, s);
 	http_global_init();
-	stats_init(&r->stats, &r->settings.cluster_names);
+	r->state = state_new();
+	stats_init(&r->stats, r->state, &r->settings.cluster_names);
 	const int err = db_claim(r->settings.state_dir, &r->db, text);
 
 	if (err < 0)
@@ -340,8 +341,9 @@ static int on_confined(struct process *p)
 	struct reporter *r = process_ctx(p);
 
 	r->runner = digest_runner_new(r->db, &digest, r);
-	r->notifier = notifier_new(p, &r->settings, r->db, &r->stats, finish_drain, r);
-	r->inbox = inbox_new(p, &r->settings, r->db, &r->stats, r->runner, r->notifier);
+	r->notifier =
+		notifier_new(p, &r->settings, &r->schedule, r->state, r->db, &r->stats, finish_drain, r);
+	r->inbox = inbox_new(p, &r->settings, r->state, r->db, &r->stats, r->runner, r->notifier);
 	use_settings(r);
 	return open_file(r, r->history_trouble) < 0;
 }
@@ -398,6 +400,7 @@ static void on_done(struct process *p)
 	notifier_free(&r->notifier);
 	db_close(&r->db);
 	stats_done(&r->stats);
+	state_free(&r->state);
 	if (r->wake)
 		event_free(r->wake);
 	if (r->drain_limit)
@@ -406,6 +409,7 @@ static void on_done(struct process *p)
 		event_free(r->listen_again);
 	if (r->open_again)
 		event_free(r->open_again);
+	report_schedule_done(&r->schedule);
 	settings_done(&r->settings);
 	free(r);
 }

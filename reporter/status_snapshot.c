@@ -18,134 +18,29 @@
 #include "reporter/report/schedule.h"
 #include "reporter/history/recent.h"
 #include "reporter/notify/outbox.h"
+#include "reporter/page/status_page.h"
 
 /* Rows of what is due that are looked at: more are not counted either. */
 #define LIVE_DUE_MAX 300u
 
-/* Troubles of one kind in one cluster: there are no more than rows of the table in each cluster. */
-struct trouble_now {
-	char *cluster, *detail;
-	enum trouble trouble;
-	int64_t since_ms;
-};
-
-/* The words of a watcher. */
-struct cluster_now {
-	char *name, *problem, *blocked_by;
-};
-
-struct status_snapshot {
-	struct trouble_now *troubles;
-	size_t n_troubles;
-	struct cluster_now *clusters;
-	size_t n_clusters;
-};
-
-struct status_snapshot *status_snapshot_new(void)
+static void add_troubles(const struct status_sources *from, struct live *l)
 {
-	return xcalloc(1, sizeof(struct status_snapshot));
-}
+	const struct state_entry *e;
 
-static void trouble_done(struct trouble_now *t)
-{
-	free(t->cluster);
-	free(t->detail);
-}
+	for (size_t i = 0; (e = state_at(from->state, MSG_TROUBLE_ROW, i)); i++) {
+		const struct msg_trouble_row *m = &e->m->u.trouble_row;
+		const struct trouble_desc *d = trouble_desc((enum trouble)m->trouble);
 
-static void cluster_done(struct cluster_now *c)
-{
-	free(c->name);
-	free(c->problem);
-	free(c->blocked_by);
-}
-
-void status_snapshot_free(struct status_snapshot **p)
-{
-	if (!*p)
-		return;
-	for (size_t i = 0; i < (*p)->n_troubles; i++)
-		trouble_done(&(*p)->troubles[i]);
-	for (size_t i = 0; i < (*p)->n_clusters; i++)
-		cluster_done(&(*p)->clusters[i]);
-	free((*p)->troubles);
-	free((*p)->clusters);
-	free(*p);
-	*p = NULL;
-}
-
-/* -- what is said -- */
-
-static struct cluster_now *cluster_of(const struct status_snapshot *p, const char *name)
-{
-	for (size_t i = 0; i < p->n_clusters; i++)
-		if (strcmp(p->clusters[i].name, name) == 0)
-			return &p->clusters[i];
-	return NULL;
-}
-
-static void replace(char **dst, const char *s)
-{
-	if (*dst && strcmp(*dst, s) == 0)
-		return;
-	free(*dst);
-	*dst = xstrdup(s);
-}
-
-void status_snapshot_watch(struct status_snapshot *p, const char *cluster, const struct msg_watch_stats *m)
-{
-	struct cluster_now *c = cluster_of(p, cluster);
-
-	if (!c) {
-		p->clusters = xreallocarray(p->clusters, p->n_clusters + 1, sizeof(*p->clusters));
-		c = &p->clusters[p->n_clusters++];
-		*c = (struct cluster_now){ .name = xstrdup(cluster) };
-	}
-	replace(&c->problem, m->error);
-	replace(&c->blocked_by, m->blocked_by);
-}
-
-static size_t find_trouble(const struct status_snapshot *p, const struct msg_trouble_row *m)
-{
-	size_t i = 0;
-
-	while (i < p->n_troubles && (p->troubles[i].trouble != (enum trouble)m->trouble ||
-				     strcmp(p->troubles[i].cluster, m->cluster_name) != 0))
-		i++;
-	return i;
-}
-
-void status_snapshot_trouble(struct status_snapshot *p, const struct msg_trouble_row *m)
-{
-	const size_t i = find_trouble(p, m);
-
-	if (i < p->n_troubles) {
-		trouble_done(&p->troubles[i]);
-		p->troubles[i] = p->troubles[--p->n_troubles];
-	}
-	if (m->n == 0)
-		return;
-	p->troubles = xreallocarray(p->troubles, p->n_troubles + 1, sizeof(*p->troubles));
-	p->troubles[p->n_troubles++] = (struct trouble_now){ .cluster = xstrdup(m->cluster_name),
-							     .detail = xstrdup(m->detail),
-							     .trouble = (enum trouble)m->trouble,
-							     .since_ms = m->since };
-}
-
-/* -- the page -- */
-
-static void add_troubles(const struct status_snapshot *p, struct live *l)
-{
-	for (size_t i = 0; i < p->n_troubles; i++) {
-		const struct trouble_now *t = &p->troubles[i];
-		const struct trouble_desc *d = trouble_desc(t->trouble);
-
+		if (m->n == 0)
+			continue;
+		l->troubles = xreallocarray(l->troubles, l->n_troubles + 1, sizeof(*l->troubles));
 		l->troubles[l->n_troubles++] =
-			(struct live_trouble){ .cluster = t->cluster,
+			(struct live_trouble){ .cluster = e->cluster,
 					       .object = "",
 					       .sentence = d->text[l->language].sentence,
-					       .detail = t->detail,
+					       .detail = m->detail,
 					       .remedy = d->text[l->language].remedy,
-					       .since_ms = t->since_ms,
+					       .since_ms = m->since,
 					       .is_blind = d->severity == TROUBLE_IS_BLIND };
 	}
 }
@@ -156,6 +51,7 @@ static void add_attention(const struct recent_attention *v, size_t n, struct liv
 		const struct reason_desc *d = reason_find(v[i].reason);
 		const char *sentence = d->text[l->language].sentence;
 
+		l->troubles = xreallocarray(l->troubles, l->n_troubles + 1, sizeof(*l->troubles));
 		l->troubles[l->n_troubles++] =
 			(struct live_trouble){ .cluster = v[i].cluster,
 					       .object = v[i].object,
@@ -166,55 +62,24 @@ static void add_attention(const struct recent_attention *v, size_t n, struct liv
 	}
 }
 
-/* A metric as the number that it was: a watcher may have said any. */
-static int64_t whole(double v)
+static void fill_clusters(const struct status_sources *from, struct live *l)
 {
-	return v < 0 ? 0 : v < 0x1p62 ? (int64_t)v : INT64_C(1) << 62;
-}
-
-static void fill_clusters(const struct status_snapshot *p, const struct status_snapshot_sources *from,
-			  struct live *l)
-{
-	const struct metrics *m = from->stats->metrics;
+	static const struct msg_watch_stats nothing;
 	const struct str_list *names = &from->settings->cluster_names;
 
 	l->clusters = xcalloc(names->n + 1, sizeof(*l->clusters));
 	for (size_t i = 0; i < names->n; i++) {
-		const struct cluster_now *c = cluster_of(p, names->v[i]);
-		const struct metric_labels *of = METRIC_LABELS(names->v[i]);
+		const struct msg_watch_stats *said = state_watch(from->state, names->v[i]);
+		const struct msg_watch_stats *m = said ? said : &nothing;
 
-		l->clusters[l->n_clusters++] =
-			(struct live_cluster){ .name = names->v[i],
-					       .synced = metrics_get(m, METRIC_WATCH_SYNCED, of) > 0,
-					       .leading = metrics_get(m, METRIC_LEADER, of) > 0,
-					       .pods = (uint64_t)whole(metrics_get(m, METRIC_CACHE_PODS, of)),
-					       .blocked = (uint64_t)whole(metrics_get(m, METRIC_BLOCKED, of)),
-					       .problem = c ? c->problem : "",
-					       .blocked_by = c ? c->blocked_by : "" };
+		l->clusters[l->n_clusters++] = (struct live_cluster){ .name = names->v[i],
+								      .synced = m->synced,
+								      .leading = m->leading,
+								      .pods = m->pods,
+								      .blocked = m->blocked,
+								      .problem = m->error,
+								      .blocked_by = m->blocked_by };
 	}
-}
-
-/* Labels: cluster, duty, verdict, reason. */
-struct due_filler {
-	const struct metrics *m;
-	struct live *l;
-};
-
-static void add_due(void *ctx, const struct metric_labels *labels, double value)
-{
-	const struct due_filler *f = ctx;
-	struct live *l = f->l;
-
-	if (l->n_due == LIVE_DUE_MAX || value <= 0)
-		return;
-	l->due[l->n_due++] = (struct live_due){
-		.cluster = labels->v[0],
-		.duty = labels->v[1],
-		.verdict = labels->v[2],
-		.reason = labels->v[3],
-		.n = (uint64_t)whole(value),
-		.oldest_ms = whole(metrics_get(f->m, METRIC_DUE_OLDEST, labels) * 1000),
-	};
 }
 
 /* By verdict (blocked, due, refused, waiting); then the most first. */
@@ -226,16 +91,25 @@ static int compare_due(const void *a, const void *b)
 	return by_verdict ? by_verdict : x->n < y->n ? 1 : x->n > y->n ? -1 : strcmp(x->cluster, y->cluster);
 }
 
-static void fill_due(const struct status_snapshot_sources *from, struct live *l)
+static void fill_due(const struct status_sources *from, struct live *l)
 {
-	struct due_filler f = { from->stats->metrics, l };
+	const struct state_entry *e;
 
 	l->due = xcalloc(LIVE_DUE_MAX, sizeof(*l->due));
-	metrics_each(f.m, METRIC_DUE, add_due, &f);
+	for (size_t i = 0; l->n_due < LIVE_DUE_MAX && (e = state_at(from->state, MSG_DUE_ROW, i)); i++) {
+		const struct msg_due_row *m = &e->m->u.due_row;
+
+		l->due[l->n_due++] = (struct live_due){ .cluster = e->cluster,
+							.duty = duty_name((enum duty)m->duty),
+							.verdict = due_state_name((enum due_state)m->state),
+							.reason = reason_find(m->reason)->code,
+							.n = m->n,
+							.oldest_ms = m->oldest };
+	}
 	qsort(l->due, l->n_due, sizeof(*l->due), compare_due);
 }
 
-static void fill_sinks(const struct status_snapshot_sources *from, struct live *l)
+static void fill_sinks(const struct status_sources *from, struct live *l)
 {
 	const struct settings *s = from->settings;
 
@@ -257,7 +131,7 @@ static void fill_sinks(const struct status_snapshot_sources *from, struct live *
 }
 
 /* What cannot be read is not shown: the trouble of the history says why. */
-static void fill_history(const struct status_snapshot_sources *from, struct live *l)
+static void fill_history(const struct status_sources *from, struct live *l)
 {
 	l->actions = xcalloc(LIVE_ACTIONS_MAX, sizeof(*l->actions));
 	(void)recent_actions(from->db, LIVE_ACTIONS_MAX, l->actions, &l->n_actions);
@@ -279,28 +153,26 @@ static void live_done(struct live *l)
 	free(l->due);
 }
 
-void status_snapshot_serve(const struct status_snapshot *p, const struct status_snapshot_sources *from,
-			   const struct web_request *request, struct listener_answer *ret)
+void status_snapshot_serve(const struct status_sources *from, const struct web_request *request,
+			   struct listener_answer *ret)
 {
+	const struct report_schedule *schedule = from->schedule;
 	struct recent_attention attention[LIVE_ROWS_MAX];
-	struct report_schedule options = { 0 };
 	size_t n = 0;
-	const char *why;
 	struct live l = { .language = request_language(request),
+			  .zone = schedule->zone,
 			  .version = OPC_VERSION,
 			  .now_ms = clock_wall_ms(),
 			  .observe = from->settings->policy.mode == MODE_OBSERVE,
 			  .live = stats_is_live(from->stats),
 			  .ready = stats_is_ready(from->stats, from->history) };
 
-	if (report_schedule_parse(from->settings, &options, &why) == 0 && options.enable)
-		l.report_next_ms = cron_next(&options.cron, options.zone, l.now_ms);
-	l.zone = options.zone;
+	if (schedule->enable)
+		l.report_next_ms = cron_next(&schedule->cron, schedule->zone, l.now_ms);
 	(void)recent_attention(from->db, LIVE_ROWS_MAX, attention, &n);
-	l.troubles = xcalloc(p->n_troubles + n + 1, sizeof(*l.troubles));
-	add_troubles(p, &l);
+	add_troubles(from, &l);
 	add_attention(attention, n, &l);
-	fill_clusters(p, from, &l);
+	fill_clusters(from, &l);
 	fill_due(from, &l);
 	fill_sinks(from, &l);
 	fill_history(from, &l);
@@ -312,5 +184,4 @@ void status_snapshot_serve(const struct status_snapshot *p, const struct status_
 	ret->body = page_status(&l, &ret->size);
 	live_done(&l);
 	recent_attention_done(attention, n);
-	report_schedule_done(&options);
 }

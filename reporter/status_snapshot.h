@@ -1,36 +1,24 @@
-/* status_snapshot.h - what is known of the present that is no metric: the words of what is wrong. And the
- * status page, made of it, of metrics and of the history when it is asked for: nothing is kept for it. Layer:
- * process (reporter). */
+/* status_snapshot.h - the status page: the present state, the history and the outbox, gathered when it is
+ * asked for. Nothing is kept for it.  Layer: process (reporter). */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_STATUS_SNAPSHOT_H
 #define REPORTER_STATUS_SNAPSHOT_H
 
-#include "reporter/history/db.h"
 #include "reporter/history/history.h"
-#include "reporter/page/status_page.h"
-#include "reporter/web/listener.h"
+#include "reporter/report/schedule.h"
 #include "reporter/web/stats.h"
 
-struct settings;
-struct status_snapshot;
-
-struct status_snapshot *status_snapshot_new(void);
-/* Accepts NULL. */
-void status_snapshot_free(struct status_snapshot **p);
-
-/* m is of that cluster. */
-void status_snapshot_watch(struct status_snapshot *p, const char *cluster, const struct msg_watch_stats *m);
-void status_snapshot_trouble(struct status_snapshot *p, const struct msg_trouble_row *m);
-
-/* Where the rest of the page comes from; borrowed. */
-struct status_snapshot_sources {
+/* Where the page comes from; all is borrowed. */
+struct status_sources {
 	const struct settings *settings;
+	const struct report_schedule *schedule;
+	const struct state *state;
 	struct db *db;
 	const struct history *history;
 	struct stats *stats;
 };
-/* The answer to "/". */
-void status_snapshot_serve(const struct status_snapshot *p, const struct status_snapshot_sources *from,
-			   const struct web_request *request, struct listener_answer *ret);
+/* Make *ret the answer to "/", in the language that the request asks for. */
+void status_snapshot_serve(const struct status_sources *from, const struct web_request *request,
+			   struct listener_answer *ret);
 
 #endif

@@ -40,8 +40,7 @@ void db_trim(struct db *d);
 bool db_is_open(const struct db *d);
 /* It is open, but the last statement shows that it cannot be used: close it again. As a failed db_open(). */
 int db_give_up(struct db *d, char ret_text[static DB_TEXT_MAX]);
-/* An empty one of the same schema in memory, in no directory; it grows no larger than max_bytes: then writing
- * is -ENOSPC. */
+/* One in memory, in no directory, for tests and benchmarks. */
 int db_open_memory(uint64_t max_bytes, struct db **ret);
 /* So many rows of one table may one cluster's watcher fill: of a kilobyte each they are a sixteenth of the
  * file. Without a limit of the file there is none. */

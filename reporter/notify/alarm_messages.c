@@ -15,89 +15,29 @@
 #include "model/retell.h"
 #include "model/troubles.h"
 #include "reporter/news/when.h"
-#include "reporter/notify/alarms.h"
 #include "reporter/notify/sink_select.h"
 #include "reporter/notify/outbox.h"
 #include "reporter/notify/sender.h"
 
-struct standing {
-	enum trouble kind;
-	int64_t since;
-	char *cluster, *detail;
-};
-struct alarm_messages {
-	struct db *history;
-	struct standing *v;
-	size_t n;
-};
+/* -- the alarms of the present -- */
 
-/* -- troubles that stand -- */
-
-struct alarm_messages *alarm_messages_new(struct db *history)
+static void add_troubles(const struct alarm_sources *from, struct alarms *ret)
 {
-	struct alarm_messages *t = xcalloc(1, sizeof(*t));
+	const struct state_entry *e;
 
-	t->history = history;
-	return t;
-}
+	for (size_t i = 0; (e = state_at(from->state, MSG_TROUBLE_ROW, i)); i++) {
+		const struct msg_trouble_row *m = &e->m->u.trouble_row;
 
-static void standing_done(struct standing *s)
-{
-	free(s->cluster);
-	free(s->detail);
-}
-
-void alarm_messages_free(struct alarm_messages **t)
-{
-	if (!*t)
-		return;
-	for (size_t i = 0; i < (*t)->n; i++)
-		standing_done(&(*t)->v[i]);
-	free((*t)->v);
-	free(*t);
-	*t = NULL;
-}
-
-static struct standing *find_standing(struct alarm_messages *t, const struct msg_trouble_row *m)
-{
-	for (size_t i = 0; i < t->n; i++)
-		if (t->v[i].kind == (enum trouble)m->trouble && strcmp(t->v[i].cluster, m->cluster_name) == 0)
-			return &t->v[i];
-	return NULL;
-}
-
-void alarm_messages_trouble(struct alarm_messages *t, const struct msg_trouble_row *m)
-{
-	struct standing *s = find_standing(t, m);
-
-	if (m->n > 0 && !s) {
-		t->v = xreallocarray(t->v, t->n + 1, sizeof(*t->v));
-		t->v[t->n++] = (struct standing){ (enum trouble)m->trouble, m->since,
-						  xstrdup(m->cluster_name), xstrdup(m->detail) };
-	} else if (m->n > 0) {
-		free(s->detail);
-		s->detail = xstrdup(m->detail);
-	} else if (s) {
-		standing_done(s);
-		*s = t->v[--t->n];
-	}
-}
-
-/* -- what stands now -- */
-
-static void add_troubles(const struct alarm_messages *t, int64_t lasting_ms, struct alarms *ret)
-{
-	for (size_t i = 0; i < t->n; i++) {
-		const struct standing *s = &t->v[i];
-		struct alarm *a;
-
-		if (s->kind == TROUBLE_SINK) /* each sink is an alarm of its own */
+		/* Each sink is an alarm of its own. */
+		if (m->n == 0 || m->trouble == TROUBLE_SINK)
 			continue;
-		a = alarms_add(ret, ALARM_OF_TROUBLE, trouble_desc(s->kind)->name, s->cluster, DUTY_ALL, "",
-			       "");
-		a->detail = xstrdup(s->detail);
-		a->state.begin_at = s->since;
-		a->state.lasting_ms = lasting_ms;
+		struct alarm *a =
+			alarms_add(ret, ALARM_OF_TROUBLE, trouble_desc((enum trouble)m->trouble)->name,
+				   e->cluster, DUTY_ALL, "", "");
+
+		a->detail = xstrdup(m->detail);
+		a->state.begin_at = m->since;
+		a->state.lasting_ms = (int64_t)from->settings->gather_ms;
 	}
 }
 
@@ -116,6 +56,22 @@ static void add_sinks(const struct sender *sender, struct alarms *ret)
 	}
 }
 
+static int find_alarms(const struct alarm_sources *from, struct alarms *ret)
+{
+	int r = alarms_add_reasons(from->history, ret);
+
+	if (r == 0)
+		r = alarms_add_pauses(from->history, ret);
+	add_troubles(from, ret);
+	add_sinks(from->sender, ret);
+	return r;
+}
+
+void alarm_messages_find(const struct alarm_sources *from, struct alarms *ret)
+{
+	ret->is_partial = find_alarms(from, ret) < 0;
+}
+
 /* -- words -- */
 
 static const struct {
@@ -127,21 +83,14 @@ static const struct {
 	[STAGE_OVER] = { PHRASE_NEWS_SECTION_OVER, PHRASE_NEWS_RESOLVED_TITLE },
 };
 
-/* What a sink heard of an alarm, and hears now. */
-struct sink_alarm_state {
-	struct alarm_notice told;
-	enum alarm_stage stage;
-};
-
-struct teller {
-	struct db *db, *history;
-	const struct settings *settings;
+/* The message to one sink. */
+struct composer {
+	const struct alarm_sources *from;
 	const struct sink_settings *sink;
-	const struct zone *zone;
 	enum language language;
 	struct alarm_pace pace;
 	struct sink_alarm_state *of; /* by alarm */
-	struct document doc;
+	struct document *doc;
 	uint64_t n[STAGE__MAX];
 };
 
@@ -174,9 +123,9 @@ static struct words words_of(const struct alarm *a, enum language l)
 }
 
 /* "[prod] errImagePull: " and the sentence */
-static char *title_of(const struct teller *t, const struct alarm *a, const char *sentence)
+static char *title_of(const struct composer *t, const struct alarm *a, const char *sentence)
 {
-	const bool several = t->settings->cluster_names.n > 1 && *a->cluster;
+	const bool several = t->from->settings->cluster_names.n > 1 && *a->cluster;
 	const bool of_duty = a->duty >= 0 && a->duty < DUTY__MAX;
 	_cleanup_free_ char *cluster = several ? xasprintf("[%s] ", a->cluster) : xstrdup("");
 	_cleanup_free_ char *text =
@@ -186,7 +135,7 @@ static char *title_of(const struct teller *t, const struct alarm *a, const char 
 	return xasprintf("%s%s", cluster, text);
 }
 
-static void add_names(const struct teller *t, struct entry *e, const struct alarm *a)
+static void add_names(const struct composer *t, struct entry *e, const struct alarm *a)
 {
 	_cleanup_free_ char *names = NULL;
 
@@ -205,19 +154,19 @@ static void add_names(const struct teller *t, struct entry *e, const struct alar
 	}
 }
 
-static void add_times(const struct teller *t, struct entry *e, const struct alarm *a)
+static void add_times(const struct composer *t, struct entry *e, const struct alarm *a)
 {
 	char begin[WHEN_TEXT_MAX], end[WHEN_TEXT_MAX];
 
-	when_format(a->state.begin_at, t->zone, begin);
-	when_format(a->state.gone_at, t->zone, end);
+	when_format(a->state.begin_at, t->from->zone, begin);
+	when_format(a->state.gone_at, t->from->zone, end);
 	_cleanup_free_ char *line = e->is_over ? xasprintf(phrase(NEWS_FROM_TO, t->language), begin, end)
 					       : xasprintf(phrase(NEWS_SINCE, t->language), begin);
 
 	entry_add_line(e, line);
 }
 
-static void add_entry(struct teller *t, struct section *s, const struct alarm *a, enum alarm_stage stage)
+static void add_entry(struct composer *t, struct section *s, const struct alarm *a, enum alarm_stage stage)
 {
 	const struct words w = words_of(a, t->language);
 	_cleanup_free_ char *title = title_of(t, a, w.sentence);
@@ -239,7 +188,7 @@ static void add_entry(struct teller *t, struct section *s, const struct alarm *a
 		_cleanup_free_ char *remedy = xasprintf(phrase(NEWS_REMEDY, t->language), w.remedy);
 
 		entry_add_line(e, remedy);
-		t->doc.tone = w.is_blind ? TONE_BAD : t->doc.tone == TONE_BAD ? TONE_BAD : TONE_WARNING;
+		t->doc->tone = w.is_blind ? TONE_BAD : t->doc->tone == TONE_BAD ? TONE_BAD : TONE_WARNING;
 	}
 	entry_add_fact(e, "cluster", a->cluster);
 	entry_add_fact(e, "namespace", a->ns);
@@ -251,52 +200,20 @@ static void add_entry(struct teller *t, struct section *s, const struct alarm *a
 
 /* -- who is told what -- */
 
-static bool is_for(const struct teller *t, const struct alarm *a)
+static bool is_for(const struct composer *t, const struct alarm *a)
 {
 	const bool own = strcmp(a->kind, ALARM_OF_SINK) == 0 && strcmp(a->name, t->sink->name) == 0;
 
 	return !own && select_object(t->sink, a->cluster, a->ns, a->duty);
 }
 
-/* What this sink heard of it. 0 or negative errno. */
-static int read_notice(const struct teller *t, const struct alarm *a, struct alarm_notice *ret)
-{
-	sqlite3_stmt *st = db_stmt(t->db, DB_ALARM_NOTICE, db_i("id", a->id), db_s("sink", t->sink->name),
-				   db_i("begin_at", a->state.begin_at));
-	const int rc = sqlite3_step(st);
-
-	*ret = (struct alarm_notice){ 0 };
-	if (rc == SQLITE_ROW)
-		*ret = (struct alarm_notice){ true, sqlite3_column_int64(st, 0), sqlite3_column_int64(st, 1),
-					      sqlite3_column_int64(st, 2) };
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
-}
-
-/* What it is to hear now. */
-static int choose_stages(struct teller *t, const struct alarms *all)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < all->n; i++) {
-		struct sink_alarm_state *h = &t->of[i];
-
-		h->stage = STAGE_NONE;
-		if (!is_for(t, &all->v[i]))
-			continue;
-		r = read_notice(t, &all->v[i], &h->told);
-		h->stage = alarm_stage(&all->v[i].state, &h->told, &t->pace);
-	}
-	return r;
-}
-
 /* Of those that came since alone: a copy whose names, detail and begin are theirs. */
-static int add_more(struct teller *t, struct section *s, const struct alarm *a,
-		    const struct alarm_notice *told)
+static int add_more(struct composer *t, struct section *s, const struct alarm *a,
+		    const struct alarm_notice *notice)
 {
-	sqlite3_stmt *st =
-		db_stmt(t->history, DB_ALARM_MORE, db_s("cluster_name", a->cluster), db_i("duty", a->duty),
-			db_s("code", a->code), db_s("ns", a->ns), db_i("up_to", told->up_to));
+	sqlite3_stmt *st = db_stmt(t->from->history, DB_ALARM_MORE, db_s("cluster_name", a->cluster),
+				   db_i("duty", a->duty), db_s("code", a->code), db_s("ns", a->ns),
+				   db_i("up_to", notice->up_to));
 	const int rc = sqlite3_step(st);
 
 	if (rc == SQLITE_ROW) {
@@ -314,7 +231,7 @@ static int add_more(struct teller *t, struct section *s, const struct alarm *a,
 	return db_errno(rc);
 }
 
-static int add_stage(struct teller *t, const struct alarms *all, enum alarm_stage stage)
+static int add_stage(struct composer *t, const struct alarms *all, enum alarm_stage stage)
 {
 	struct section *s = NULL;
 	int r = 0;
@@ -324,137 +241,132 @@ static int add_stage(struct teller *t, const struct alarms *all, enum alarm_stag
 
 		if (t->of[i].stage != stage)
 			continue;
-		s = s ? s : document_add_section(&t->doc, phrase_text(stages[stage].section, t->language));
+		s = s ? s : document_add_section(t->doc, phrase_text(stages[stage].section, t->language));
 		t->n[stage]++;
 		if (s->n >= t->sink->top)
 			s->more++;
 		else if (stage == STAGE_MORE)
-			r = add_more(t, s, a, &t->of[i].told);
+			r = add_more(t, s, a, &t->of[i].notice);
 		else
 			add_entry(t, s, a, stage);
 	}
 	return r;
 }
 
-/* An end is forgotten with its alarm. */
-static int write_notices(const struct teller *t, const struct alarms *all)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < all->n; i++) {
-		const struct alarm *a = &all->v[i];
-		const struct sink_alarm_state *h = &t->of[i];
-
-		if (h->stage == STAGE_NONE || h->stage == STAGE_OVER)
-			continue;
-		const struct alarm_notice now = alarm_notice_now(&a->state, &h->told, &t->pace, h->stage);
-
-		r = db_run(db_stmt(t->db, DB_ALARM_NOTICE_PUT, db_i("id", a->id), db_s("sink", t->sink->name),
-				   db_i("begin_at", a->state.begin_at), db_i("up_to", now.up_to),
-				   db_i("pause_ms", now.pause_ms)),
-			   NULL);
-		if (r == 0)
-			r = db_run(db_stmt(t->db, DB_ALARM_NAME, db_i("id", a->id), db_s("name", a->name)),
-				   NULL);
-	}
-	return r;
-}
-
-static void set_title(struct teller *t)
+static void set_title(struct composer *t)
 {
 	enum alarm_stage first = 0;
 
 	while (t->n[first] == 0 && first + 1 < STAGE__MAX)
 		first++;
-	const bool one = t->settings->cluster_names.n == 1;
+	const bool one = t->from->settings->cluster_names.n == 1;
 	_cleanup_free_ char *cluster =
-		one ? xasprintf("[%s] ", t->settings->cluster_names.v[0]) : xstrdup("");
+		one ? xasprintf("[%s] ", t->from->settings->cluster_names.v[0]) : xstrdup("");
 	_cleanup_free_ char *title =
 		xasprintf(phrase_checked(phrase_en_NEWS_ATTENTION_TITLE, stages[first].title, t->language),
 			  cluster, t->n[first]);
 
-	document_set_title(&t->doc, title);
+	document_set_title(t->doc, title);
 }
 
-/* 1: something was put; 0: there is nothing for this sink; or negative errno. */
-static int tell_sink(struct teller *t, const struct alarms *all)
+static void choose_stages(struct composer *t, const struct alarms *all)
 {
-	_cleanup_free_ struct sink_alarm_state *of = xcalloc(all->n, sizeof(*of));
-	int r;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct alarm *a = &all->v[i];
+		struct sink_alarm_state *s = &t->of[i];
 
-	t->of = of;
-	document_init(&t->doc, NEWS_ATTENTION, t->language, t->pace.now);
-	t->doc.tone = TONE_GOOD;
-	r = choose_stages(t, all);
-	for (enum alarm_stage s = 0; r == 0 && s < STAGE__MAX; s++)
-		r = add_stage(t, all, s);
-	const bool some = t->doc.n_sections > 0;
-
-	if (r == 0 && some) {
-		set_title(t);
-		r = write_notices(t, all);
+		s->stage = is_for(t, a) ? alarm_stage(&a->state, &s->notice, &t->pace) : STAGE_NONE;
+		s->next = s->stage == STAGE_NONE
+				  ? s->notice
+				  : alarm_notice_now(&a->state, &s->notice, &t->pace, s->stage);
 	}
-	if (r == 0 && some)
-		r = outbox_put(t->db, t->sink->name, &t->doc);
-	document_done(&t->doc);
-	return r < 0 ? r : some;
+}
+
+int alarm_messages_compose(const struct alarm_sources *from, const struct sink_settings *sink,
+			   const struct alarms *all, int64_t now, struct sink_alarm_state *of,
+			   struct document *ret)
+{
+	struct composer t = { .from = from,
+			      .sink = sink,
+			      .language = (enum language)sink->language,
+			      .pace = { now, (int64_t)from->settings->gather_ms,
+					sink_remind_ms(sink, from->settings->remind_ms) },
+			      .of = of,
+			      .doc = ret };
+	int r = 0;
+
+	document_init(ret, NEWS_ATTENTION, t.language, now);
+	ret->tone = TONE_GOOD;
+	choose_stages(&t, all);
+	for (enum alarm_stage s = 0; r == 0 && s < STAGE__MAX; s++)
+		r = add_stage(&t, all, s);
+	if (r == 0 && ret->n_sections > 0) {
+		set_title(&t);
+		return 1;
+	}
+	document_done(ret);
+	return r;
 }
 
 /* -- all of it, in one transaction -- */
 
-static int find_alarms(struct alarm_messages *t, struct db *db, const struct settings *s,
-		       const struct sender *sender, struct alarms *ret)
+/* 1: a message was put; 0: there is none for this sink; or negative errno. */
+static int put_message(const struct alarm_sources *from, const struct sink_settings *sink, struct alarms *all,
+		       int64_t now)
 {
-	int r = db == t->history ? alarms_join(db) : 0;
+	_cleanup_free_ struct sink_alarm_state *of = xcalloc(all->n, sizeof(*of));
+	struct document doc;
+	int r = 0;
 
+	for (size_t i = 0; r == 0 && i < all->n; i++)
+		r = alarm_notice_read(from->history, &all->v[i], sink->name, &of[i].notice);
 	if (r == 0)
-		r = alarms_add_reasons(t->history, ret);
-	if (r == 0)
-		r = alarms_add_pauses(t->history, ret);
-	if (r < 0 && db != t->history) {
-		ret->is_partial = true;
-		r = 0;
+		r = alarm_messages_compose(from, sink, all, now, of, &doc);
+	if (r <= 0)
+		return r;
+	r = outbox_put(from->history, sink->name, &doc);
+	document_done(&doc);
+	for (size_t i = 0; r == 0 && i < all->n; i++) {
+		if (of[i].stage == STAGE_NONE)
+			continue;
+		all->v[i].is_changed = true;
+		r = alarm_notice_write(from->history, &all->v[i], sink->name, &of[i].next);
 	}
-	add_troubles(t, (int64_t)s->gather_ms, ret);
-	add_sinks(sender, ret);
-	return r;
+	return r < 0 ? r : 1;
 }
 
-static int tell(struct alarm_messages *t, struct db *db, const struct settings *s, const struct zone *zone,
-		const struct sender *sender, bool *ret_put)
+static int put_messages(const struct alarm_sources *from, bool *ret_put)
 {
-	_cleanup_(alarms_done) struct alarms standing = { 0 };
+	_cleanup_(alarms_done) struct alarms present = { 0 };
 	_cleanup_(alarms_done) struct alarms all = { 0 };
 	const int64_t now = clock_wall_ms();
-	int r = find_alarms(t, db, s, sender, &standing);
+	int r = alarms_join(from->history);
 
 	if (r == 0)
-		r = alarms_update(db, &standing, now, &all);
-	for (size_t i = 0; r >= 0 && all.n > 0 && i < s->n_sinks; i++) {
-		const struct sink_settings *sink = &s->sinks[i];
-		struct teller teller = { .db = db,
-					 .history = t->history,
-					 .settings = s,
-					 .sink = sink,
-					 .zone = zone,
-					 .language = (enum language)sink->language,
-					 .pace = { now, (int64_t)s->gather_ms,
-						   sink_remind_ms(sink, s->remind_ms) } };
+		r = find_alarms(from, &present);
+	if (r == 0)
+		r = alarms_read(from->history, &all);
+	alarms_merge(&all, &present, now);
+	for (size_t i = 0; r >= 0 && all.n > 0 && i < from->settings->n_sinks; i++) {
+		const struct sink_settings *sink = &from->settings->sinks[i];
 
-		if (select_news(teller.sink, NEWS_ATTENTION))
-			r = tell_sink(&teller, &all);
+		if (select_news(sink, NEWS_ATTENTION))
+			r = put_message(from, sink, &all, now);
 		*ret_put = *ret_put || r > 0;
 	}
-	return r < 0 || all.n == 0 ? r : alarms_forget_over(db, now - (int64_t)s->gather_ms);
+	if (r >= 0)
+		r = alarms_write(from->history, &all);
+	return r < 0 || all.n == 0
+		       ? r
+		       : alarms_forget_over(from->history, now - (int64_t)from->settings->gather_ms);
 }
 
-int alarm_messages_put(struct alarm_messages *t, struct db *db, const struct settings *s,
-		       const struct zone *zone, const struct sender *sender, bool *ret_put)
+int alarm_messages_put(const struct alarm_sources *from, bool *ret_put)
 {
-	int r = db_begin(db);
+	int r = db_begin(from->history);
 
 	*ret_put = false;
 	if (r == 0)
-		r = tell(t, db, s, zone, sender, ret_put);
-	return db_end(db, r);
+		r = put_messages(from, ret_put);
+	return db_end(from->history, r);
 }

@@ -1,36 +1,51 @@
-/* alarm_messages.h - news of what only an operator can change, as it begins and as it ends: troubles of the
- * program (model/troubles.def), reasons that need an operator (reporter/history/attention.h), pauses that are
- * forgotten, and sinks that get nothing.  Layer: process (reporter), notify.
- * What stands is kept in the history as alarms, with which sink was told of which begin: so a begin is told
- * once to each sink, an end only where its begin was told, and a crash changes neither. What comes and goes
- * within tell.gather is not told. Objects that join an alarm are told once, gathered (alarm_stage.h); the end
- * of one of several is not told, that of the last is the alarm's. */
+/* alarm_messages.h - messages about what only an operator can change, as it begins and as it ends: troubles
+ * of the program (model/troubles.def), reasons that need an operator (reporter/history/attention.h), pauses
+ * that last for a day, and sinks that get nothing.  Layer: process (reporter), notify. Alarms are kept with a
+ * notice for each sink: so a sink is notified of a begin once, of an end only where it was notified of the
+ * begin, and a crash changes neither. What comes and goes within tell.gather is left out. Of objects that
+ * join an alarm a sink is notified once, gathered (alarms.h); the end of one of several is left out, that of
+ * the last one is the alarm's. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_NOTIFY_ALARM_MESSAGES_H
 #define REPORTER_NOTIFY_ALARM_MESSAGES_H
 
 #include "config/settings.h"
 #include "config/zone.h"
-#include "reporter/history/db.h"
+#include "reporter/news/document.h"
+#include "reporter/notify/alarms.h"
+#include "reporter/state/state.h"
 
-/* A pause that is older is told. */
-#define TELL_PAUSE_MS INT64_C(86400000)
-
-struct alarm_messages;
 struct sender;
 
-/* history: where reasons and pauses are read; it must outlive it. */
-struct alarm_messages *alarm_messages_new(struct db *history);
-/* Accepts NULL. */
-void alarm_messages_free(struct alarm_messages **t);
-/* A trouble of the program begins, has another detail, or ends. After a start each that stands is said anew.
- */
-void alarm_messages_trouble(struct alarm_messages *t, const struct msg_trouble_row *m);
-/* Look what stands now. To be called several times within tell.gather. *ret_put: messages were put into the
- * outbox of db, which is the history, or a spare (reporter/notify/spare.h): beside that one a history that
- * cannot be read tells of no reasons and pauses. 0, or negative errno and nothing was told. sender: may be
- * NULL. */
-int alarm_messages_put(struct alarm_messages *t, struct db *db, const struct settings *s,
-		       const struct zone *zone, const struct sender *sender, bool *ret_put);
+/* Where alarms come from; all is borrowed. */
+struct alarm_sources {
+	struct db *history;          /* reasons and pauses */
+	const struct state *state;   /* troubles */
+	const struct sender *sender; /* sinks that are down; NULL = none */
+	const struct settings *settings;
+	const struct zone *zone; /* of times in texts; NULL = UTC */
+};
+
+/* Put messages about the alarms of the present into the outbox of the history, in one transaction. To be
+ * called several times within tell.gather. *ret_put: there are some. 0, or negative errno and nothing was
+ * written. */
+int alarm_messages_put(const struct alarm_sources *from, bool *ret_put);
+
+/* -- for fallback.h -- */
+
+/* Of one sink and one alarm. */
+struct sink_alarm_state {
+	struct alarm_notice notice; /* what the sink was notified of */
+	enum alarm_stage stage;     /* of the message */
+	struct alarm_notice next;   /* with the message; as notice where stage is STAGE_NONE */
+};
+
+/* Add the alarms of the present, as far as the history can be read (ret->is_partial). */
+void alarm_messages_find(const struct alarm_sources *from, struct alarms *ret);
+/* The message to a sink about those alarms: of[i].notice goes in, of[i].stage and next come out. 1, with *ret
+ * to be freed by document_done(); 0 = there is nothing to say, or negative errno, with *ret empty. */
+int alarm_messages_compose(const struct alarm_sources *from, const struct sink_settings *sink,
+			   const struct alarms *all, int64_t now, struct sink_alarm_state *of,
+			   struct document *ret);
 
 #endif

@@ -1,11 +1,53 @@
-/* alarms.h - what only an operator can change, as it stands now, and what is kept of it: which sink was told
- * of which begin is kept with it (alarm_messages_put.c).  Layer: process (reporter), notify. */
+/* alarms.h - what only an operator can change: the alarms of the present, what is kept of them, and what a
+ * sink is to be notified of next. Alarms are kept by key, with a notice for each sink that was notified of
+ * them; in the history, or in an array while that cannot be written (fallback.h).  Layer: process (reporter),
+ * notify.
+ *
+ * An alarm of many objects, as pods that cannot be deleted for want of a right, is notified of those that
+ * come later in one message a pause. The pause is tell.gather and doubles with each such message, to an hour;
+ * where a sink was not notified of the alarm for two hours it is tell.gather again. So the first that come
+ * are notified soon, and one that comes every minute rings once an hour. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_NOTIFY_ALARMS_H
 #define REPORTER_NOTIFY_ALARMS_H
 
 #include "reporter/history/db.h"
-#include "reporter/notify/alarm_stage.h"
+
+/* -- what comes next -- */
+
+#define ALARM_PAUSE_MAX_MS INT64_C(3600000)
+
+/* In the order in which a message has them. */
+enum alarm_stage { STAGE_BEGUN, STAGE_MORE, STAGE_LASTS, STAGE_OVER, STAGE__MAX, STAGE_NONE = STAGE__MAX };
+
+/* Times are Unix ms. */
+struct alarm_state {
+	int64_t begin_at, lasting_ms;
+	int64_t gone_at; /* 0 = it stands */
+	int64_t newest;  /* the number of the object that joined last; 0 = it has none */
+};
+
+/* What a sink was notified of. */
+struct alarm_notice {
+	bool any;         /* it knows of the begin, and not of the end */
+	int64_t at;       /* the last time; 0 = never */
+	int64_t up_to;    /* objects up to this number */
+	int64_t pause_ms; /* from then on before the next objects */
+};
+
+struct alarm_pace {
+	int64_t now, gather_ms;
+	int64_t remind_ms; /* 0 = never */
+};
+
+/* The next message to a sink about an alarm; STAGE_NONE = there is none now. */
+enum alarm_stage alarm_stage(const struct alarm_state *a, const struct alarm_notice *notice,
+			     const struct alarm_pace *pace);
+/* What is to be kept once that stage is notified now. */
+struct alarm_notice alarm_notice_now(const struct alarm_state *a, const struct alarm_notice *notice,
+				     const struct alarm_pace *pace, enum alarm_stage stage);
+
+/* -- alarms -- */
 
 /* What one is about: where its texts come from. */
 #define ALARM_OF_TROUBLE "trouble"
@@ -13,12 +55,12 @@
 #define ALARM_OF_PAUSE   "pause"
 #define ALARM_OF_SINK    "sink"
 
-/* n and state.newest are of what stands. */
 struct alarm {
-	int64_t id, duty;
-	int64_t n; /* objects; 0 = it is about none */
+	int64_t duty;
+	int64_t n; /* objects of the present; 0 = it is about none */
 	struct alarm_state state;
 	char *key, *cluster, *kind, *code, *ns, *name, *detail;
+	bool is_changed; /* since it was kept */
 };
 /* Zeroed = empty. */
 struct alarms {
@@ -29,22 +71,31 @@ struct alarms {
 };
 
 void alarms_done(struct alarms *l);
-/* Texts are copied; the detail is left to be set, and owned. It is good until the next is added. */
+/* Texts are copied; the detail is left to be set, and owned. Valid until the next one is added. */
 struct alarm *alarms_add(struct alarms *l, const char *kind, const char *code, const char *cluster,
 			 int64_t duty, const char *ns, const char *name);
 /* "web-1, web-2, web-3, +4": the first of n objects. Owned by the caller. */
 char *alarm_names(const char *first, int64_t n);
+/* kept becomes the alarms of the present, and those that have just ended; present is emptied of what is new.
+ */
+void alarms_merge(struct alarms *kept, struct alarms *present, int64_t now);
 
 /* Each of the following returns 0 or negative errno. */
 
-/* What came to stand since the last look joins its alarm. Not where the history cannot be written. */
+/* Objects that came since the last time join their alarm. */
 int alarms_join(struct db *history);
-/* Adds what the history says stands. */
+/* Add the alarms of the history's reasons and pauses. */
 int alarms_add_reasons(struct db *history, struct alarms *ret);
 int alarms_add_pauses(struct db *history, struct alarms *ret);
-/* What db keeps becomes what stands now; *ret is that, with what has ended. */
-int alarms_update(struct db *db, const struct alarms *standing, int64_t now, struct alarms *ret);
-/* What ended before that, Unix ms: its end was told. */
-int alarms_forget_over(struct db *db, int64_t before);
+/* Read all that are kept; a time that lies ahead becomes now. */
+int alarms_read(struct db *history, struct alarms *ret);
+/* Keep what is_changed. */
+int alarms_write(struct db *history, struct alarms *l);
+/* Forget those that ended before that, Unix ms, with their notices. */
+int alarms_forget_over(struct db *history, int64_t before);
+/* The notice of a sink about an alarm, all 0 where there is none. To write one of an end removes it. */
+int alarm_notice_read(struct db *history, const struct alarm *a, const char *sink, struct alarm_notice *ret);
+int alarm_notice_write(struct db *history, const struct alarm *a, const char *sink,
+		       const struct alarm_notice *notice);
 
 #endif

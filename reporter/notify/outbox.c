@@ -25,14 +25,20 @@ const char *outbox_state_name(enum outbox_state s)
 	return (unsigned)s < OUTBOX_STATE__MAX ? names[s] : "?";
 }
 
+void outbox_new_id(char ret[static OUTBOX_ID_MAX])
+{
+	uint64_t random[2];
+
+	random_bytes(random, sizeof(random));
+	(void)snprintf(ret, OUTBOX_ID_MAX, "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
+}
+
 int outbox_put(struct db *db, const char *sink, const struct document *d)
 {
 	_cleanup_free_ char *json = document_to_json(d);
-	uint64_t random[2];
-	char id[33];
+	char id[OUTBOX_ID_MAX];
 
-	random_bytes(random, sizeof(random));
-	(void)snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
+	outbox_new_id(id);
 	return db_run(db_stmt(db, DB_OUTBOX_PUT, db_s("sink", sink), db_s("news", news_name(d->kind)),
 			      db_s("message_id", id), db_s("document", json)),
 		      NULL);
@@ -203,43 +209,4 @@ int outbox_stats(struct db *db, const char *sink, struct outbox_stats *ret)
 	}
 	(void)sqlite3_reset(st);
 	return db_errno(rc);
-}
-
-/* What waits in db and does not stand in copy. */
-static int waits_beside(struct db *db, struct db *copy, const char *sink, struct outbox_stats *ret)
-{
-	sqlite3_stmt *ids = db_stmt(copy, DB_OUTBOX_IDS, db_s("sink", sink));
-	int rc = sqlite3_step(ids);
-
-	if (rc == SQLITE_ROW) {
-		sqlite3_stmt *st =
-			db_stmt(db, DB_OUTBOX_BESIDE, db_s("sink", sink), db_s("ids", db_text(ids, 0)));
-
-		rc = sqlite3_step(st);
-		if (rc == SQLITE_ROW) {
-			ret->waiting = (uint64_t)sqlite3_column_int64(st, 0);
-			ret->oldest_at = sqlite3_column_int64(st, 1);
-		}
-		(void)sqlite3_reset(st);
-	}
-	(void)sqlite3_reset(ids);
-	return db_errno(rc);
-}
-
-int outbox_stats_beside(struct db *db, struct db *copy, const char *sink, struct outbox_stats *ret)
-{
-	struct outbox_stats there;
-	const int r = outbox_stats(db, sink, ret), r_copy = outbox_stats(copy, sink, &there);
-
-	if (r_copy < 0)
-		return r_copy;
-	(void)waits_beside(db, copy, sink, ret);
-	if (ret->waiting == 0 || (there.oldest_at && there.oldest_at < ret->oldest_at))
-		ret->oldest_at = there.oldest_at;
-	ret->waiting += there.waiting;
-	if (there.delivered_at > ret->delivered_at)
-		ret->delivered_at = there.delivered_at;
-	if (*there.error)
-		memcpy(ret->error, there.error, sizeof(ret->error));
-	return r;
 }

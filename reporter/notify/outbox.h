@@ -1,8 +1,7 @@
 /* outbox.h - messages that wait to be sent, are sent, or were: one row for each sink and message, written
- * before it is sent, so that none is lost or doubled whatever dies when; in memory (spare.h) while the
- *history cannot be written. Who composes news puts rows here within its own transaction, and says
- *sender_wake() after the commit; the sender sends them. Layer: process (reporter), notify. Borrows the
- *database.  Results: 0 or negative errno, where nothing else is said.
+ * before it is sent, so that none is lost or doubled whatever dies when. Who composes news puts rows here
+ * within its own transaction, and says sender_wake() after the commit; the sender sends them. Layer: process
+ * (reporter), notify. Borrows the database.  Results: 0 or negative errno, where nothing else is said.
  *
  *	waiting -> sending -> done | given_up | unconfirmed
  *	              '-----> waiting, for another try
@@ -32,6 +31,9 @@ enum outbox_state {
 /* "waiting", "given_up"; "?" outside the range. */
 const char *outbox_state_name(enum outbox_state s);
 
+/* An id for a message, which no other one has. */
+#define OUTBOX_ID_MAX 33
+void outbox_new_id(char ret[static OUTBOX_ID_MAX]);
 /* A message for the sink of that name, which waits behind all others. Within the transaction of the caller.
  * Its id is given here. */
 int outbox_put(struct db *db, const char *sink, const struct document *d);
@@ -78,8 +80,5 @@ struct outbox_stats {
 	char error[256];       /* of the newest message that was tried; "" = it was delivered, or none was */
 };
 int outbox_stats(struct db *db, const char *sink, struct outbox_stats *ret);
-/* The same of two outboxes. A message that stands in both has the same id, and copy (spare.h) knows what
- * became of it. As outbox_stats(db); *ret tells of copy also where db cannot be read. */
-int outbox_stats_beside(struct db *db, struct db *copy, const char *sink, struct outbox_stats *ret);
 
 #endif

@@ -30,6 +30,7 @@ static const struct backoff_policy shut_policy = { .base_ms = 1000, .cap_ms = 60
  * how many have none. */
 #define DOWN_SIZE 512u
 #define MORE_SIZE sizeof("; and 18446744073709551615 more")
+#define NO_ROW    (-1)
 /* While nothing else is to be done. */
 #define LOOK_MS 3600000u
 
@@ -37,8 +38,8 @@ struct sink_queue {
 	struct sender *sender;
 	char *name, *problem; /* why nothing can be sent by the settings; NULL = nothing is wrong */
 	struct delivery *delivery;
-	struct outbox_row row; /* on its way: id is not 0 */
-	struct db *from;       /* where that stands */
+	struct outbox_row row; /* on its way: id is not 0; NO_ROW = it is in no outbox */
+	uint64_t doubts;       /* of the last such message */
 	struct {
 		int64_t id; /* 0 = none */
 		enum outbox_state state;
@@ -54,12 +55,13 @@ struct sink_queue {
 
 struct sender {
 	struct event_base *base;
-	struct db *history, *db; /* db: what is sent from */
+	struct db *db;
 	const struct sender_ops *ops;
 	void *ctx;
 	struct sink_queue **queues;
 	size_t n;
-	uint64_t give_up_ms, waiting_max;
+	uint64_t give_up_ms;
+	bool is_direct; /* nothing is sent from the outbox */
 	bool draining;
 	uint64_t drain_until; /* boot ms */
 	char said[DOWN_SIZE];
@@ -80,12 +82,7 @@ struct sender *sender_new(struct event_base *base, struct db *db, const struct s
 {
 	struct sender *r = xcalloc(1, sizeof(*r));
 
-	*r = (struct sender){ .base = base,
-			      .history = db,
-			      .db = db,
-			      .ops = ops,
-			      .ctx = ctx,
-			      .waiting_max = OUTBOX_WAITING_MAX };
+	*r = (struct sender){ .base = base, .db = db, .ops = ops, .ctx = ctx };
 	return r;
 }
 
@@ -179,8 +176,7 @@ static bool is_too_old(const struct sink_queue *l, const struct outbox_row *row)
 
 static int write_end(struct sink_queue *l)
 {
-	const int err =
-		outbox_end(l->sender->history, l->unwritten.id, l->unwritten.state, l->unwritten.error);
+	const int err = outbox_end(l->sender->db, l->unwritten.id, l->unwritten.state, l->unwritten.error);
 
 	if (err < 0)
 		say_trouble(l, err, "how a message ended could not be written down");
@@ -191,12 +187,12 @@ static int write_end(struct sink_queue *l)
 
 /* An end that cannot be written stays "sending" on disk: the next start reads it in the safe way. Until it is
  * written nothing else is sent from there: it would be this one again. */
-static void end_row(struct sink_queue *l, struct db *db, const struct outbox_row *row,
-		    enum outbox_state state, const char *error)
+static void end_row(struct sink_queue *l, const struct outbox_row *row, enum outbox_state state,
+		    const char *error)
 {
-	const int err = outbox_end(db, row->id, state, error);
+	const int err = outbox_end(l->sender->db, row->id, state, error);
 
-	if (err < 0 && db == l->sender->history) {
+	if (err < 0) {
 		l->unwritten.id = row->id;
 		l->unwritten.state = state;
 		(void)snprintf(l->unwritten.error, sizeof(l->unwritten.error), "%s", error);
@@ -223,8 +219,8 @@ static void try_again(struct sink_queue *l, const struct sink_answer *a, bool do
 	const uint64_t ms = pause_of(l, a);
 	/* Settings are corrected by a restart, too: then it is tried at once, unless the server said when. */
 	const bool is_kept = a->verdict != SINK_BLOCKED || a->retry_after_ms > 0;
-	const int err =
-		outbox_again(l->from, l->row.id, clock_wall_ms() + (int64_t)(is_kept ? ms : 0), doubt, error);
+	const int err = outbox_again(l->sender->db, l->row.id, clock_wall_ms() + (int64_t)(is_kept ? ms : 0),
+				     doubt, error);
 
 	l->not_before = clock_boot_ms() + ms;
 	if (err < 0)
@@ -239,15 +235,6 @@ static bool may_repeat(const struct sink_queue *l)
 	       (news_in_doubt(l->row.news) == IN_DOUBT_REPEAT && l->row.doubts < DOUBTS_MAX);
 }
 
-/* Nothing is in flight. */
-static bool is_idle(const struct sender *r)
-{
-	for (size_t i = 0; i < r->n; i++)
-		if (r->queues[i]->row.id)
-			return false;
-	return true;
-}
-
 static const struct {
 	bool is_waited_for; /* it is tried again until it is too old */
 	bool is_clear;      /* it says of the sink at once whether something gets through */
@@ -256,6 +243,21 @@ static const struct {
 	[SINK_REFUSED] = { false, true },  [SINK_BLOCKED] = { true, true },
 	[SINK_UNKNOWN] = { false, false },
 };
+
+/* Of a message that is in no outbox, and not waited for: who sent it asks again. */
+static void end_direct(struct sink_queue *l, const struct sink_answer *a, const char *error)
+{
+	const bool doubt = a->verdict == SINK_UNKNOWN;
+	const enum outbox_state state = a->verdict == SINK_ACCEPTED  ? OUTBOX_DONE
+					: a->verdict == SINK_REFUSED ? OUTBOX_GIVEN_UP
+					: doubt && !may_repeat(l)    ? OUTBOX_UNCONFIRMED
+								     : OUTBOX_WAITING;
+
+	l->doubts = state == OUTBOX_WAITING ? l->doubts + doubt : 0;
+	l->not_before = clock_boot_ms() + (state == OUTBOX_WAITING ? pause_of(l, a) : 0);
+	say_ended(l, &l->row, state, error);
+	l->sender->ops->sent(l->sender->ctx, l->name, state != OUTBOX_WAITING);
+}
 
 static void on_answer(void *ctx, const struct sink_answer *a)
 {
@@ -268,12 +270,14 @@ static void on_answer(void *ctx, const struct sink_answer *a)
 	if (a->verdict != SINK_ACCEPTED)
 		(void)snprintf(error, sizeof(error), "%s%.0lld%s%s", a->code >= 0 ? "code " : "",
 			       (long long)(a->code >= 0 ? a->code : 0), a->code >= 0 ? ", " : "", a->text);
-	if (a->verdict == SINK_ACCEPTED)
-		end_row(l, l->from, &l->row, OUTBOX_DONE, "");
+	if (l->row.id == NO_ROW)
+		end_direct(l, a, error);
+	else if (a->verdict == SINK_ACCEPTED)
+		end_row(l, &l->row, OUTBOX_DONE, "");
 	else if (a->verdict == SINK_REFUSED || (verdicts[a->verdict].is_waited_for && is_too_old(l, &l->row)))
-		end_row(l, l->from, &l->row, OUTBOX_GIVEN_UP, error);
+		end_row(l, &l->row, OUTBOX_GIVEN_UP, error);
 	else if (a->verdict == SINK_UNKNOWN && (!may_repeat(l) || is_too_old(l, &l->row)))
-		end_row(l, l->from, &l->row, OUTBOX_UNCONFIRMED, error);
+		end_row(l, &l->row, OUTBOX_UNCONFIRMED, error);
 	else
 		try_again(l, a, a->verdict == SINK_UNKNOWN, error);
 	if (verdicts[a->verdict].is_clear || l->failures >= DOWN_AFTER)
@@ -282,7 +286,7 @@ static void on_answer(void *ctx, const struct sink_answer *a)
 	outbox_row_done(&l->row);
 	say_down(r);
 	sender_tick(r);
-	if (r->draining && is_idle(r))
+	if (r->draining && sender_is_idle(r))
 		r->ops->drained(r->ctx);
 }
 
@@ -296,7 +300,6 @@ static void send_row(struct sink_queue *l, struct outbox_row *row)
 		return;
 	}
 	l->row = *row;
-	l->from = l->sender->db;
 	l->row.document.is_repeat = row->doubts > 0 && !delivery_knows_ids(l->delivery);
 	delivery_send(l->delivery, &l->row.document);
 }
@@ -307,7 +310,7 @@ static void step(struct sink_queue *l)
 	struct outbox_row row;
 	const uint64_t wait = delivery_wait(l->delivery);
 
-	if (l->unwritten.id && l->sender->db == l->sender->history && write_end(l) < 0)
+	if (l->unwritten.id && write_end(l) < 0)
 		return;
 	const int r = outbox_next(l->sender->db, l->name, &row);
 
@@ -316,8 +319,7 @@ static void step(struct sink_queue *l)
 		say_trouble(l, r, "what waits to be sent cannot be read");
 	} else if (r > 0 && is_too_old(l, &row) && (l->failures > 0 || l->problem)) {
 		/* What waits behind one that was given up had its chance with it. */
-		end_row(l, l->sender->db, &row, OUTBOX_GIVEN_UP,
-			l->why[0] ? l->why : "it waited for too long");
+		end_row(l, &row, OUTBOX_GIVEN_UP, l->why[0] ? l->why : "it waited for too long");
 		outbox_row_done(&row);
 	} else if (r > 0 && (l->problem || wait > 0)) {
 		l->not_before = clock_boot_ms() + (l->problem ? LOOK_MS : wait);
@@ -331,7 +333,7 @@ void sender_tick(struct sender *r)
 {
 	uint64_t next = LOOK_MS;
 
-	if (r->draining && clock_boot_ms() >= r->drain_until)
+	if (r->is_direct || (r->draining && clock_boot_ms() >= r->drain_until))
 		return;
 	for (size_t i = 0; i < r->n; i++) {
 		struct sink_queue *l = r->queues[i];
@@ -348,10 +350,10 @@ void sender_tick(struct sender *r)
 
 void sender_wake(struct sender *r)
 {
-	for (size_t i = 0; i < r->n; i++) {
+	for (size_t i = 0; i < r->n && !r->is_direct; i++) {
 		struct sink_queue *l = r->queues[i];
 		uint64_t lost = 0;
-		const int err = outbox_give_up_excess(r->db, l->name, r->waiting_max, &lost);
+		const int err = outbox_give_up_excess(r->db, l->name, OUTBOX_WAITING_MAX, &lost);
 
 		l->is_empty = false;
 		if (err < 0)
@@ -462,10 +464,38 @@ void sender_set(struct sender *r, const struct settings *s)
 	sender_wake(r);
 }
 
-void sender_use(struct sender *r, struct db *db, uint64_t waiting_max)
+bool sender_is_idle(const struct sender *r)
 {
-	r->db = db;
-	r->waiting_max = waiting_max;
+	for (size_t i = 0; i < r->n; i++)
+		if (r->queues[i]->row.id)
+			return false;
+	return true;
+}
+
+void sender_set_direct(struct sender *r, bool on)
+{
+	r->is_direct = on;
+}
+
+bool sender_send(struct sender *r, const char *sink, const struct document *d)
+{
+	struct sink_queue *l = sink_queue_find(r->queues, r->n, sink);
+	const uint64_t now = clock_boot_ms();
+	char id[OUTBOX_ID_MAX];
+
+	if (!l || l->row.id || l->problem || now < l->not_before || delivery_wait(l->delivery) > 0)
+		return false;
+	_cleanup_free_ char *json = document_to_json(d);
+
+	l->row = (struct outbox_row){
+		.id = NO_ROW, .news = d->kind, .made_at = d->at_ms, .doubts = l->doubts
+	};
+	(void)document_from_json(json, strlen(json), &l->row.document); /* it was made of one */
+	outbox_new_id(id);
+	document_set_id(&l->row.document, id);
+	l->row.document.is_repeat = d->is_repeat || (l->doubts > 0 && !delivery_knows_ids(l->delivery));
+	delivery_send(l->delivery, &l->row.document);
+	return true;
 }
 
 void sender_recover(struct sender *r, const struct settings *s)
@@ -475,17 +505,9 @@ void sender_recover(struct sender *r, const struct settings *s)
 	drop_removed_sinks(r, s);
 }
 
-bool sender_is_using(const struct sender *r, const struct db *db)
-{
-	for (size_t i = 0; i < r->n; i++)
-		if (r->queues[i]->row.id && r->queues[i]->from == db)
-			return true;
-	return false;
-}
-
 bool sender_drain(struct sender *r)
 {
 	r->draining = true;
 	r->drain_until = clock_boot_ms() + DRAIN_SEND_MS;
-	return is_idle(r);
+	return sender_is_idle(r);
 }

@@ -25,6 +25,8 @@ struct sender_ops {
 	void (*wake)(void *ctx, uint64_t ms);
 	/* A try ended, and perhaps the message. */
 	void (*ended)(void *ctx, const struct sender_news *n);
+	/* A message of sender_send() ended; is_settled: it is not to be sent again. */
+	void (*sent)(void *ctx, const char *sink, bool is_settled);
 	/* Messages were given up without a try; the sink may be one that is not configured any more. */
 	void (*lost)(void *ctx, const char *sink, uint64_t n, const char *why);
 	/* Which sinks get nothing through at present, and why: "" when all do. Said when that changes. */
@@ -44,16 +46,17 @@ void sender_free(struct sender **r);
 /* The sinks from now on; *s is only read during the call. What waits for one that is not there any more is
  * given up; what runs ends as it began. */
 void sender_set(struct sender *r, const struct settings *s);
-/* Send what waits in that database from now on, another of the same schema, and keep at most so many waiting
- * for a sink; what is on its way ends in the one that it is from. sender_wake() is the caller's. */
-void sender_use(struct sender *r, struct db *db, uint64_t waiting_max);
-/* What the last end of the process left in the present database, which could not be read until now: what was
- * in doubt there, and what waits for sinks that are gone; *s as in the last sender_set(). Before
- * sender_wake().
+/* Read what the last end of the process left in the database, which could not be read until now: what was in
+ * doubt there, and what waits for sinks that are gone; *s as in the last sender_set(). Before sender_wake().
  */
 void sender_recover(struct sender *r, const struct settings *s);
-/* Is something on its way that is from that database? */
-bool sender_is_using(const struct sender *r, const struct db *db);
+/* While this is on, nothing is sent from the outbox: it cannot be written. */
+void sender_set_direct(struct sender *r, bool on);
+/* Send a message that is in no outbox; ops->sent follows. False: the sink is busy, or has to be waited for.
+ */
+bool sender_send(struct sender *r, const char *sink, const struct document *d);
+/* Nothing is on its way. */
+bool sender_is_idle(const struct sender *r);
 /* Something was put into the outbox: look at once. */
 void sender_wake(struct sender *r);
 void sender_tick(struct sender *r);

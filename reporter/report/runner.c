@@ -36,7 +36,7 @@ struct digest_runner {
 	struct db *db;
 	const struct digest_ops *ops;
 	void *ctx;
-	struct report_schedule options;
+	const struct report_schedule *schedule;
 	bool draining;
 	int64_t last;    /* when the newest run was due that needs no looking at */
 	int64_t claimed; /* when the run was due that was begun before a restart and is to be sent; 0 = none
@@ -59,9 +59,11 @@ struct digest_runner {
 
 struct digest_runner *digest_runner_new(struct db *db, const struct digest_ops *ops, void *ctx)
 {
+	static const struct report_schedule none;
 	struct digest_runner *r = xcalloc(1, sizeof(*r));
 
 	r->db = db;
+	r->schedule = &none;
 	r->ops = ops;
 	r->ctx = ctx;
 	/* Differs from the questions before a restart, whose answers may still arrive. */
@@ -76,7 +78,7 @@ static void clear_run(struct digest_runner *r)
 
 	r->preview = NULL;
 	if (fn)
-		fn(r->preview_ctx, r->phase == LOOKING ? r->report_run : NULL, r->options.zone);
+		fn(r->preview_ctx, r->phase == LOOKING ? r->report_run : NULL, r->schedule->zone);
 	report_run_free(&r->report_run);
 	for (size_t i = 0; i < r->n_messages; i++) {
 		free(r->messages[i].sink);
@@ -94,7 +96,6 @@ void digest_runner_free(struct digest_runner **r)
 		return;
 	clear_run(*r);
 	sampler_free(&(*r)->sampler);
-	report_schedule_done(&(*r)->options);
 	free(*r);
 	*r = NULL;
 }
@@ -170,7 +171,7 @@ static int write_run(struct digest_runner *r)
 
 static uint64_t all_clusters(const struct digest_runner *r)
 {
-	return r->options.clusters.n >= 64 ? UINT64_MAX : (UINT64_C(1) << r->options.clusters.n) - 1;
+	return r->schedule->clusters.n >= 64 ? UINT64_MAX : (UINT64_C(1) << r->schedule->clusters.n) - 1;
 }
 
 /* Whose answers it waits for. Somebody sits before a preview: it was patient with caches, and says which are
@@ -215,11 +216,11 @@ static void compose_one(struct digest_runner *r, const struct sink_settings *s,
 	if (outbox_stats(r->db, s->name, &stats) < 0)
 		r->ops->trouble(r->ctx, -EIO, "whether earlier reports arrived could not be read");
 	/* Who is told what needs an operator as it begins is not told again. */
-	if (!report_run_compose(r->report_run, s, r->options.zone, (int64_t)stats.lost_reports,
+	if (!report_run_compose(r->report_run, s, r->schedule->zone, (int64_t)stats.lost_reports,
 				select_news(s, NEWS_ATTENTION) ? NULL : attention, &m->document))
 		return;
 	if (s->type == SINK_EMAIL)
-		digest_attach_page(r->db, s, r->options.zone, &m->document);
+		digest_attach_page(r->db, s, r->schedule->zone, &m->document);
 	m->sink = xstrdup(s->name);
 	r->n_messages++;
 }
@@ -230,9 +231,9 @@ static int recall_lost(struct digest_runner *r)
 	struct outbox_stats stats = { 0 };
 	int err = 0;
 
-	for (size_t i = 0; err == 0 && stats.lost_reports == 0 && i < r->options.n_sinks; i++)
-		if (select_news(&r->options.sinks[i], NEWS_REPORT))
-			err = outbox_stats(r->db, r->options.sinks[i].name, &stats);
+	for (size_t i = 0; err == 0 && stats.lost_reports == 0 && i < r->schedule->n_sinks; i++)
+		if (select_news(&r->schedule->sinks[i], NEWS_REPORT))
+			err = outbox_stats(r->db, r->schedule->sinks[i].name, &stats);
 	return err == 0 && stats.lost_reports > 0 ? attention_lost(r->db) : err;
 }
 
@@ -243,10 +244,10 @@ static void write_messages(struct digest_runner *r)
 
 	if (recall_lost(r) < 0 || attention_begin(r->db, &attention) < 0)
 		r->ops->trouble(r->ctx, -EIO, "what needs an operator could not be read");
-	r->messages = xcalloc(r->options.n_sinks + 1, sizeof(*r->messages));
-	for (size_t i = 0; i < r->options.n_sinks; i++)
-		if (select_news(&r->options.sinks[i], NEWS_REPORT))
-			compose_one(r, &r->options.sinks[i], &attention);
+	r->messages = xcalloc(r->schedule->n_sinks + 1, sizeof(*r->messages));
+	for (size_t i = 0; i < r->schedule->n_sinks; i++)
+		if (select_news(&r->schedule->sinks[i], NEWS_REPORT))
+			compose_one(r, &r->schedule->sinks[i], &attention);
 	finish(r);
 }
 
@@ -272,9 +273,9 @@ static void conclude(struct digest_runner *r)
 	const struct sink_settings previewed = { .top = r->preview_top };
 	int64_t last_at = 0;
 	int err = db_number(db_stmt(r->db, DB_DIGEST_COLLECTED), &last_at);
-	const struct report_run_options o = { .clusters = &r->options.clusters,
-					      .title = r->options.title,
-					      .window_ms = r->options.window_ms,
+	const struct report_run_options o = { .clusters = &r->schedule->clusters,
+					      .title = r->schedule->title,
+					      .window_ms = r->schedule->window_ms,
 					      .last_at = last_at,
 					      .late = r->run.late,
 					      .number = r->number };
@@ -290,9 +291,9 @@ static void conclude(struct digest_runner *r)
 	r->run.pods = report_run_pods(r->report_run);
 	if (r->preview)
 		report_run_want_looks(r->report_run, &previewed);
-	for (size_t i = 0; !r->preview && i < r->options.n_sinks; i++)
-		if (select_news(&r->options.sinks[i], NEWS_REPORT))
-			report_run_want_looks(r->report_run, &r->options.sinks[i]);
+	for (size_t i = 0; !r->preview && i < r->schedule->n_sinks; i++)
+		if (select_news(&r->schedule->sinks[i], NEWS_REPORT))
+			report_run_want_looks(r->report_run, &r->schedule->sinks[i]);
 	wait_until(r, LOOKING, DIGEST_LOOK_MS);
 	ask_looks(r);
 }
@@ -309,7 +310,7 @@ static void ask_all(struct digest_runner *r)
 	r->number++;
 	wait_until(r, COLLECTING, DIGEST_ANSWER_MS);
 	r->report_run = report_run_new();
-	for (size_t i = 0; i < r->options.clusters.n; i++)
+	for (size_t i = 0; i < r->schedule->clusters.n; i++)
 		ask_one(r, i);
 }
 
@@ -328,7 +329,7 @@ void digest_runner_synced(struct digest_runner *r, uint64_t cluster, bool synced
 
 	r->synced = synced ? r->synced | bit : r->synced & ~bit;
 	/* A watcher that was started again meanwhile has not seen the question. */
-	if (came && r->phase == COLLECTING && !(r->complete & bit) && cluster < r->options.clusters.n)
+	if (came && r->phase == COLLECTING && !(r->complete & bit) && cluster < r->schedule->clusters.n)
 		ask_one(r, cluster);
 	sampler_synced(r->sampler, cluster, synced);
 	if (came)
@@ -341,7 +342,7 @@ void digest_runner_on_row(struct digest_runner *r, const struct msg_digest_row *
 
 	if (err < 0)
 		r->ops->trouble(r->ctx, err, "restart counts could not be written down");
-	if (r->phase == COLLECTING && row->digest == r->number && row->cluster < r->options.clusters.n)
+	if (r->phase == COLLECTING && row->digest == r->number && row->cluster < r->schedule->clusters.n)
 		report_run_add(r->report_run, row);
 }
 
@@ -351,7 +352,7 @@ void digest_runner_on_end(struct digest_runner *r, const struct msg_digest_end *
 
 	if (err < 0)
 		r->ops->trouble(r->ctx, err, "restart counts could not be written down");
-	if (r->phase != COLLECTING || end->digest != r->number || end->cluster >= r->options.clusters.n ||
+	if (r->phase != COLLECTING || end->digest != r->number || end->cluster >= r->schedule->clusters.n ||
 	    !end->synced)
 		return;
 	r->complete |= UINT64_C(1) << end->cluster;
@@ -391,7 +392,7 @@ static int begin_due(struct digest_runner *r)
 	 * is not claimed again. */
 	if (r->last > now)
 		r->last = now;
-	const int64_t due_at = schedule_due(&r->options.cron, r->options.zone, r->last, now);
+	const int64_t due_at = schedule_due(&r->schedule->cron, r->schedule->zone, r->last, now);
 
 	if (due_at == 0) {
 		r->claimed = 0;
@@ -399,7 +400,7 @@ static int begin_due(struct digest_runner *r)
 			begin(r, claimed);
 		return 0;
 	}
-	const int err = claim(r->db, due_at, r->options.schedule, now - due_at > DIGEST_LATE_MS);
+	const int err = claim(r->db, due_at, r->schedule->schedule, now - due_at > DIGEST_LATE_MS);
 
 	if (err < 0 && err != -EEXIST)
 		return err;
@@ -422,7 +423,7 @@ static void step(struct digest_runner *r)
 	int err = 0;
 
 	if (r->phase == IDLE)
-		err = r->options.enable ? begin_due(r) : 0;
+		err = r->schedule->enable ? begin_due(r) : 0;
 	else if (r->phase == SYNCING && (over || (r->synced & all) == all))
 		ask_all(r);
 	else if (r->phase == COLLECTING && (over || !(awaited(r) & ~r->complete)))
@@ -440,11 +441,11 @@ static uint64_t wake_after(const struct digest_runner *r)
 	const int64_t now = clock_wall_ms();
 	const uint64_t boot = clock_boot_ms();
 
-	if (r->phase == IDLE && !r->options.enable)
+	if (r->phase == IDLE && !r->schedule->enable)
 		return SAMPLER_MS;
 	if (r->phase != IDLE)
 		return r->deadline > boot ? r->deadline - boot : 0;
-	const int64_t next = cron_next(&r->options.cron, r->options.zone, r->last > now ? now : r->last);
+	const int64_t next = cron_next(&r->schedule->cron, r->schedule->zone, r->last > now ? now : r->last);
 
 	if (next == 0 || next - now > (int64_t)LOOK_MS)
 		return LOOK_MS;
@@ -469,16 +470,14 @@ void digest_runner_tick(struct digest_runner *r)
 	r->ops->wake(r->ctx, sample_ms < wake_ms ? sample_ms : wake_ms);
 }
 
-void digest_runner_set_options(struct digest_runner *r, struct report_schedule *o)
+void digest_runner_set_schedule(struct digest_runner *r, const struct report_schedule *s)
 {
 	int err;
 
-	report_schedule_done(&r->options);
-	r->options = *o;
-	*o = (struct report_schedule){ 0 };
-	sampler_set(r->sampler, r->options.sample, &r->options.clusters);
-	if (r->options.enable) {
-		err = arm(r->db, r->options.schedule, &r->last);
+	r->schedule = s;
+	sampler_set(r->sampler, r->schedule->sample, &r->schedule->clusters);
+	if (r->schedule->enable) {
+		err = arm(r->db, r->schedule->schedule, &r->last);
 	} else {
 		/* Runs from now on are not missed. */
 		err = db_run(db_stmt(r->db, DB_SCHEDULE_REPLACE, db_s("schedule", "")), NULL);

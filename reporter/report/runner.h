@@ -61,10 +61,10 @@ struct digest_runner *digest_runner_new(struct db *db, const struct digest_ops *
 /* Accepts NULL. */
 void digest_runner_free(struct digest_runner **r);
 /* Take up the newest run that was claimed before the last end of this process; older ones are skipped. Once,
- * before the first options. 0 or negative errno. */
+ * before the first schedule. 0 or negative errno. */
 int digest_runner_recover(struct digest_runner *r);
-/* Contents of *o are taken over. */
-void digest_runner_set_options(struct digest_runner *r, struct report_schedule *o);
+/* Work by that schedule from now on; it is borrowed. Call it again when its contents have changed. */
+void digest_runner_set_schedule(struct digest_runner *r, const struct report_schedule *s);
 void digest_runner_tick(struct digest_runner *r);
 
 /* Is the cache of this cluster complete? */

@@ -35,7 +35,7 @@ int report_schedule_parse(const struct settings *s, struct report_schedule *ret,
 		*reterr = "tooManyRestart.duration: it is no schedule";
 		return -EINVAL;
 	}
-	if (o.enable && s->zone_size > 0 && zone_parse(s->zone_data, s->zone_size, &o.zone) < 0) {
+	if (s->zone_size > 0 && zone_parse(s->zone_data, s->zone_size, &o.zone) < 0) {
 		*reterr = "tooManyRestart.timeZone: its data is damaged";
 		return -EINVAL;
 	}

@@ -187,17 +187,6 @@ double metrics_get(const struct metrics *m, enum metric id, const struct metric_
 	return s ? s->value : 0;
 }
 
-void metrics_each(const struct metrics *m, enum metric id, metrics_each_fn *fn, void *ctx)
-{
-	for (size_t i = 0; i < m->family[id].n; i++) {
-		struct metric_labels labels = { { NULL } };
-
-		for (size_t k = 0; k < METRICS_LABELS_MAX; k++)
-			labels.v[k] = m->family[id].v[i].label[k];
-		fn(ctx, &labels, m->family[id].v[i].value);
-	}
-}
-
 /* -- text -- */
 
 /* `last` is one more label, "" = none. */

@@ -50,10 +50,6 @@ void metrics_forget(struct metrics *m, enum metric id, const struct metric_label
 /* Present value, of a histogram the sum in seconds; 0 when there is no such series. */
 double metrics_get(const struct metrics *m, enum metric id, const struct metric_labels *labels);
 
-/* Every series of a family, in no order, with the values of its labels in the order of the table. */
-typedef void metrics_each_fn(void *ctx, const struct metric_labels *labels, double value);
-void metrics_each(const struct metrics *m, enum metric id, metrics_each_fn *fn, void *ctx);
-
 enum metrics_format { METRICS_TEXT, METRICS_OPENMETRICS };
 /* Which of them suits the Accept of a request best (NULL = none was sent): OpenMetrics where it is asked for
  * by name and nothing else is liked better. Source: RFC 9110 12.5.1; the versions are those that Prometheus

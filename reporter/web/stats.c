@@ -27,17 +27,15 @@ static void set(struct stats *s, enum metric id, double value)
 	metrics_set(s->metrics, id, value, METRIC_NO_LABELS);
 }
 
-void stats_init(struct stats *s, const struct str_list *clusters)
+void stats_init(struct stats *s, const struct state *state, const struct str_list *clusters)
 {
-	*s = (struct stats){ .metrics = metrics_new(), .clusters = clusters };
+	*s = (struct stats){ .metrics = metrics_new(), .state = state, .clusters = clusters };
 	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	health_set(&s->live, "loop", true);
-	health_set(&s->ready, "history", true);
 	metrics_set(s->metrics, METRIC_BUILD_INFO, 1, METRIC_LABELS(OPC_VERSION, __VERSION__));
 	set(s, METRIC_START, seconds(clock_wall_ms()));
 	set(s, METRIC_COMMIT_FAILURES, 0);
 	set(s, METRIC_HISTORY_DROPPED, 0);
-	set(s, METRIC_CONFIG_OK, 1);
 }
 
 void stats_done(struct stats *s)
@@ -49,14 +47,6 @@ void stats_done(struct stats *s)
 	health_done(&s->live);
 	if (s->statm_fd >= 0)
 		(void)close(s->statm_fd);
-}
-
-void stats_set_synced(struct stats *s, const char *cluster, bool synced)
-{
-	_cleanup_free_ char *check = xasprintf("watch-%s", cluster);
-
-	health_set_any(&s->ready, check, synced);
-	metrics_set(s->metrics, METRIC_WATCH_SYNCED, synced, METRIC_LABELS(cluster));
 }
 
 /* Prometheus sees no increase in a series whose first value is 1. */
@@ -77,11 +67,8 @@ void stats_use_settings(struct stats *s, bool observe)
 	metrics_set(s->metrics, METRIC_MODE, !observe, METRIC_LABELS("enforce"));
 	metrics_set(s->metrics, METRIC_MODE, observe, METRIC_LABELS("observe"));
 	set(s, METRIC_CONFIG_TIME, seconds(clock_wall_ms()));
-	for (size_t i = 0; i < s->clusters->n; i++) {
+	for (size_t i = 0; i < s->clusters->n; i++)
 		begin_at_zero(s, s->clusters->v[i]);
-		if (metrics_get(s->metrics, METRIC_WATCH_SYNCED, METRIC_LABELS(s->clusters->v[i])) == 0)
-			stats_set_synced(s, s->clusters->v[i], false);
-	}
 }
 
 /* -- messages -- */
@@ -102,7 +89,7 @@ static double value_of(const struct msg *m, const struct msg_field *f)
 	}
 }
 
-void stats_watch(struct stats *s, const char *cluster, const struct msg *m)
+static void show_watch(struct stats *s, const char *cluster, const struct msg *m)
 {
 	const struct msg_desc *d = msg_desc(m->type);
 
@@ -112,7 +99,6 @@ void stats_watch(struct stats *s, const char *cluster, const struct msg *m)
 				metrics_set(s->metrics, id, value_of(m, &d->fields[i]),
 					    metric_labels(id) == 2 ? METRIC_LABELS(cluster, cluster)
 								   : METRIC_LABELS(cluster));
-	stats_set_synced(s, cluster, m->u.watch_stats.synced);
 }
 
 /* What READY says, as "nnp,no landlock,seccomp" or "landlock7": a number behind a name is its version. */
@@ -135,35 +121,85 @@ static void set_sandbox(struct stats *s, const char *text, const char *role, con
 	}
 }
 
-/* Nobody looks: the next watcher begins anew. */
-static void forget_watcher(struct stats *s, const char *cluster)
+static void show_child(struct stats *s, const char *cluster, const struct msg *said)
 {
-	metrics_forget(s->metrics, METRIC_DUE, METRIC_LABELS(cluster));
-	metrics_forget(s->metrics, METRIC_DUE_OLDEST, METRIC_LABELS(cluster));
-	metrics_set(s->metrics, METRIC_LEADER, 0, METRIC_LABELS(cluster));
-}
-
-bool stats_child(struct stats *s, const struct msg_child_stats *m)
-{
-	const bool up = strcmp(m->state, "ready") == 0;
+	const struct msg_child_stats *m = &said->u.child_stats;
 	char number[24];
 
 	(void)snprintf(number, sizeof(number), "%u", (unsigned)m->number);
-	const struct metric_labels *l = METRIC_LABELS(m->role, number, m->cluster_name);
+	const struct metric_labels *l = METRIC_LABELS(m->role, number, cluster);
 
-	metrics_set(s->metrics, METRIC_CHILD_UP, up, l);
+	metrics_set(s->metrics, METRIC_CHILD_UP, strcmp(m->state, "ready") == 0, l);
 	metrics_set(s->metrics, METRIC_CHILD_RESTARTS, (double)m->restarts, l);
 	metrics_set(s->metrics, METRIC_CHILD_RSS, (double)m->rss_kb * 1024.0, l);
 	metrics_set(s->metrics, METRIC_CHILD_LEASES, (double)m->leases, l);
 	metrics_set(s->metrics, METRIC_CHILD_START, seconds(m->started), l);
 	if (*m->sandbox)
 		metrics_set(s->metrics, METRIC_CHILD_SANDBOX, !sandbox_is_weak(m->sandbox), l);
-	set_sandbox(s, m->sandbox, m->role, number, m->cluster_name);
-	const bool blind = !up && strcmp(m->role, role_name(ROLE_WATCHER)) == 0;
+	set_sandbox(s, m->sandbox, m->role, number, cluster);
+}
 
-	if (blind)
-		forget_watcher(s, m->cluster_name);
-	return blind;
+static void show_trouble(struct stats *s, const char *cluster, const struct msg *said)
+{
+	const struct msg_trouble_row *m = &said->u.trouble_row;
+
+	metrics_set(s->metrics, METRIC_TROUBLE, (double)m->n,
+		    METRIC_LABELS(trouble_desc((enum trouble)m->trouble)->name, cluster));
+	if (m->trouble == TROUBLE_SETTINGS)
+		set(s, METRIC_CONFIG_OK, m->n == 0);
+}
+
+static void show_due(struct stats *s, const char *cluster, const struct msg *said)
+{
+	const struct msg_due_row *m = &said->u.due_row;
+	const struct metric_labels *l =
+		METRIC_LABELS(cluster, duty_name((enum duty)m->duty),
+			      due_state_name((enum due_state)m->state), reason_find(m->reason)->code);
+
+	metrics_set(s->metrics, METRIC_DUE, (double)m->n, l);
+	metrics_set(s->metrics, METRIC_DUE_OLDEST, seconds(m->oldest), l);
+}
+
+/* Which families are of the state, and what each of its messages says for them. */
+static const struct {
+	enum msg_type type;
+	void (*show)(struct stats *s, const char *cluster, const struct msg *m);
+} shown[] = {
+	{ MSG_WATCH_STATS, show_watch },
+	{ MSG_CHILD_STATS, show_child },
+	{ MSG_TROUBLE_ROW, show_trouble },
+	{ MSG_DUE_ROW, show_due },
+};
+static const enum metric of_state[] = {
+	METRIC_WATCH_SYNCED, METRIC_CHILD_UP,    METRIC_CHILD_RESTARTS, METRIC_CHILD_RSS,
+	METRIC_CHILD_LEASES, METRIC_CHILD_START, METRIC_CHILD_SANDBOX,  METRIC_SANDBOX,
+	METRIC_TROUBLE,      METRIC_DUE,         METRIC_DUE_OLDEST,
+};
+
+void stats_read_state(struct stats *s)
+{
+	const struct state_entry *e;
+
+	for (size_t i = 0; i < ARRAY_SIZE(of_state); i++)
+		metrics_forget(s->metrics, of_state[i], METRIC_NO_LABELS);
+	for (enum metric id = 0; id < METRIC__MAX; id++)
+		if (*metric_field(id))
+			metrics_forget(s->metrics, id, METRIC_NO_LABELS);
+	health_done(&s->ready);
+	health_set(&s->ready, "history", s->is_writable);
+	set(s, METRIC_CONFIG_OK, 1);
+	for (size_t i = 0; i < s->clusters->n; i++) {
+		const char *cluster = s->clusters->v[i];
+		const struct msg_watch_stats *watch = state_watch(s->state, cluster);
+		_cleanup_free_ char *check = xasprintf("watch-%s", cluster);
+
+		health_set_any(&s->ready, check, watch && watch->synced);
+		metrics_set(s->metrics, METRIC_WATCH_SYNCED, watch && watch->synced, METRIC_LABELS(cluster));
+		metrics_set(s->metrics, METRIC_LEADER, watch && watch->leading, METRIC_LABELS(cluster));
+	}
+	for (size_t k = 0; k < ARRAY_SIZE(shown); k++)
+		for (size_t i = 0; (e = state_at(s->state, shown[k].type, i)); i++)
+			shown[k].show(s, e->cluster, e->m);
 }
 
 static void count_action(struct stats *s, const struct msg_record *m, const char *duty, const char *cluster,
@@ -188,32 +224,9 @@ void stats_committed(struct stats *s, const struct history_entry *e)
 			    METRIC_LABELS(e->cluster_name, duty, reason_find(e->m->u.refusal.reason)->code));
 }
 
-void stats_trouble(struct stats *s, const struct msg_trouble_row *m)
-{
-	metrics_set(s->metrics, METRIC_TROUBLE, (double)m->n,
-		    METRIC_LABELS(trouble_desc((enum trouble)m->trouble)->name, m->cluster_name));
-	if (m->trouble == TROUBLE_SETTINGS)
-		set(s, METRIC_CONFIG_OK, m->n == 0);
-}
-
 void stats_timing(struct stats *s, const char *cluster, enum timing t, uint64_t us)
 {
 	metrics_observe(s->metrics, metric_of_timing(t), timing_bucket(us), 1, us, METRIC_LABELS(cluster));
-}
-
-void stats_due(struct stats *s, const char *cluster, const struct msg_due_row *m)
-{
-	const struct metric_labels *l =
-		METRIC_LABELS(cluster, duty_name((enum duty)m->duty),
-			      due_state_name((enum due_state)m->state), reason_find(m->reason)->code);
-
-	if (m->n == 0) {
-		metrics_forget(s->metrics, METRIC_DUE, l);
-		metrics_forget(s->metrics, METRIC_DUE_OLDEST, l);
-		return;
-	}
-	metrics_set(s->metrics, METRIC_DUE, (double)m->n, l);
-	metrics_set(s->metrics, METRIC_DUE_OLDEST, seconds(m->oldest), l);
 }
 
 void stats_requests(struct stats *s, const char *cluster, const struct msg_requests *m)
@@ -277,8 +290,9 @@ static void refresh(struct stats *s, const struct history *h)
 	uint64_t mapped, resident;
 	struct timespec ts;
 
+	s->is_writable = history_writable(h);
+	stats_read_state(s);
 	set(s, METRIC_INTENTS_OPEN, (double)history_open_intents(h));
-	health_set(&s->ready, "history", history_writable(h));
 	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts) == 0)
 		set(s, METRIC_CPU, (double)ts.tv_sec + (double)ts.tv_nsec / 1e9);
 	if (memory_read(s->statm_fd, &mapped, &resident)) {

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "reporter/history/history.h"
+#include "reporter/state/state.h"
 #include "reporter/web/health.h"
 #include "reporter/web/listener.h"
 #include "reporter/web/metrics.h"
@@ -14,29 +15,22 @@ struct stats {
 	struct metrics *metrics;
 	struct health ready; /* checks of /readyz */
 	struct health live;
-	int statm_fd; /* opened before the sandbox */
+	bool is_writable; /* the history, when it was asked last */
+	int statm_fd;     /* opened before the sandbox */
+	const struct state *state;
 	const struct str_list *clusters;
 };
 
-/* Before the sandbox. clusters: their names; must outlive the stats, and may change: then stats_use_settings.
- */
-void stats_init(struct stats *s, const struct str_list *clusters);
+/* Before the sandbox. state: what is shown of the present; clusters: their names; both must outlive the
+ * stats, and may change. */
+void stats_init(struct stats *s, const struct state *state, const struct str_list *clusters);
 /* A zero-initialised one is left alone. */
 void stats_done(struct stats *s);
-/* Settings took effect, with this mode. There is a check for every cluster, red until its watcher says
- * otherwise. */
+/* Settings took effect, with this mode. */
 void stats_use_settings(struct stats *s, bool observe);
 
-/* m is a WATCH_STATS of that cluster. */
-void stats_watch(struct stats *s, const char *cluster, const struct msg *m);
-/* True when it says that the watcher of its cluster is not ready. */
-bool stats_child(struct stats *s, const struct msg_child_stats *m);
-/* Is the cache of its watcher complete? */
-void stats_set_synced(struct stats *s, const char *cluster, bool synced);
-void stats_trouble(struct stats *s, const struct msg_trouble_row *m);
 void stats_committed(struct stats *s, const struct history_entry *e);
-/* DUE_ROW, REQUESTS and TIMING of that cluster. */
-void stats_due(struct stats *s, const char *cluster, const struct msg_due_row *m);
+/* REQUESTS and TIMING of that cluster. */
 void stats_requests(struct stats *s, const char *cluster, const struct msg_requests *m);
 void stats_timings(struct stats *s, const char *cluster, const struct msg_timing *m);
 /* Something took so long, in this cluster (NULL: it is of none). */
@@ -49,6 +43,9 @@ void stats_sink_message(struct stats *s, const char *sink, const char *outcome);
 /* That sink is no longer configured. */
 void stats_sink_gone(struct stats *s, const char *sink);
 
+/* Make of the state what is served: the gauges, and a check of health for every configured cluster, red until
+ * its watcher says otherwise. stats_serve() does it by itself. */
+void stats_read_state(struct stats *s);
 /* As /livez and /readyz say, now. */
 bool stats_is_live(struct stats *s);
 bool stats_is_ready(struct stats *s, const struct history *h);

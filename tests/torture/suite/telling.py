@@ -8,7 +8,7 @@ import tempfile
 from harness.sink import Sink
 
 # Seconds after which what was in memory is on the disk again.
-SPARE_LATE = 5
+FALLBACK_LATE = 5
 TELL = {"gather": "2s", "remind": "0s"}
 # Outcomes that are told (reporter/notify/action_messages.c): done, forbidden, failed, unconfirmed, announced, would, marked.
 TOLD = (0, 4, 5, 6, 7, 8, 9)
@@ -53,8 +53,8 @@ def judge(listeners, state, full_times=()):
 
 
 def is_from_memory(post, full_times):
-    """What needs an operator is told while the disk is full, from an outbox that dies with its process (reporter/notify/spare.h)."""
-    return any(begin <= post.t < end + SPARE_LATE for begin, end in full_times)
+    """What needs an operator is told while the disk is full, from memory (reporter/notify/fallback.h)."""
+    return any(begin <= post.t < end + FALLBACK_LATE for begin, end in full_times)
 
 
 def judge_rows(listeners, outbox, done, full_times=()):

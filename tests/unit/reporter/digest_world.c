@@ -59,15 +59,18 @@ static struct sink_settings sinks[] = {
 	{ .name = (char *)"pager", .news = 1 << NEWS_ATTENTION },
 };
 
+static struct report_schedule p;
+
 void set_schedule(const char *schedule, bool enable)
 {
-	struct report_schedule p = { .enable = enable, .sample = true, .sinks = sinks, .n_sinks = 2 };
+	report_schedule_done(&p);
+	p = (struct report_schedule){ .enable = enable, .sample = true, .sinks = sinks, .n_sinks = 2 };
 
 	ck_assert_int_eq(cron_parse(schedule, &p.cron, NULL), 0);
 	p.schedule = xstrdup(schedule);
 	p.title = xstrdup("Restarts");
 	test_names(&p.clusters, "prod", clusters > 1 ? "staging" : NULL);
-	digest_runner_set_options(run, &p);
+	digest_runner_set_schedule(run, &p);
 }
 
 void kill_it(void)
@@ -103,6 +106,7 @@ void world_setup(void)
 void world_teardown(void)
 {
 	kill_it();
+	report_schedule_done(&p);
 	free(text);
 	text = NULL;
 	w = (struct world){ 0 };

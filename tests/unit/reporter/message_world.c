@@ -11,7 +11,7 @@
 static char *pay[] = { (char *)"pay" };
 struct sink_settings sinks[3];
 struct settings settings;
-struct alarm_messages *attention;
+struct state *state;
 char text[20000];
 bool put, more;
 int64_t team_down_at;
@@ -27,13 +27,13 @@ void tell_setup(void)
 	settings = (struct settings){ .sinks = sinks, .n_sinks = 3, .gather_ms = MINUTE, .remind_ms = DAY };
 	settings.cluster_names = w.clusters;
 	team_down_at = 0;
-	attention = alarm_messages_new(w.db);
+	state = state_new();
 	ck_assert_int_eq(action_messages_begin(w.db), 0);
 }
 
 void tell_teardown(void)
 {
-	alarm_messages_free(&attention);
+	state_free(&state);
 	world_teardown();
 }
 
@@ -75,15 +75,17 @@ void look(int64_t ms)
 	/* Nothing of the sender is looked at but sender_sink() above. */
 	const struct sender *sender = (const struct sender *)(const void *)&settings;
 
-	ck_assert_int_eq(alarm_messages_put(attention, w.db, &settings, NULL, sender, &put), 0);
+	const struct alarm_sources from = { w.db, state, sender, &settings, NULL };
+
+	ck_assert_int_eq(alarm_messages_put(&from, &put), 0);
 }
 
 void start_again(void)
 {
-	alarm_messages_free(&attention);
+	state_free(&state);
 	world_close();
 	world_open();
-	attention = alarm_messages_new(w.db);
+	state = state_new();
 }
 
 void trouble_of(enum trouble kind, const char *cluster, uint64_t n, const char *detail)
@@ -93,7 +95,7 @@ void trouble_of(enum trouble kind, const char *cluster, uint64_t n, const char *
 	m.u.trouble_row = (struct msg_trouble_row){ .trouble = kind, .n = n, .since = clock_wall_ms() };
 	test_set(&m, trouble_row.cluster_name, cluster);
 	test_set(&m, trouble_row.detail, detail);
-	alarm_messages_trouble(attention, &m.u.trouble_row);
+	state_put(state, cluster, &m);
 }
 
 void trouble(enum trouble kind, const char *cluster, uint64_t n)

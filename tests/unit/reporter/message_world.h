@@ -1,7 +1,7 @@
 /* message_world.h - what the tests of telling share: sinks, what happens, and what is told.  Layer: tests. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TESTS_UNIT_REPORTER_TELL_WORLD_H
-#define TESTS_UNIT_REPORTER_TELL_WORLD_H
+#ifndef TESTS_UNIT_REPORTER_MESSAGE_WORLD_H
+#define TESTS_UNIT_REPORTER_MESSAGE_WORLD_H
 
 #include "reporter/notify/alarm_messages.h"
 #include "tests/unit/reporter/history_world.h"
@@ -12,7 +12,7 @@
 
 extern struct sink_settings sinks[3];
 extern struct settings settings;
-extern struct alarm_messages *attention;
+extern struct state *state;
 extern char text[20000];     /* what told() returned last */
 extern bool put, more;       /* what tell() and look() said last */
 extern int64_t team_down_at; /* 0 = the sink "team" is up */

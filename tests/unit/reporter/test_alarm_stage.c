@@ -1,7 +1,7 @@
 /* test_alarm_stage.c - what a sink hears next of an alarm, and how often of objects that join it. */
 // SPDX-License-Identifier: Apache-2.0
 #include "base/cleanup.h"
-#include "reporter/notify/alarm_stage.h"
+#include "reporter/notify/alarms.h"
 #include "tests/suite.h"
 
 #define MINUTE INT64_C(60000)

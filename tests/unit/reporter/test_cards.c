@@ -25,7 +25,7 @@
 /* One sink of each language is told; its messages are then composed for every type. */
 static struct sink_settings sinks[LANGUAGE__MAX];
 static struct settings settings;
-static struct alarm_messages *attention;
+static struct state *state;
 static json_t *cards[SINK_TYPE__MAX];
 
 static void setup(void)
@@ -37,7 +37,7 @@ static void setup(void)
 		};
 	settings = (struct settings){ .sinks = sinks, .n_sinks = LANGUAGE__MAX, .gather_ms = MINUTE };
 	settings.cluster_names = w.clusters;
-	attention = alarm_messages_new(w.db);
+	state = state_new();
 	ck_assert_int_eq(action_messages_begin(w.db), 0);
 	for (enum sink_type t = 0; t < SINK_TYPE__MAX; t++)
 		cards[t] = json_object();
@@ -47,7 +47,7 @@ static void teardown(void)
 {
 	for (enum sink_type t = 0; t < SINK_TYPE__MAX; t++)
 		json_decref(cards[t]);
-	alarm_messages_free(&attention);
+	state_free(&state);
 	world_teardown();
 }
 
@@ -195,7 +195,7 @@ static void need(bool on)
 		(struct msg_trouble_row){ .trouble = TROUBLE_FORBIDDEN, .n = on, .since = clock_wall_ms() };
 	test_set(&m, trouble_row.cluster_name, "prod");
 	test_set(&m, trouble_row.detail, "the API server answered 401: the credential is not accepted");
-	alarm_messages_trouble(attention, &m.u.trouble_row);
+	state_put(state, "prod", &m);
 	ck_assert_int_eq(attention_note_guards(w.db, on ? GUARD_BIT(BUDGET) : 0,
 					       on ? "deleteEvictedPod: 30 of 30 spent" : "", "prod"),
 			 0);
@@ -203,8 +203,10 @@ static void need(bool on)
 		/* Nothing of the sender is looked at but sender_sink() above. */
 		const struct sender *sender = (const struct sender *)(const void *)&settings;
 
+		const struct alarm_sources from = { w.db, state, sender, &settings, NULL };
+
 		clock_fake_advance(on ? ATTENTION_LASTING_MS : MINUTE);
-		ck_assert_int_eq(alarm_messages_put(attention, w.db, &settings, NULL, sender, &put), 0);
+		ck_assert_int_eq(alarm_messages_put(&from, &put), 0);
 	}
 }
 

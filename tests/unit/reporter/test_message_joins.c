@@ -4,7 +4,7 @@
 #include "tests/unit/reporter/message_world.h"
 
 #include "base/clock.h"
-#include "reporter/notify/alarm_stage.h"
+#include "reporter/notify/alarms.h"
 
 TEST(objects_that_join_an_alarm_are_told_once_and_soon)
 {
@@ -113,7 +113,9 @@ TEST(objects_that_join_survive_the_death_of_the_reporter)
 		sql = sqlite3_db_handle(db_stmt(w.db, DB_ONE_ROW));
 		ck_assert_int_eq(sqlite3_exec(sql, "ALTER TABLE outbox RENAME TO away", NULL, NULL, NULL),
 				 SQLITE_OK);
-		ck_assert_int_lt(alarm_messages_put(attention, w.db, &settings, NULL, NULL, &put), 0);
+		const struct alarm_sources from = { w.db, state, NULL, &settings, NULL };
+
+		ck_assert_int_lt(alarm_messages_put(&from, &put), 0);
 		ck_assert_int_eq(sqlite3_exec(sql, "ALTER TABLE away RENAME TO outbox", NULL, NULL, NULL),
 				 SQLITE_OK);
 		look(ALARM_PAUSE_MAX_MS);
@@ -127,28 +129,6 @@ TEST(objects_that_join_survive_the_death_of_the_reporter)
 		look(2 * ALARM_PAUSE_MAX_MS);
 		ck_assert_str_eq(told("team"), "");
 	}
-}
-
-/* A history of an older version: what it told is not told again because it has no numbers. */
-TEST(what_was_told_before_objects_had_numbers_is_known)
-{
-	sqlite3 *sql;
-
-	refuse_long(1, 2);
-	look(0);
-	(void)told("team");
-	sql = sqlite3_db_handle(db_stmt(w.db, DB_ONE_ROW));
-	ck_assert_int_eq(sqlite3_exec(sql,
-				      "UPDATE attention SET joined = 0; UPDATE alarm_notices SET up_to = 0,"
-				      " pause_ms = 0",
-				      NULL, NULL, NULL),
-			 SQLITE_OK);
-	look(HOUR);
-	ck_assert_str_eq(told("team"), "");
-	refuse_long(3, 1);
-	look(0);
-	(void)told("team");
-	HAS("kube-system: dns-3\n");
 }
 
 TEST_MAIN("reporter/message_joins")

@@ -427,8 +427,8 @@ TEST(a_crash_tells_nothing_twice_and_loses_no_end)
 	trouble(TROUBLE_FORBIDDEN, "prod", 1);
 	look(MINUTE);
 	ck_assert_str_eq(told("team"), "");
-	alarm_messages_free(&attention);
-	attention = alarm_messages_new(w.db); /* and it ended while nobody looked */
+	state_free(&state);
+	state = state_new(); /* and it ended while nobody looked */
 	look(0);
 	look(MINUTE);
 	(void)told("team");

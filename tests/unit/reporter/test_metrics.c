@@ -7,15 +7,25 @@
 #include "tests/unit/reporter/support.h"
 
 static struct metrics *m;
+static struct state *state;
+
+/* What the metrics say once that was said. */
+static void say(struct stats *f, const char *cluster, const struct msg *said)
+{
+	state_put(state, cluster, said);
+	stats_read_state(f);
+}
 
 static void setup(void)
 {
 	m = metrics_new();
+	state = state_new();
 }
 
 static void teardown(void)
 {
 	metrics_free(&m);
+	state_free(&state);
 }
 
 TEST(text_is_the_documented_format)
@@ -210,15 +220,19 @@ TEST(stats_come_from_messages)
 	struct msg rec = { .type = MSG_RECORD, .u.record = { .id = 1, .outcome = OUTCOME_CONFLICT } };
 	const struct history_entry fresh = { &rec, HISTORY_NEW, "prod", DUTY_TERMINATING, true };
 	const struct history_entry again = { &rec, HISTORY_KNOWN, "prod", DUTY_TERMINATING, true };
-	struct msg_child_stats c = {
-		.role = "watcher", .cluster_name = "prod", .state = "ready", .rss_kb = 2, .restarts = 4
-	};
+	struct msg child = { .type = MSG_CHILD_STATS,
+			     .u.child_stats = { .role = "watcher",
+						.cluster_name = "prod",
+						.state = "ready",
+						.rss_kb = 2,
+						.restarts = 4 } };
+	struct msg_child_stats *c = &child.u.child_stats;
 
 	test_names(&names, "prod", NULL);
-	stats_init(&f, &names);
+	stats_init(&f, state, &names);
 	stats_use_settings(&f, false);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_WATCH_SYNCED, METRIC_LABELS("prod")), 0);
-	stats_watch(&f, "prod", &w);
+	say(&f, "prod", &w);
 	stats_use_settings(&f, false); /* a reload does not forget */
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_WATCH_SYNCED, METRIC_LABELS("prod")), 1);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_CACHE_PODS, METRIC_LABELS("prod")), 50000);
@@ -229,20 +243,21 @@ TEST(stats_come_from_messages)
 		metrics_get(f.metrics, METRIC_ACTIONS,
 			    METRIC_LABELS(duty_name(DUTY_TERMINATING), "conflict", "prod", "observe")),
 		1);
-	ck_assert(!stats_child(&f, &c));
+	say(&f, "prod", &child);
 	static const char *const sandboxes[] = { "nnp,no landlock,seccomp", "nnp,landlock7,seccomp" };
 
 	for (int i = 0; i < 2; i++) {
-		(void)snprintf(c.sandbox, sizeof(c.sandbox), "%s", sandboxes[i]);
-		(void)stats_child(&f, &c);
+		(void)snprintf(c->sandbox, sizeof(c->sandbox), "%s", sandboxes[i]);
+		say(&f, "prod", &child);
 		ck_assert_double_eq(
 			metrics_get(f.metrics, METRIC_CHILD_SANDBOX, METRIC_LABELS("watcher", "0", "prod")),
 			i);
 	}
 	ck_assert_double_eq(
 		metrics_get(f.metrics, METRIC_SANDBOX, METRIC_LABELS("watcher", "0", "prod", "landlock")), 1);
-	(void)snprintf(c.state, sizeof(c.state), "backoff");
-	ck_assert(stats_child(&f, &c));
+	(void)snprintf(c->state, sizeof(c->state), "backoff");
+	say(&f, "prod", &child);
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_WATCH_SYNCED, METRIC_LABELS("prod")), 0);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_CHILD_UP, METRIC_LABELS("watcher", "0", "prod")),
 			    0);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_CHILD_RSS, METRIC_LABELS("watcher", "0", "prod")),
@@ -261,7 +276,7 @@ TEST(actions_are_counted_from_zero)
 	size_t size;
 
 	test_names(&names, "prod", NULL);
-	stats_init(&f, &names);
+	stats_init(&f, state, &names);
 	stats_use_settings(&f, false);
 	char *text = metrics_text(f.metrics, METRICS_TEXT, &size);
 
@@ -273,16 +288,19 @@ TEST(actions_are_counted_from_zero)
 
 TEST(what_is_in_force_is_told)
 {
-	const struct msg_trouble_row refused = { .trouble = TROUBLE_SETTINGS, .n = 1 };
-	const struct msg_trouble_row over = { .trouble = TROUBLE_SETTINGS, .n = 0 };
-	const struct msg_trouble_row other = { .trouble = TROUBLE_SINK, .n = 1 };
+	const struct msg refused = { .type = MSG_TROUBLE_ROW,
+				     .u.trouble_row = { .trouble = TROUBLE_SETTINGS, .n = 1 } };
+	const struct msg over = { .type = MSG_TROUBLE_ROW, .u.trouble_row = { .trouble = TROUBLE_SETTINGS } };
+	const struct msg other = { .type = MSG_TROUBLE_ROW,
+				   .u.trouble_row = { .trouble = TROUBLE_SINK, .n = 1 } };
 	struct msg rec = { .type = MSG_RECORD,
 			   .u.record = { .id = 1, .outcome = OUTCOME_REFUSED, .reason = "Evicted" } };
 	const struct history_entry e = { &rec, HISTORY_NEW, "prod", DUTY_EVICTED, false };
-	const struct msg_child_stats c = { .role = "worker",
-					   .state = "ready",
-					   .cluster_name = "prod",
-					   .sandbox = "nnp,no landlock-tcp,landlock7,no seccomp" };
+	const struct msg c = { .type = MSG_CHILD_STATS,
+			       .u.child_stats = { .role = "worker",
+						  .state = "ready",
+						  .cluster_name = "prod",
+						  .sandbox = "nnp,no landlock-tcp,landlock7,no seccomp" } };
 	static const struct {
 		const char *feature;
 		double holds;
@@ -291,15 +309,15 @@ TEST(what_is_in_force_is_told)
 	struct stats f;
 
 	test_names(&names, "prod", NULL);
-	stats_init(&f, &names);
+	stats_init(&f, state, &names);
 	stats_use_settings(&f, true);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_MODE, METRIC_LABELS("observe")), 1);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_MODE, METRIC_LABELS("enforce")), 0);
+	say(&f, "", &other);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_CONFIG_OK, METRIC_NO_LABELS), 1);
-	stats_trouble(&f, &refused);
-	stats_trouble(&f, &other);
+	say(&f, "", &refused);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_CONFIG_OK, METRIC_NO_LABELS), 0);
-	stats_trouble(&f, &over);
+	say(&f, "", &over);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_CONFIG_OK, METRIC_NO_LABELS), 1);
 	stats_committed(&f, &e);
 	(void)snprintf(rec.u.record.reason, sizeof(rec.u.record.reason), "NoReasonOfOurs");
@@ -307,7 +325,7 @@ TEST(what_is_in_force_is_told)
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_ACTION_REASONS,
 					METRIC_LABELS("prod", "deleteEvictedPod", "?", "enforce")),
 			    1);
-	(void)stats_child(&f, &c);
+	say(&f, "prod", &c);
 	for (size_t i = 0; i < sizeof(features) / sizeof(*features); i++)
 		ck_assert_double_eq(metrics_get(f.metrics, METRIC_SANDBOX,
 						METRIC_LABELS("worker", "0", "prod", features[i].feature)),
@@ -319,12 +337,15 @@ TEST(what_is_in_force_is_told)
 /* What is over is absent, and what a watcher said goes with it. */
 TEST(what_is_due_comes_and_goes)
 {
-	const struct msg_child_stats down = { .role = "watcher", .state = "backoff", .cluster_name = "prod" };
-	struct msg_due_row due = { .duty = DUTY_EVICTED,
-				   .state = DUE_BLOCKED,
-				   .reason = "Paused",
-				   .n = 4,
-				   .oldest = 1700000000000 };
+	const struct msg down = { .type = MSG_CHILD_STATS,
+				  .u.child_stats = { .role = "watcher", .state = "backoff" } };
+	const struct msg leads = { .type = MSG_WATCH_STATS, .u.watch_stats = { .leading = true } };
+	struct msg due = { .type = MSG_DUE_ROW,
+			   .u.due_row = { .duty = DUTY_EVICTED,
+					  .state = DUE_BLOCKED,
+					  .reason = "Paused",
+					  .n = 4,
+					  .oldest = 1700000000000 } };
 	const struct msg_requests asked = { .verb = API_LIST, .code = 200, .n = 3 },
 				  lost = { .verb = API_LIST, .n = 1 };
 	const struct msg_timing took = { .timing = TIMING_READ, .bucket = 2, .n = 2, .sum_us = 8000 };
@@ -334,23 +355,24 @@ TEST(what_is_due_comes_and_goes)
 	size_t n;
 
 	test_names(&names, "prod", NULL);
-	stats_init(&f, &names);
-	stats_due(&f, "prod", &due);
+	stats_init(&f, state, &names);
+	say(&f, "prod", &due);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_DUE, l), 4);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_DUE_OLDEST, l), 1700000000);
-	due.n = 0;
-	stats_due(&f, "east", &due);
+	due.u.due_row.n = 0;
+	say(&f, "east", &due);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_DUE, l), 4);
-	stats_due(&f, "prod", &due);
+	say(&f, "prod", &due);
 	char *text = metrics_text(f.metrics, METRICS_TEXT, &n);
 
 	ck_assert_ptr_null(strstr(text, "opc_due"));
 	free(text);
-	due.n = 1;
-	stats_due(&f, "prod", &due);
-	stats_due(&f, "east", &due);
-	metrics_set(f.metrics, METRIC_LEADER, 1, METRIC_LABELS("prod"));
-	ck_assert(stats_child(&f, &down));
+	due.u.due_row.n = 1;
+	say(&f, "prod", &due);
+	say(&f, "east", &due);
+	say(&f, "prod", &leads);
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_LEADER, METRIC_LABELS("prod")), 1);
+	say(&f, "prod", &down);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_LEADER, METRIC_LABELS("prod")), 0);
 	stats_requests(&f, "prod", &asked);
 	stats_requests(&f, "prod", &asked);
@@ -370,6 +392,21 @@ TEST(what_is_due_comes_and_goes)
 	stats_done(&f);
 }
 
+/* A watcher that was taken over fills no memory. */
+TEST(reasons_that_nobody_knows_are_one)
+{
+	struct msg due = { .type = MSG_DUE_ROW, .u.due_row = { .duty = DUTY_EVICTED, .n = 1 } };
+	size_t n = 0;
+
+	for (int i = 0; i < 100; i++) {
+		(void)snprintf(due.u.due_row.reason, sizeof(due.u.due_row.reason), "Invented%d", i);
+		state_put(state, "prod", &due);
+	}
+	while (state_at(state, MSG_DUE_ROW, n))
+		n++;
+	ck_assert_uint_eq(n, 1);
+}
+
 /* A sink that has nothing to send has no oldest message, and one that is gone nothing at all. */
 TEST(sinks_come_and_go)
 {
@@ -378,7 +415,7 @@ TEST(sinks_come_and_go)
 	size_t n;
 
 	test_names(&names, "prod", NULL);
-	stats_init(&f, &names);
+	stats_init(&f, state, &names);
 	stats_outbox(&f, "chat", 3, 1700000000500);
 	stats_outbox(&f, "mail", 1, 1700000000500);
 	stats_sink_message(&f, "chat", "sent");

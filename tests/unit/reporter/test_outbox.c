@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "reporter/notify/sink_select.h"
 #include "reporter/notify/sender.h"
 #include "reporter/sinks/delivery.h"
 
@@ -96,7 +95,7 @@ static struct {
 	size_t ended[OUTBOX_STATE__MAX];
 	char down[512], error[100], losers[100]; /* losers: "a c ", the sinks that lost something */
 	bool drained;
-	int troubles;
+	int troubles, settled, unsettled; /* settled: messages that were in no outbox */
 } w;
 
 static void on_wake(void *ctx, uint64_t ms)
@@ -109,6 +108,13 @@ static void on_ended(void *ctx, const struct sender_news *n)
 	(void)ctx;
 	w.ended[n->state]++;
 	(void)snprintf(w.error, sizeof(w.error), "%s", n->error);
+}
+static void on_sent(void *ctx, const char *sink, bool is_settled)
+{
+	(void)ctx;
+	ck_assert_str_eq(sink, "a");
+	w.settled += is_settled;
+	w.unsettled += !is_settled;
 }
 static void on_lost(void *ctx, const char *sink, uint64_t n, const char *why)
 {
@@ -137,7 +143,7 @@ static void on_drained(void *ctx)
 	w.drained = true;
 }
 
-static const struct sender_ops ops = { on_wake, on_ended, on_lost, on_down, on_trouble, on_drained };
+static const struct sender_ops ops = { on_wake, on_ended, on_sent, on_lost, on_down, on_trouble, on_drained };
 
 static void start(void)
 {
@@ -596,86 +602,90 @@ TEST(an_end_that_could_not_be_written_is_written_later_and_nothing_sent_twice)
 	SENT(2, "a:2"); /* which was on its way */
 }
 
-TEST(another_database_is_sent_from_and_what_is_on_its_way_ends_in_its_own)
+static bool send_one(const char *words)
 {
-	struct db *history = db, *spare = NULL;
+	struct document d;
 
-	ck_assert_int_eq(db_open_memory(4 << 20, &spare), 0);
+	document_init(&d, NEWS_ATTENTION, LANGUAGE_EN, clock_wall_ms());
+	document_set_title(&d, words);
+	const bool ret = sender_send(sender, "a", &d);
+
+	document_done(&d);
+	return ret;
+}
+
+/* While the outbox cannot be written: nothing of it is sent, and each message goes by itself. */
+TEST(a_message_that_is_in_no_outbox_is_sent_at_once)
+{
+	sender_set_direct(sender, true);
 	put("a", NEWS_ACTIONS, "1");
-	put("a", NEWS_ACTIONS, "2");
-	sender_use(sender, spare, 2);
-	db = spare;
-	put("a", NEWS_ATTENTION, "full");
-	SENT(0, "a:1");
-	ck_assert(!sender_is_using(sender, spare));
-	ck_assert(sender_is_using(sender, history));
+	ck_assert_uint_eq(sent.n, 0);
+	ck_assert(send_one("full"));
+	SENT(0, "a:full");
+	ck_assert_uint_eq(strlen(sent.ids[0]), 32);
+	ck_assert(!sender_is_idle(sender));
+	ck_assert(!send_one("another"));
+	answer(SINK_AGAIN);
+	ck_assert_int_eq(w.unsettled, 1);
+	ck_assert_uint_eq(w.ended[OUTBOX_WAITING], 1);
+	ck_assert(sender_is_idle(sender));
+	ck_assert(!send_one("too soon"));
+	pass(HOUR);
+	ck_assert_uint_eq(sent.n, 1);
+	ck_assert(send_one("full"));
+	answer(SINK_UNKNOWN);
+	ck_assert_int_eq(w.unsettled, 2);
+	pass(HOUR);
+	ck_assert(send_one("full"));
+	ck_assert(sent.repeats[2]);
 	answer(SINK_ACCEPTED);
-	SENT(1, "a:full");
-	ck_assert(sender_is_using(sender, spare));
-	answer(SINK_ACCEPTED);
-	ck_assert(!sender_is_using(sender, spare));
-	sinks[0].problem = (char *)"no address";
-	sender_set(sender, &settings);
-	for (int i = 0; i < 5; i++)
-		put("a", NEWS_ATTENTION, "lost");
-	ck_assert_uint_eq(w.lost, 3);
-	sinks[0].problem = NULL;
-	db = history;
-	sender_use(sender, history, OUTBOX_WAITING_MAX);
-	sender_set(sender, &settings);
-	SENT(2, "a:2");
-	answer(SINK_ACCEPTED);
-	ck_assert_uint_eq(sent.n, 3);
-	db_close(&spare);
+	ck_assert_int_eq(w.settled, 1);
+	ck_assert(send_one("other"));
+	ck_assert(!sent.repeats[3]);
+	answer(SINK_REFUSED);
+	ck_assert_int_eq(w.settled, 2);
+	sender_set_direct(sender, false);
+	sender_wake(sender);
+	SENT(4, "a:1");
+}
+
+/* A sink that never answers is not filled. */
+TEST(a_message_in_doubt_is_sent_so_often)
+{
+	size_t n = 0;
+
+	sender_set_direct(sender, true);
+	for (; w.settled == 0 && n < 10; n++) {
+		ck_assert(send_one("full"));
+		answer(SINK_UNKNOWN);
+		pass(HOUR);
+	}
+	ck_assert_uint_eq(n, 4);
 }
 
 /* Its history could not be opened when the process began. */
 TEST(what_was_in_doubt_is_found_when_its_database_is_open)
 {
-	struct db *spare = NULL;
+	char text[DB_TEXT_MAX];
 
 	put("a", NEWS_REPORT, "sent, perhaps");
 	put("gone", NEWS_REPORT, "for nobody");
 	SENT(0, "a:sent, perhaps");
 	sender_free(&sender);
-	ck_assert_int_eq(db_open_memory(4 << 20, &spare), 0);
+	db_close(&db);
+	ck_assert_int_eq(db_claim(dir, &db, text), 0);
 	sender = sender_new(NULL, db, &ops, NULL);
-	sender_use(sender, spare, 20);
+	sender_set_direct(sender, true);
 	sender_set(sender, &settings);
 	ck_assert_uint_eq(sent.n, 1);
-	sender_use(sender, db, OUTBOX_WAITING_MAX);
+	ck_assert_int_eq(db_open(db, 0, text), 0);
+	sender_set_direct(sender, false);
 	sender_recover(sender, &settings);
-	sender_wake(sender);
+	pass(HOUR);
 	ck_assert_uint_eq(sent.n, 1); /* a report is not sent twice */
 	ck_assert_uint_eq(w.lost, 2);
 	put("a", NEWS_REPORT, "next");
 	SENT(1, "a:next");
-	db_close(&spare);
-}
-
-TEST(who_is_told_what)
-{
-	char *clusters[] = { (char *)"prod*" }, *namespaces[] = { (char *)"shop-*", (char *)"pay" };
-	const struct sink_settings s = { .news = 1 << NEWS_ACTIONS,
-					 .clusters = { clusters, 1 },
-					 .namespaces = { namespaces, 2 } };
-	struct sink_settings of_duty = { 0 };
-
-	ck_assert(select_news(&s, NEWS_ACTIONS));
-	ck_assert(!select_news(&s, NEWS_REPORT));
-	ck_assert(select_object(&s, "prod-1", "shop-web", DUTY_EVICTED));
-	ck_assert(!select_object(&s, "test", "shop-web", DUTY_EVICTED));
-	ck_assert(!select_object(&s, "prod-1", "paypal", DUTY_EVICTED));
-	ck_assert(select_object(&s, "prod-1", "", DUTY_ALL));
-	ck_assert(select_object(&s, "", "pay", DUTY_ALL));
-	namespaces[1] = (char *)"!shop-test";
-	ck_assert(select_object(&s, "prod-1", "shop-web", DUTY_EVICTED));
-	ck_assert(!select_object(&s, "prod-1", "shop-test", DUTY_EVICTED));
-	str_list_add(&of_duty.duties, duty_name(DUTY_EVICTED), strlen(duty_name(DUTY_EVICTED)));
-	ck_assert(select_object(&of_duty, "prod-1", "shop-web", DUTY_EVICTED));
-	ck_assert(!select_object(&of_duty, "prod-1", "shop-web", DUTY_TERMINATING));
-	ck_assert(select_object(&of_duty, "prod-1", "shop-web", DUTY_ALL)); /* of no duty: of each */
-	str_list_done(&of_duty.duties);
 }
 
 TEST_MAIN("reporter/outbox")

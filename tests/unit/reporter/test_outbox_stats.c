@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "reporter/notify/outbox.h"
-#include "reporter/notify/spare.h"
 
 #define NOW  INT64_C(1700000000000)
 #define BOOT 5000000
@@ -29,12 +28,12 @@ static void teardown(void)
 	clock_fake_clear();
 }
 
-static void put(struct db *to, const char *sink, enum news news)
+static void put(const char *sink, enum news news)
 {
 	struct document d;
 
 	document_init(&d, news, LANGUAGE_EN, clock_wall_ms());
-	ck_assert_int_eq(outbox_put(to, sink, &d), 0);
+	ck_assert_int_eq(outbox_put(db, sink, &d), 0);
 	document_done(&d);
 }
 
@@ -42,7 +41,7 @@ static void put_ended(const char *sink, enum news news, enum outbox_state state,
 {
 	struct outbox_row row;
 
-	put(db, sink, news);
+	put(sink, news);
 	ck_assert_int_eq(outbox_next(db, sink, &row), 1);
 	ck_assert_int_eq(outbox_begin(db, row.id), 0);
 	if (state == OUTBOX_WAITING)
@@ -102,67 +101,6 @@ TEST(stats_do_not_grow_with_what_ended)
 		ck_assert_int_lt(sqlite3_stmt_status(st, SQLITE_STMTSTATUS_VM_STEP, false), 500);
 		(void)sqlite3_reset(st);
 	}
-}
-
-static struct outbox_stats both(struct db *spare, const char *sink)
-{
-	struct outbox_stats ret;
-
-	ck_assert_int_eq(outbox_stats_beside(db, spare, sink, &ret), 0);
-	return ret;
-}
-
-static void deliver_next(struct db *from, const char *sink)
-{
-	struct outbox_row row;
-
-	ck_assert_int_eq(outbox_next(from, sink, &row), 1);
-	ck_assert_int_eq(outbox_end(from, row.id, OUTBOX_DONE, ""), 0);
-	outbox_row_done(&row);
-}
-
-TEST(what_waits_in_two_outboxes_counts_once)
-{
-	struct db *spare = NULL;
-
-	put(db, "a", NEWS_ACTIONS); /* stays in the history */
-	put(db, "a", NEWS_ATTENTION);
-	put(db, "a", NEWS_ATTENTION);
-	ck_assert_int_ge(spare_open(db, &spare), 0);
-	ck_assert_uint_eq(both(spare, "a").waiting, 3);
-	put(spare, "a", NEWS_ATTENTION); /* begins during the outage */
-	ck_assert_uint_eq(both(spare, "a").waiting, 4);
-	put(db, "a", NEWS_ATTENTION); /* its number may be the same, it is another one */
-	ck_assert_uint_eq(both(spare, "a").waiting, 5);
-	deliver_next(spare, "a");
-	ck_assert_uint_eq(both(spare, "a").waiting, 4);
-	ck_assert_uint_eq(both(spare, "b").waiting, 0);
-	db_close(&spare);
-}
-
-/* What was delivered from memory still stands in the history, which cannot be written. */
-TEST(the_oldest_of_two_outboxes_waits)
-{
-	struct db *spare = NULL;
-
-	put(db, "a", NEWS_ATTENTION);
-	clock_fake_set(NOW + 1000, BOOT);
-	put(db, "a", NEWS_ACTIONS);
-	clock_fake_set(NOW + 2000, BOOT);
-	ck_assert_int_ge(spare_open(db, &spare), 0);
-	put(spare, "a", NEWS_ATTENTION);
-	put(spare, "b", NEWS_ATTENTION);
-	ck_assert_int_eq(both(spare, "a").oldest_at, NOW);
-	deliver_next(spare, "a");
-	ck_assert_int_eq(both(spare, "a").oldest_at, NOW + 1000);
-	ck_assert_uint_eq(both(spare, "a").waiting, 2);
-	ck_assert_int_eq(both(spare, "b").oldest_at, NOW + 2000);
-	deliver_next(db, "a");
-	deliver_next(db, "a");
-	ck_assert_int_eq(both(spare, "a").oldest_at, NOW + 2000);
-	deliver_next(spare, "a");
-	ck_assert_int_eq(both(spare, "a").oldest_at, 0);
-	db_close(&spare);
 }
 
 /* Nor does a start read all that was sent, to learn when the last report was. */

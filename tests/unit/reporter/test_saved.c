@@ -296,12 +296,13 @@ TEST(guards_are_metrics)
 				 pause_msg("", 1, true, WORLD_NOW + 10) };
 	const struct msg closed = saved_msg(0, "breaker", "errImagePull", 0);
 	struct msg stats = { .type = MSG_WATCH_STATS, .u.watch_stats = { .blocked = 7, .reverts = 2 } };
+	struct state *state = state_new();
 	struct stats f;
 
 	world_write(m, 4);
-	stats_init(&f, &w.clusters);
+	stats_init(&f, state, &w.clusters);
 	stats_use_settings(&f, false);
-	stats_watch(&f, "prod", &stats);
+	state_put(state, "prod", &stats);
 	serve(&f);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_BLOCKED, METRIC_LABELS("prod")), 7);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_REVERTS, METRIC_LABELS("prod")), 2);
@@ -320,6 +321,7 @@ TEST(guards_are_metrics)
 	ck_assert_double_eq(
 		metrics_get(f.metrics, METRIC_PAUSED, METRIC_LABELS("deleteTerminatingPod", "prod")), 0);
 	stats_done(&f);
+	state_free(&state);
 }
 
 TEST_MAIN("reporter/saved")
