@@ -22,10 +22,8 @@
 #include "cli/table.h"
 #include "cli/view/json.h"
 
-#define ASK_MS UINT64_C(30000)
-#define FOLLOW_MS                                                                                            \
-	(15 * 60 * INT64_C(1000)) /* of what begins; what is still open is asked for, however old            \
-				   */
+#define ASK_MS     UINT64_C(30000)
+#define FOLLOW_MS  (15 * 60 * INT64_C(1000)) /* changes that are asked for again and again */
 #define FOLLOW_MAX 10000
 
 static const char *outcome_text(const struct msg_ctl_history_row *h)
@@ -158,13 +156,13 @@ static bool holds(const struct history_rows *rows, const struct msg_ctl_history_
 	return false;
 }
 
-/* Into new, what rows hold and last do not. */
-static void take_new(const struct history_rows *rows, const struct history_rows *last,
+/* Into new, what rows hold and last do not; no action that began before since_ms. */
+static void take_new(const struct history_rows *rows, const struct history_rows *last, int64_t since_ms,
 		     struct history_rows *new)
 {
 	new->v = xreallocarray(NULL, rows->n + 1, sizeof(*new->v));
 	for (size_t i = 0; i < rows->n; i++)
-		if (!holds(last, &rows->v[i]))
+		if (!holds(last, &rows->v[i]) && (!rows->v[i].id || rows->v[i].intent_at >= since_ms))
 			new->v[new->n++] = rows->v[i];
 }
 
@@ -179,18 +177,15 @@ static void print(const struct options *o, const struct history_rows *rows, cons
 	(void)fflush(stdout);
 }
 
-/* Ask for all rows that can differ from those of last. */
-static int ask_recent(const struct options *o, const struct msg *request, const struct history_rows *last,
-		      struct history_rows *ret)
+/* Ask for what has changed lately, however long ago it began. */
+static int ask_recent(const struct options *o, const struct msg *request, struct history_rows *ret)
 {
 	struct msg m = *request;
 	struct msg_ctl_history *ask = &m.u.ctl_history;
 
 	ask->limit = FOLLOW_MAX;
 	ask->since = clock_wall_ms() - FOLLOW_MS;
-	for (size_t i = 0; i < last->n; i++)
-		if (last->v[i].id && last->v[i].outcome < 0 && last->v[i].intent_at < ask->since)
-			ask->since = last->v[i].intent_at;
+	ask->changed = true;
 	return ctl_ask(o->socket, &m, ASK_MS, history_rows_take, ret);
 }
 
@@ -205,8 +200,8 @@ static int follow(const struct options *o, const struct msg *request, struct his
 		struct history_rows rows = { 0 }, new = { 0 };
 
 		(void)sleep(1);
-		code = ask_recent(o, request, last, &rows);
-		take_new(&rows, last, &new);
+		code = ask_recent(o, request, &rows);
+		take_new(&rows, last, o->since_ms, &new);
 		print(o, &new, &view);
 		free(new.v);
 		if (code == EXIT_CODE_OK) {
@@ -237,7 +232,7 @@ int command_history(const struct options *o)
 	if (o->target)
 		msg_set(&request, ctl_history.target, o->target, strlen(o->target));
 	if (o->follow) /* asked for first: what comes between the two answers is in the second */
-		code = ask_recent(o, &request, &rows, &earlier);
+		code = ask_recent(o, &request, &earlier);
 	if (code == EXIT_CODE_OK)
 		code = ctl_ask(o->socket, &request, ASK_MS, history_rows_take, &rows);
 	if (code == EXIT_CODE_OK)

@@ -56,9 +56,12 @@ static void answer(const struct instance_call *call, unsigned nth)
 	for (size_t i = ARRAY_SIZE(actions); i-- > 0 && left > 0;) {
 		const struct action *a = &actions[i];
 
-		if (nth < a->begun || begin_ms - a->minutes_ago * MINUTE_MS < asked->since)
+		const bool ended = nth >= a->ended, changed = asked->changed && ended;
+
+		if (nth < a->begun || (!changed && begin_ms - a->minutes_ago * MINUTE_MS < asked->since) ||
+		    !(asked->outcomes >> (ended ? (int)OUTCOME_DONE : (int)OUTCOME__MAX) & 1))
 			continue;
-		send_action(call, a, nth >= a->ended);
+		send_action(call, a, ended);
 		left--;
 	}
 	instance_end(call, EXIT_CODE_OK);
@@ -84,21 +87,25 @@ static void read_rows(const char *path, char ret[static 512])
 
 static const struct {
 	int64_t minutes, count; /* --since and -n, 0 = not written */
+	int64_t outcome;        /* -2 = not written */
 	const char *rows;
 } cases[] = {
-	{ 0, 0, "1 open; 2 done; 3 open; 3 done; 4 open; 1 done; 4 done; 5 open; " },
-	{ 5, 0, "3 open; 3 done; 4 open; 4 done; 5 open; " },
-	{ 0, 1, "3 open; 3 done; 4 open; 4 done; 5 open; " },
+	{ 0, 0, -2, "1 open; 2 done; 3 open; 3 done; 4 open; 1 done; 4 done; 5 open; " },
+	{ 5, 0, -2, "3 open; 3 done; 4 open; 4 done; 5 open; " },
+	{ 0, 1, -2, "3 open; 3 done; 4 open; 1 done; 4 done; 5 open; " },
+	{ 0, 0, OUTCOME_DONE, "2 done; 3 done; 1 done; 4 done; " },
+	{ 5, 0, OUTCOME_DONE, "3 done; 4 done; " },
 };
 
 TEST_LOOP(what_is_followed_is_printed_once, 0, ARRAY_SIZE(cases))
 {
-	struct options o = { .output = OUTPUT_JSON, .follow = 1, .duty = -1, .outcome = -2 };
+	struct options o = { .output = OUTPUT_JSON, .follow = 1, .duty = -1 };
 	char path[128], folder[SUITE_PATH_MAX], rows[512] = "";
 
 	begin_ms = clock_wall_ms();
 	o.since_ms = cases[_i].minutes ? begin_ms - cases[_i].minutes * MINUTE_MS : 0;
 	o.count = cases[_i].count;
+	o.outcome = (int)cases[_i].outcome;
 	instance_start(path, QUESTIONS, answer);
 	o.socket = path;
 	suite_folder(folder);

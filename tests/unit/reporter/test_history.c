@@ -292,6 +292,44 @@ TEST(history_answers_newest_first_with_filters)
 	ck_assert_uint_eq(world_query(&q, out, 8), 1);
 }
 
+/* For a follower: an end is news however long ago its action began; so is the end of its pod. */
+TEST(history_answers_by_the_last_change)
+{
+	const int64_t hour = 3600000;
+	struct msg_ctl_history q = {
+		.limit = 10, .duty = -1, .outcomes = UINT64_C(1) << OUTCOME_DONE, .since = WORLD_NOW + hour
+	};
+	const struct msg begun[] = { world_intent(1, 0, "u1"), world_intent(2, 0, "u2"),
+				     world_intent(3, 0, "u3"), world_record(3, OUTCOME_UNCONFIRMED) },
+			 done = world_record(2, OUTCOME_DONE), late = world_intent(4, 0, "u4"),
+			 late_done = world_record(4, OUTCOME_DONE);
+	struct msg settled = { .type = MSG_SETTLED }, out[8];
+
+	test_set(&settled, settled.uid, "u3");
+	world_write(begun, 4);
+	clock_fake_advance(hour);
+	world_write(&late, 1);
+	world_write(&late_done, 1);
+	clock_fake_advance(1000);
+	world_write(&done, 1);
+	clock_fake_advance(1000);
+	world_write(&settled, 1);
+	ck_assert_uint_eq(world_query(&q, out, 8), 2);
+	ck_assert_uint_eq(out[0].u.ctl_history_row.id, 4);
+	q.changed = true;
+	ck_assert_uint_eq(world_query(&q, out, 8), 4);
+	ck_assert_uint_eq(out[0].u.ctl_history_row.id, 3);
+	ck_assert_uint_eq(out[1].u.ctl_history_row.id, 2);
+	ck_assert_uint_eq(out[2].u.ctl_history_row.id, 4);
+	q.limit = 1;
+	ck_assert_uint_eq(world_query(&q, out, 8), 2);
+	ck_assert_uint_eq(out[0].u.ctl_history_row.id, 3);
+	q = (struct msg_ctl_history){
+		.limit = 10, .duty = -1, .outcomes = OUTCOMES_ALL, .since = WORLD_NOW + hour, .changed = true
+	};
+	ck_assert_uint_eq(world_query(&q, out, 8), 4); /* not 1, which is open as before */
+}
+
 TEST(failing_since_is_saved_replaced_and_forgotten)
 {
 	const struct msg m[] = { world_failing_since(0, "o1", 100), world_failing_since(0, "o2", 200),
