@@ -13,7 +13,7 @@
 #include "cli/history_rows.h"
 #include "cli/paths.h"
 #include "cli/plan.h"
-#include "cli/round.h"
+#include "cli/wait_settled.h"
 #include "cli/start.h"
 #include "cli/output.h"
 
@@ -69,7 +69,7 @@ static bool print_outcomes(struct ctl *c, int64_t since)
 static int ask(const void *ctx, const char *socket)
 {
 	const struct options *o = ctx;
-	static const struct round_limits limits = { TROUBLE_MS, LEADER_MS, true };
+	static const struct wait_limits limits = { TROUBLE_MS, LEADER_MS, true };
 	const int64_t since = clock_wall_ms();
 	struct ctl *c = NULL;
 	size_t left = 0;
@@ -77,7 +77,7 @@ static int ask(const void *ctx, const char *socket)
 
 	if (code != EXIT_CODE_OK)
 		return code;
-	code = round_await(c, &limits, NULL);
+	code = wait_settled(c, &limits, NULL);
 	const bool ok = print_outcomes(c, since);
 
 	ctl_close(&c);

@@ -18,7 +18,7 @@
 #include "cli/live.h"
 #include "cli/output.h"
 #include "cli/plan.h"
-#include "cli/round.h"
+#include "cli/wait_settled.h"
 #include "cli/start.h"
 #include "cli/table.h"
 #include "cli/view/json.h"
@@ -347,7 +347,7 @@ static bool leaves_out(const struct plan *p, const char *cluster)
 }
 
 /* lost: clusters that are known not to answer; NULL = none is. */
-static struct plan *plan_new(const struct options *o, const char *socket, const struct round_lost *lost,
+static struct plan *plan_new(const struct options *o, const char *socket, const struct wait_lost *lost,
 			     int *ret_code)
 {
 	struct msg request = { .type = MSG_CTL_PLAN, .u.ctl_plan = { .duty = o->duty } };
@@ -392,7 +392,7 @@ static void tell_of_clocks(const struct plan *p, const struct table_view *view)
 }
 
 /* What some clusters say is shown whatever is wrong with the others; the exit code tells of these. */
-static int show(const struct options *o, const char *socket, const struct round_lost *lost)
+static int show(const struct options *o, const char *socket, const struct wait_lost *lost)
 {
 	const struct table_view view = options_view(o);
 	int code;
@@ -450,13 +450,13 @@ int plan_print_left(const struct options *o, const char *socket, size_t *ret_lef
 
 static int await_and_show(const void *ctx, const char *socket)
 {
-	static const struct round_limits limits = { .trouble_ms = TROUBLE_MS };
-	struct round_lost lost = { .code = EXIT_CODE_OK };
+	static const struct wait_limits limits = { .trouble_ms = TROUBLE_MS };
+	struct wait_lost lost = { .code = EXIT_CODE_OK };
 	struct ctl *c = NULL;
 	int code = ctl_open_soon(socket, START_MS, &c);
 
 	if (code == EXIT_CODE_OK)
-		code = round_await(c, &limits, &lost);
+		code = wait_settled(c, &limits, &lost);
 	ctl_close(&c);
 	return code == EXIT_CODE_OK ? show(ctx, socket, &lost) : code;
 }

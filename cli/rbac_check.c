@@ -16,7 +16,7 @@
 #include "cli/ctl.h"
 #include "cli/paths.h"
 #include "cli/local/rbac_needs.h"
-#include "cli/round.h"
+#include "cli/wait_settled.h"
 #include "cli/start.h"
 #include "cli/output.h"
 #include "config/clusters.h"
@@ -140,7 +140,7 @@ static int ask(const void *ctx, const char *socket)
 
 	k.code = ctl_open_soon(socket, START_MS, &k.ctl);
 	if (k.code == EXIT_CODE_OK)
-		k.code = round_await_workers(k.ctl, START_MS);
+		k.code = wait_ready(k.ctl, START_MS);
 	if (k.code == EXIT_CODE_OK)
 		check_account(&k, asked->account);
 	ctl_close(&k.ctl);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "build_id.h"
+#include "supervisor/settled.h"
 #include "supervisor/trouble_check.h"
 
 /* -- log -- */
@@ -109,6 +110,7 @@ static void answer_cluster(const struct supervisor *s, const struct generation *
 	msg_copy_fields(&m, &at);
 	m.u.ctl_cluster.conn = conn;
 	m.u.ctl_cluster.waiting = !generation_has_cluster(g, cluster);
+	settled_describe_cluster(s, cluster, &m.u.ctl_cluster);
 	msg_set(&m, ctl_cluster.problem, g->problem[cluster], strlen(g->problem[cluster]));
 	if (g->problem[cluster][0] && next > now)
 		m.u.ctl_cluster.next = clock_wall_ms() + (int64_t)(next - now);
@@ -143,6 +145,7 @@ static void answer_supervisor(const struct supervisor *s, uint64_t conn)
 					       .duties = g->duties } };
 
 	lifecycle_describe(s->root, &m);
+	settled_describe(s, &m.u.ctl_supervisor);
 	if (lifecycle_is_running(s->root))
 		msg_set(&m, ctl_supervisor.phase, headline, strlen(headline));
 	if (d.unasked)
@@ -159,6 +162,7 @@ void overview_answer(struct supervisor *s, uint64_t conn)
 	struct msg m;
 
 	trouble_check(s);
+	settled_check(s);
 	answer_supervisor(s, conn);
 	trouble_check_answer(s, conn);
 	answer_clusters(s, conn);

@@ -17,6 +17,13 @@
 
 struct control;
 
+/* Of settled.h. Zeroed: nothing is known yet. */
+struct settled_state {
+	uint64_t moves;                       /* nominations, keys given up and writes, at moved_ms */
+	uint64_t moved_ms;                    /* boot clock; when something was last under way */
+	uint64_t failing_since[CLUSTERS_MAX]; /* boot clock; 0 = the cluster can be loaded and read */
+};
+
 struct supervisor {
 	struct lifecycle *root;
 	struct pause_list *pauses;
@@ -26,6 +33,7 @@ struct supervisor {
 	struct dry_runs *dry_runs;
 	struct restores *restores;
 	struct trouble_list *troubles;
+	struct settled_state settled;
 	struct log_quota trouble_lines[CLUSTERS_MAX + 1]; /* one a cluster, and one of none */
 	struct control *control;
 	struct answers answers;

@@ -13,6 +13,7 @@
 #include "supervisor/dump.h"
 #include "supervisor/route.h"
 #include "supervisor/overview.h"
+#include "supervisor/settled.h"
 #include "supervisor/trouble_check.h"
 
 /* -- what the root of all processes tells us -- */
@@ -108,6 +109,7 @@ static void on_tick(struct supervisor *s, uint64_t now_ms)
 		control_tick(s->control, now_ms);
 	pause_requests_tick(s->pause_requests);
 	trouble_check(s);
+	settled_check(s);
 }
 
 /* It may have work now. */

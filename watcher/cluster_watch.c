@@ -126,6 +126,7 @@ static void send_watch_stats(struct cluster_watch *w)
 	m.u.watch_stats.presence = w->presence != NULL;
 	msg_set(&m, watch_stats.unseen, w->unseen, strlen(w->unseen));
 	m.u.watch_stats.failing = *w->trouble_text || *of_namespaces;
+	m.u.watch_stats.http = w->trouble > 0 && w->trouble <= 999 ? (uint64_t)w->trouble : 0;
 	msg_set(&m, watch_stats.error, error, strlen(error));
 	msg_set(&m, watch_stats.kubernetes, server_version_text(w->version),
 		strlen(server_version_text(w->version)));

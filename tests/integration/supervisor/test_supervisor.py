@@ -230,7 +230,8 @@ def a_cluster_that_cannot_be_loaded_stops_no_other():
     status = t.ask("status", "-o", "json", code=1)
     assert [(c["cluster"], c["waiting"], c["problem"]) for c in status["clusters"]] == [
         ("test", False, ""), ("second", True, "/etc/kubeconfig: cannot be read")], status
-    assert status["phase"] == "degraded", status
+    assert status["phase"] == "degraded" and status["quietMs"] == 0, status
+    assert not status["clusters"][1]["judged"] and status["clusters"][0]["failingMs"] == 0 < status["clusters"][1]["failingMs"], status
     trouble, = status["troubles"]
     assert (trouble["trouble"], trouble["severity"], trouble["cluster"], trouble["detail"]) == (
         "cluster-waits", "blind", "second", "/etc/kubeconfig: cannot be read"), trouble
@@ -242,7 +243,7 @@ def a_cluster_that_cannot_be_loaded_stops_no_other():
     t.wait_for('child ready role="worker" cluster="second"', count=2)
     t.wait_for('child ready role="watcher" cluster="second"')
     status = t.ask("status", "-o", "json")
-    assert not any(c["problem"] for c in status["clusters"]) and not status["troubles"] and status["phase"] == "running", status
+    assert not any(c["problem"] or c["failingMs"] for c in status["clusters"]) and not status["troubles"] and status["phase"] == "running", status
     t.wait_for('a trouble is over trouble="cluster-waits" cluster="second"')
     assert "child died" not in t.text() and len(re.findall("cannot be loaded", t.text())) == 1, t.text()
 
@@ -252,6 +253,7 @@ def a_list_that_takes_its_time_is_no_trouble():
     time.sleep(2.5)  # it is looked for once a second
     status = t.ask("status", "-o", "json")
     assert not status["troubles"] and status["phase"] == "running" and status["clusters"][0]["error"] == "no list", status
+    assert not status["clusters"][0]["judged"] and status["quietMs"] < 100, status
     assert "cannot be seen" not in t.text(), t.text()
     t = ready(watcher="list-refused")
     t.wait_for("the cluster cannot be seen")
