@@ -26,20 +26,19 @@ static const struct unit {
 	{ "h", UINT64_C(3600000000000) },
 };
 
-/* Whose text it is; reterr may be NULL. */
+/* reterr may be NULL. */
 struct scan {
 	const char *p, *end;
-	struct str_error *reterr;
+	struct duration_error *reterr;
 };
 
-static int fail(const struct scan *scan, int r, const char *what, const char *s, size_t n, const char *hint)
+static int fail(const struct scan *scan, int kind, const char *s, size_t n)
 {
-	char shown[48];
-
-	(void)str_copy_printable(shown, sizeof(shown), s, n);
-	(void)str_fail_at(scan->reterr, 0, "%s \"%s\"%s", str_said(scan->reterr, what), shown,
-			  str_said(scan->reterr, hint));
-	return r;
+	if (scan->reterr) {
+		*scan->reterr = (struct duration_error){ .kind = kind };
+		(void)str_copy_printable(scan->reterr->text, sizeof(scan->reterr->text), s, n);
+	}
+	return kind == DURATION_RANGE ? -ERANGE : -EINVAL;
 }
 
 static bool is_digit(char c)
@@ -97,23 +96,15 @@ static const struct unit *scan_unit(struct scan *s, struct str *ret_text)
 	return NULL;
 }
 
-/* What to write instead of a unit that Go does not have, when the whole text is one number and that unit. */
-static void unit_hint(const struct scan *scan, struct str unit, uint64_t count, char ret[static 64])
+/* The hours of so many days or weeks, which Go has no unit for; 0: it is another unit. */
+static uint64_t hours_of(struct str unit, uint64_t count)
 {
-	uint64_t hours = 0;
+	const bool days = str_is(unit, "d") || str_is(unit, "day") || str_is(unit, "days"),
+		   weeks = str_is(unit, "w") || str_is(unit, "week") || str_is(unit, "weeks");
 
-	if (str_is(unit, "d") || str_is(unit, "day") || str_is(unit, "days"))
-		hours = 24;
-	else if (str_is(unit, "w") || str_is(unit, "week") || str_is(unit, "weeks"))
-		hours = 168;
 	if (count == 0 || count > 100000)
 		count = 1;
-	if (hours == 0)
-		(void)snprintf(ret, 64, "%s",
-			       str_said(scan->reterr, "; the units are ns, us, ms, s, m and h"));
-	else
-		(void)snprintf(ret, 64, str_said(scan->reterr, "; days are written in hours: use %lluh"),
-			       (unsigned long long)(hours * count));
+	return days ? 24 * count : weeks ? 168 * count : 0;
 }
 
 /* One number with its unit, added to *sum. */
@@ -125,10 +116,9 @@ static int scan_term(struct scan *s, uint64_t *sum)
 	uint64_t whole, fraction = 0;
 	double scale = 1;
 	struct str text;
-	char hint[64];
 
 	if (!scan_whole(s, &whole))
-		return fail(s, -ERANGE, "duration out of range", all, n, "");
+		return fail(s, DURATION_RANGE, all, n);
 	bool digits = s->p != from;
 	if (s->p < s->end && *s->p == '.') {
 		from = ++s->p;
@@ -136,27 +126,28 @@ static int scan_term(struct scan *s, uint64_t *sum)
 		digits = digits || s->p != from;
 	}
 	if (!digits)
-		return fail(s, -EINVAL, "not a duration:", all, n, "; write for example 90s, 30m or 1h30m");
+		return fail(s, DURATION_NONE, all, n);
 	const struct unit *u = scan_unit(s, &text);
 	if (text.n == 0)
-		return fail(s, -EINVAL, "missing unit in duration", all, n,
-			    "; write for example 90s, 30m or 24h");
+		return fail(s, DURATION_NO_UNIT, all, n);
 	if (!u) {
-		unit_hint(s, text, whole, hint);
-		return fail(s, -EINVAL, "unknown unit in duration", all, n, hint);
+		(void)fail(s, DURATION_UNIT, all, n);
+		if (s->reterr)
+			s->reterr->hours = hours_of(text, whole);
+		return -EINVAL;
 	}
 	if (whole > LIMIT / u->ns)
-		return fail(s, -ERANGE, "duration out of range", all, n, "");
+		return fail(s, DURATION_RANGE, all, n);
 	whole *= u->ns;
 	if (fraction > 0)
 		whole += (uint64_t)((double)fraction * ((double)u->ns / scale));
 	if (whole > LIMIT || *sum > LIMIT - whole)
-		return fail(s, -ERANGE, "duration out of range", all, n, "");
+		return fail(s, DURATION_RANGE, all, n);
 	*sum += whole;
 	return 0;
 }
 
-int duration_parse(const char *s, size_t n, int64_t *ret_ns, struct str_error *reterr)
+int duration_parse(const char *s, size_t n, int64_t *ret_ns, struct duration_error *reterr)
 {
 	uint64_t sum = 0;
 	bool minus = false;
@@ -170,7 +161,7 @@ int duration_parse(const char *s, size_t n, int64_t *ret_ns, struct str_error *r
 		scan.p++;
 	}
 	if (scan.p == scan.end)
-		return fail(&scan, -EINVAL, "not a duration:", s, n, "; write for example 90s, 30m or 1h30m");
+		return fail(&scan, DURATION_NONE, s, n);
 	if (scan.end - scan.p == 1 && *scan.p == '0') {
 		*ret_ns = 0;
 		return 0;
@@ -182,7 +173,7 @@ int duration_parse(const char *s, size_t n, int64_t *ret_ns, struct str_error *r
 			return r;
 	}
 	if (sum > LIMIT - 1 && !minus)
-		return fail(&scan, -ERANGE, "duration out of range", s, n, "");
+		return fail(&scan, DURATION_RANGE, s, n);
 	*ret_ns = minus ? (int64_t)(0 - sum) : (int64_t)sum;
 	return 0;
 }

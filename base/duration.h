@@ -7,13 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/str.h"
-
 #define DURATION_MAX 32
 
-/* Nanoseconds. 0, or -EINVAL (syntax; *reterr says what and, for units Go does not have, what to write) or
- * -ERANGE (more than about 292 years). reterr may be NULL. */
-int duration_parse(const char *s, size_t n, int64_t *ret_ns, struct str_error *reterr);
+/* Why a text is no duration. */
+struct duration_error {
+	enum { DURATION_NONE, DURATION_NO_UNIT, DURATION_UNIT, DURATION_RANGE } kind;
+	char text[48];  /* from where it is none on, printable */
+	uint64_t hours; /* DURATION_UNIT: what the days or weeks are in hours; 0 = the unit is another */
+};
+
+/* Parse into nanoseconds. 0, or -EINVAL (syntax) or -ERANGE (more than about 292 years) with *reterr, which
+ * may be NULL. */
+int duration_parse(const char *s, size_t n, int64_t *ret_ns, struct duration_error *reterr);
 /* "1h30m0s", "1.5s", "0s"; as Go prints it. Returns the length. */
 size_t duration_format(int64_t ns, char ret[static DURATION_MAX]);
 

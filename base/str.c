@@ -34,25 +34,6 @@ int str_fail(char *dst, size_t size, int r, const char *fmt, ...)
 	return r;
 }
 
-int str_fail_at(struct str_error *reterr, size_t pos, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (!reterr)
-		return -EINVAL;
-	reterr->pos = pos;
-	va_start(ap, fmt);
-	(void)vsnprintf(reterr->text, sizeof(reterr->text), str_translate(reterr->translate, fmt), ap);
-	va_end(ap);
-	(void)str_copy_printable(reterr->text, sizeof(reterr->text), reterr->text, strlen(reterr->text));
-	return -EINVAL;
-}
-
-const char *str_said(const struct str_error *reterr, const char *en)
-{
-	return str_translate(reterr ? reterr->translate : NULL, en);
-}
-
 void str_list_add(struct str_list *l, const char *s, size_t n)
 {
 	l->v = xreallocarray(l->v, l->n + 1, sizeof(*l->v));

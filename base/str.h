@@ -31,37 +31,11 @@ static inline bool str_is(struct str a, const char *cstr)
 
 bool str_empty(struct str a);
 
-/* The twin of an English text in another language, or the text itself where it has none. A twin of a format
- * takes the same arguments. */
-typedef const char *str_translate_fn(const char *en);
-
-/* en as `translate` has it; NULL leaves it in English. The compiler checks the arguments of a format against
- * en. */
-static inline const char *str_translate(str_translate_fn *translate, const char *en)
-	__attribute__((format_arg(2)));
-static inline const char *str_translate(str_translate_fn *translate, const char *en)
-{
-	return translate ? translate(en) : en;
-}
-
-/* What is wrong with a text: at which byte, and what to write instead. Init with zeroes, and with the
- * language of the reader. */
-struct str_error {
-	str_translate_fn *translate; /* NULL = English */
-	size_t pos;
-	char text[192];
-};
-
 /* A variable of the environment; NULL when it is not set or empty. */
 const char *str_env(const char *name);
 
 /* Say in dst (of at least one byte) why something failed, in text that may be shown; returns r. */
 int str_fail(char *dst, size_t size, int r, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* The same for a text that has a place, in the language of reterr; returns -EINVAL. reterr may be NULL. */
-int str_fail_at(struct str_error *reterr, size_t pos, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-/* A text among the arguments of str_fail_at(), in the language of reterr, which may be NULL. */
-const char *str_said(const struct str_error *reterr, const char *en) __attribute__((format_arg(2)));
 
 /* A growing array of owned strings. Init with zeroes. */
 struct str_list {

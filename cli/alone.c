@@ -55,7 +55,7 @@ static char *make_dir(void)
 			return dir;
 		free(dir);
 	}
-	output_complain(NULL, TEXT(RUN_NO_FOLDER), output_errno(errno));
+	output_complain(NULL, TEXT(RUN_NO_FOLDER), strerrordesc_np(errno));
 	return NULL;
 }
 
@@ -105,7 +105,7 @@ static pid_t start(struct run *r, bool supervisor)
 
 	if (pid != 0) {
 		if (pid < 0)
-			output_complain(NULL, TEXT(RUN_NO_PROCESS), output_errno(errno));
+			output_complain(NULL, TEXT(RUN_NO_PROCESS), strerrordesc_np(errno));
 		return pid;
 	}
 	(void)sigprocmask(SIG_SETMASK, &r->before, NULL);
@@ -233,14 +233,14 @@ static int supervise(struct run *r)
 /* What is wrong with the file is told as `config check` tells it, before anything is started. */
 static int check_config(const char *path)
 {
-	struct diags d = OUTPUT_DIAGS;
+	struct diags d = { 0 };
 	struct config c;
 
 	config_init(&c);
 	const int code = config_load(path, &c, &d) < 0 ? EXIT_CODE_CONFIG : EXIT_CODE_OK;
 
 	if (code != EXIT_CODE_OK)
-		config_tell(path, false, &d, stderr);
+		config_print_diags(path, false, &d, language_of_environment(), stderr);
 	config_done(&c);
 	diags_done(&d);
 	return code;

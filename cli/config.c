@@ -32,9 +32,10 @@ static char *read_stdin(size_t *ret_n, struct diags *d)
 	*ret_n = fread(text, 1, STDIN_MAX + 1, stdin);
 	if (!ferror(stdin) && *ret_n <= STDIN_MAX)
 		return text;
-	(void)diags_error(d, "-", 0, 0,
-			  ferror(stdin) ? "cannot be read"
-					: "is larger than 1024 KiB: is this the right file?");
+	if (ferror(stdin))
+		diags_error(d, place_of_file("-"), STDIN_UNREAD);
+	else
+		diags_error(d, place_of_file("-"), FILE_LARGE, (size_t)STDIN_MAX / 1024);
 	free(text);
 	return NULL;
 }
@@ -88,7 +89,7 @@ static void tell_json(const char *path, bool good, const struct config *c, json_
 
 static int check(const struct options *o, const char *path)
 {
-	struct diags d = o->output == OUTPUT_JSON ? (struct diags){ 0 } : OUTPUT_DIAGS;
+	struct diags d = { 0 };
 	struct config c;
 	json_auto_t *clusters = NULL, *cluster = o->namespaces ? config_namespaces_load(o->namespaces) : NULL;
 
@@ -105,7 +106,7 @@ static int check(const struct options *o, const char *path)
 	if (o->output == OUTPUT_JSON)
 		tell_json(path, good, taken ? &c : NULL, clusters, cluster, &d);
 	else
-		config_tell(path, taken, &d, stdout);
+		config_print_diags(path, taken, &d, language_of_environment(), stdout);
 	if (taken && o->output != OUTPUT_JSON) {
 		config_clusters_print(&c, clusters, stdout);
 		config_namespaces_print(&c.settings.policy, cluster, stdout);
@@ -139,13 +140,12 @@ static int print_json(const struct config *c)
 static int print_effective(const struct options *o, const char *path)
 {
 	struct config c;
-	struct diags d = OUTPUT_DIAGS;
+	struct diags d = { 0 };
 
 	config_init(&c);
 	int code = load(path, &c, &d) == 0 ? EXIT_CODE_OK : EXIT_CODE_CONFIG;
 
-	for (size_t i = 0; i < d.n; i++)
-		(void)fprintf(stderr, "%s\n", d.v[i].text);
+	output_diags(&d, false);
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
 		code = print_json(&c);
 	else if (code == EXIT_CODE_OK)

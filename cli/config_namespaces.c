@@ -111,13 +111,12 @@ static json_t *served(const struct policy *p, enum duty d, const json_t *cluster
 
 json_t *config_namespaces_load(const char *path)
 {
-	struct diags d = OUTPUT_DIAGS;
+	struct diags d = { 0 };
 	size_t n = 0;
 	_cleanup_free_ char *text = input_read(path, &n);
 	json_t *root = text ? yaml_json_load(path, text, n, &d) : NULL;
 
-	for (size_t i = 0; i < d.n; i++)
-		(void)fprintf(stderr, "%s\n", d.v[i].text);
+	output_diags(&d, false);
 	diags_done(&d);
 	if (root && !json_is_array(json_object_get(root, "items"))) {
 		(void)fprintf(stderr, TEXT(NAMESPACES_NO_LIST), path);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
@@ -23,9 +24,12 @@ static int load_zone(const char *name, struct zone **ret)
 	if (r == 0 && bytes)
 		r = zone_parse(bytes, n, ret);
 	free(bytes);
-	if (r < 0)
-		output_complain("cron", TEXT(CRON_ZONE), name,
-				str_translate(OUTPUT_TRANSLATE, zone_error(r)));
+	if (r < 0) {
+		char why[SENTENCE_MAX];
+		_cleanup_free_ char *text = sentence_text(zone_error(why, r), language_of_environment());
+
+		output_complain("cron", TEXT(CRON_ZONE), name, text);
+	}
 	return r;
 }
 
@@ -33,10 +37,12 @@ static int print_next(const struct options *o, const char *spec)
 {
 	struct cron cron;
 	struct zone *zone = NULL;
-	struct str_error err = { .translate = OUTPUT_TRANSLATE };
+	struct schedule_error err;
 
 	if (cron_parse(spec, &cron, &err) < 0) {
-		(void)fprintf(stderr, "%s\n%*s^ %s\n", spec, (int)err.pos, "", err.text);
+		_cleanup_free_ char *text = sentence_text(err.why, language_of_environment());
+
+		(void)fprintf(stderr, "%s\n%*s^ %s\n", spec, (int)err.pos, "", text);
 		return EXIT_CODE_DATA;
 	}
 	if (load_zone(cron.zone[0] ? cron.zone : o->zone ? o->zone : "UTC", &zone) < 0)

@@ -49,7 +49,7 @@ static int not_connected(const char *path, int err)
 {
 	const bool denied = err == EACCES || err == EPERM;
 
-	output_complain(NULL, denied ? TEXT(CTL_DENIED) : TEXT(CTL_ABSENT), path, output_errno(err));
+	output_complain(NULL, denied ? TEXT(CTL_DENIED) : TEXT(CTL_ABSENT), path, strerrordesc_np(err));
 	return denied ? EXIT_CODE_CREDENTIAL : EXIT_CODE_UNAVAILABLE;
 }
 
@@ -108,7 +108,7 @@ int ctl_send(struct ctl *c, const struct msg *m)
 	/* A connection that was refused is told apart where its end is read. */
 	if (send(c->fd, frame, n, MSG_NOSIGNAL) == (ssize_t)n || errno == EPIPE || errno == ECONNRESET)
 		return EXIT_CODE_OK;
-	return ended(output_errno(errno));
+	return ended(strerrordesc_np(errno));
 }
 
 /* On a terminal, in a line that goes away with the answer. Returns what is left of the time. */

@@ -109,24 +109,18 @@ static int explain_root(struct file_run *f, json_t *root)
 	return code;
 }
 
-static void print_diags(const struct diags *d)
-{
-	for (size_t i = 0; i < d->n; i++)
-		(void)fprintf(stderr, "%s\n", d->v[i].text);
-}
-
 static int explain_by(const struct options *o, const struct policy *policy, struct explain_report *into)
 {
 	struct file_run f = {
 		.o = o, .now_ms = o->now_ms ? o->now_ms : clock_wall_ms(), .policy = policy, .into = into
 	};
-	struct diags d = OUTPUT_DIAGS;
+	struct diags d = { 0 };
 	size_t n = 0;
 	_cleanup_free_ char *text = input_read(o->file, &n);
 	json_t *root = text ? yaml_json_load(o->file, text, n, &d) : NULL;
 	const int code = root ? explain_root(&f, root) : EXIT_CODE_DATA;
 
-	print_diags(&d);
+	output_diags(&d, false);
 	diags_done(&d);
 	json_decref(root);
 	return code;
@@ -136,14 +130,14 @@ int explain_file(const struct options *o, struct explain_report *into)
 {
 	_cleanup_free_ char *found = o->config ? NULL : paths_find_config();
 	struct config c;
-	struct diags d = OUTPUT_DIAGS;
+	struct diags d = { 0 };
 	int code = EXIT_CODE_CONFIG;
 
 	config_init(&c);
 	if (config_load(o->config ? o->config : found, &c, &d) == 0)
 		code = explain_by(o, &c.settings.policy, into);
 	else
-		print_diags(&d);
+		output_diags(&d, false);
 	diags_done(&d);
 	config_done(&c);
 	return code;

@@ -20,7 +20,7 @@ char *input_read(const char *path, size_t *ret_n)
 	size_t n = 0, k;
 
 	if (!f) {
-		(void)fprintf(stderr, TEXT(CANNOT_READ), path, output_errno(errno));
+		(void)fprintf(stderr, TEXT(CANNOT_READ), path, strerrordesc_np(errno));
 		(void)fputc('\n', stderr);
 		return NULL;
 	}

@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "base/unicode.h"
 #include "base/xalloc.h"
+#include "config/diag.h"
 #include "model/retell.h"
 #include "model/duties.h"
 #include "model/reasons.h"
@@ -54,9 +55,14 @@ void output_json(json_t *root)
 	json_decref(root);
 }
 
-const char *output_errno(int err)
+void output_diags(const struct diags *d, bool errors)
 {
-	return str_translate(OUTPUT_TRANSLATE, strerrordesc_np(err));
+	for (size_t i = 0; i < d->n; i++) {
+		_cleanup_free_ char *text = diag_text(&d->v[i], language_of_environment());
+
+		if (d->v[i].error || !errors)
+			(void)fprintf(stderr, "%s\n", text);
+	}
 }
 
 int output_flush(int code)
@@ -66,7 +72,7 @@ int output_flush(int code)
 			json_pack("{s:{s:i, s:s}}", "error", "exitCode", code, "message", first_complaint));
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return code;
-	output_complain(NULL, TEXT(NOT_WRITTEN_OUT), output_errno(errno));
+	output_complain(NULL, TEXT(NOT_WRITTEN_OUT), strerrordesc_np(errno));
 	return code == EXIT_CODE_OK ? EXIT_CODE_FAILURE : code;
 }
 

@@ -22,11 +22,9 @@ int output_flush(int code);
 /* The text of row ID of model/phrases.def, in the language of the reader's locale. */
 #define TEXT(ID)       phrase(ID, language_of_environment())
 #define TEXT_OF(ID, n) phrase_of(ID, n, language_of_environment())
-/* The same language, for what finds mistakes and knows no language; JSON is in English. */
-#define OUTPUT_TRANSLATE phrase_translator(language_of_environment())
-#define OUTPUT_DIAGS     ((struct diags){ .translate = OUTPUT_TRANSLATE })
-/* What the C library says of a number of errno, in the same language. */
-const char *output_errno(int err);
+struct diags;
+/* Print what was found in a file on stderr, one line each, in that language; errors: without the warnings. */
+void output_diags(const struct diags *d, bool errors);
 /* Print "ops-pod-cleaner COMMAND: " (command NULL: without one), the text and a line end on stderr. */
 void output_complain(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

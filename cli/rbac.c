@@ -31,7 +31,7 @@ static int print_yaml(const struct options *o, const char *path)
 {
 	_cleanup_free_ char *kinds = o->kinds ? xstrdup(o->kinds) : NULL;
 	_cleanup_free_ char *annotations = o->webhook_annotations ? xstrdup(o->webhook_annotations) : NULL;
-	struct diags d = OUTPUT_DIAGS;
+	struct diags d = { 0 };
 	struct config c;
 
 	config_init(&c);
@@ -39,9 +39,7 @@ static int print_yaml(const struct options *o, const char *path)
 	struct rbac_request q = { .config = &c, .o = o, .needs = r < 0 ? 0 : rbac_needs_of(&c) };
 	int code = r < 0 ? EXIT_CODE_CONFIG : EXIT_CODE_OK;
 
-	for (size_t i = 0; i < d.n; i++)
-		if (d.v[i].error)
-			(void)fprintf(stderr, "%s\n", d.v[i].text);
+	output_diags(&d, true);
 	if (r == 0 && kinds && !rbac_read_kinds(&q, kinds))
 		code = command_misuse(o, "%s", TEXT(RBAC_KINDS));
 	if (r == 0 && annotations && !rbac_read_annotations(&q, annotations))

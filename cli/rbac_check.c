@@ -210,14 +210,14 @@ int rbac_check(const struct options *o)
 	_cleanup_free_ char *found = o->config ? NULL : paths_find_config();
 	_cleanup_free_ char *kinds = o->kinds ? xstrdup(o->kinds) : NULL;
 	const char *path = found ? found : o->config;
-	struct diags d = OUTPUT_DIAGS;
+	struct diags d = { 0 };
 	struct config c;
 	struct rbac_request q = { .config = &c, .o = o };
 	int code = EXIT_CODE_CONFIG;
 
 	config_init(&c);
 	if (config_load(path, &c, &d) < 0) {
-		config_tell(path, false, &d, stderr);
+		config_print_diags(path, false, &d, language_of_environment(), stderr);
 	} else {
 		q.needs = rbac_needs_of(&c);
 		code = kinds && !rbac_read_kinds(&q, kinds) ? command_misuse(o, "%s", TEXT(RBAC_KINDS))

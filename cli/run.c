@@ -25,7 +25,7 @@ static int make_parents(const char *path)
 	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdir(copy, 0700) < 0 && errno != EEXIST) {
-			output_complain(NULL, TEXT(RUN_CANNOT_CREATE), copy, output_errno(errno));
+			output_complain(NULL, TEXT(RUN_CANNOT_CREATE), copy, strerrordesc_np(errno));
 			return EXIT_CODE_CONFIG;
 		}
 		*slash = '/';

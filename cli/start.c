@@ -67,6 +67,6 @@ int start_supervisor(const struct start *s)
 	while (n > 0)
 		free(argv[--n]);
 	free(argv);
-	output_complain(NULL, TEXT(RUN_CANNOT_START), path, output_errno(err));
+	output_complain(NULL, TEXT(RUN_CANNOT_START), path, strerrordesc_np(err));
 	return EXIT_CODE_RESOURCE;
 }

@@ -48,7 +48,7 @@ json_t *yaml_json_load(const char *path, const char *text, size_t n, struct diag
 	json_t *j = NULL;
 
 	if (yaml_parse(path, text, n, YAML_MANIFEST, &y, d) == 0 && !yaml_root(&y))
-		diags_error(d, path, 0, 0, "the file is empty");
+		diags_error(d, place_of_file(path), FILE_EMPTY);
 	if (d->errors == 0)
 		j = json_of(&y, yaml_root(&y));
 	return j;

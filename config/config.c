@@ -10,21 +10,19 @@
 
 #include "base/cleanup.h"
 #include "base/exit.h"
+#include "base/unicode.h"
 #include "base/xalloc.h"
 #include "config/config_validate.h"
 #include "config/diag.h"
-#include "config/hints.h"
 #include "config/table.h"
 #include "config/value.h"
 #include "config/yaml.h"
 
 static void set_defaults(const struct setting *table, void *base)
 {
-	char text[SETTING_ERROR_MAX];
-
 	for (const struct setting *row = table; row->path; row++)
 		if (row->kind != SET_SECTION && !setting_item_table(row->kind) && row->def[0] != '\0' &&
-		    setting_assign(row, base, row->def, strlen(row->def), NULL, text) < 0)
+		    setting_assign(row, base, row->def, strlen(row->def), NULL, (struct place){ 0 }) < 0)
 			abort(); /* a unit test reads every default */
 }
 
@@ -64,14 +62,12 @@ struct walk {
 	struct yaml_item overrides; /* read last: what they do not say is as in the rest of the file */
 };
 
-#define ERROR(w, node, ...) diags_error((w)->d, YAML_AT((w)->path, node), __VA_ARGS__)
-#define WARN(w, node, ...)  diags_warn((w)->d, YAML_AT((w)->path, node), __VA_ARGS__)
-#define SAID(w, en)         diags_said((w)->d, en)
+#define ERROR(w, node, ID, ...) diags_error((w)->d, yaml_place((w)->path, node, NULL), ID, ##__VA_ARGS__)
+#define KIND(node)              WORD(yaml_kind(node))
 
-static struct position place_of(const yaml_node_t *n)
+static struct place position_of(const struct walk *w, const yaml_node_t *n)
 {
-	return (struct position){ n->start_mark.line + 1, n->start_mark.column + 1,
-				  yaml_is_text(n) ? yaml_text(n) : NULL };
+	return yaml_place(w->path, n, yaml_is_text(n) ? yaml_text(n) : NULL);
 }
 
 /* The part of a row's path below `prefix`, or NULL when the row stands elsewhere. */
@@ -97,34 +93,29 @@ static const struct setting *find_row(const struct setting *table, const char *p
 	return NULL;
 }
 
-/* The key of that table which is meant; NULL when none is like it. */
-static const char *meant_key(const struct setting *table, const char *prefix, const char *key)
+/* The key of that table that is nearest to the word; NULL when none is near. */
+static const char *nearest_key(const struct setting *table, const char *prefix, const char *key)
 {
 	const char *options[64];
 	size_t n = 0;
 
 	for (const struct setting *row = table; row->path; row++) {
-		const char *name = below(row->path, prefix), *alias = below(row->alias, prefix);
+		const char *names[] = { below(row->path, prefix), below(row->alias, prefix) };
 
-		if (row->flags & SETTING_DERIVED)
-			continue;
-		if (name && n < ARRAY_SIZE(options))
-			options[n++] = name;
-		if (alias && n < ARRAY_SIZE(options))
-			options[n++] = alias;
+		for (size_t i = 0; i < ARRAY_SIZE(names) && !(row->flags & SETTING_DERIVED); i++)
+			if (names[i] && n < ARRAY_SIZE(options))
+				options[n++] = names[i];
 	}
-	const char *meant = hint_meant(key, options, n);
-
-	return meant ? meant : setting_nearest(key, options, n);
+	return setting_nearest(key, options, n);
 }
 
-/* The first section that has such a key. */
-static const struct setting *find_in_section(const char *key)
+/* The first row whose path ends with such a key: it belongs there. */
+static const struct setting *find_elsewhere(const char *key)
 {
 	for (const struct setting *row = settings_table; row->path; row++) {
 		const char *dot = strrchr(row->path, '.');
 
-		if (dot && !(row->flags & SETTING_DERIVED) && strcasecmp(dot + 1, key) == 0)
+		if (!(row->flags & SETTING_DERIVED) && strcasecmp(dot ? dot + 1 : row->path, key) == 0)
 			return row;
 	}
 	return NULL;
@@ -133,35 +124,26 @@ static const struct setting *find_in_section(const char *key)
 static void report_unknown(struct walk *w, const struct setting *table, const char *prefix,
 			   const yaml_node_t *key)
 {
-	const char *meant = meant_key(table, prefix, yaml_text(key));
-	const struct setting *elsewhere = find_row(settings_table, "", yaml_text(key)),
-			     *inside = *prefix ? NULL : find_in_section(yaml_text(key));
+	const struct setting *elsewhere = find_elsewhere(yaml_text(key));
+	const bool there = elsewhere && (!*prefix || !strchr(elsewhere->path, '.'));
+	const char *meant = there ? NULL : nearest_key(table, prefix, yaml_text(key));
 
-	if (inside)
-		ERROR(w, key, "unknown key \"%s%s\": it stands in a section, as in %s", prefix,
-		      yaml_text(key), inside->path);
-	else if (meant)
-		ERROR(w, key, "unknown key \"%s%s\": did you mean %s?", prefix, yaml_text(key), meant);
-	else if (elsewhere)
-		ERROR(w, key, "unknown key \"%s%s\": %s stands at the top of the file, not in here", prefix,
-		      yaml_text(key), elsewhere->path);
+	if (!meant && elsewhere)
+		meant = elsewhere->path;
+	if (meant)
+		ERROR(w, key, KEY_NEAR, prefix, yaml_text(key), meant);
 	else
-		ERROR(w, key, "unknown key \"%s%s\": remove it; --help-config lists all keys", prefix,
-		      yaml_text(key));
+		ERROR(w, key, KEY_UNKNOWN, prefix, yaml_text(key));
 }
 
-static void report(struct walk *w, const struct setting *row, const yaml_node_t *node, int r,
-		   const char *text)
+/* Where a value of that row is read. */
+static struct place value_place(const struct walk *w, const struct setting *row, const yaml_node_t *node)
 {
-	if (r < 0)
-		ERROR(w, node, "%s: %s", row->path, text);
-	else if (text[0] != '\0')
-		WARN(w, node, "%s: %s", row->path, text);
+	return yaml_place(w->path, node, row->path);
 }
 
 static void read_list(struct walk *w, const struct setting *row, void *base, const yaml_node_t *node)
 {
-	char text[SETTING_ERROR_MAX];
 	struct yaml_item n;
 	size_t i = 0;
 
@@ -170,16 +152,13 @@ static void read_list(struct walk *w, const struct setting *row, void *base, con
 	setting_clear(row, base);
 	while (yaml_next(w->y, node, &i, &n)) {
 		if (!yaml_is_text(n.value) || yaml_is_null(n.value))
-			ERROR(w, n.value, "%s: an item is %s, a text was expected", row->path,
-			      SAID(w, yaml_kind_name(n.value)));
+			diags_error(w->d, value_place(w, row, n.value), ITEM_NO_TEXT, KIND(n.value));
 		else
-			report(w, row, n.value,
-			       setting_add_item(row, base, yaml_text(n.value), strlen(yaml_text(n.value)),
-						w->d->translate, text),
-			       text);
+			(void)setting_add_item(row, base, yaml_text(n.value), strlen(yaml_text(n.value)),
+					       w->d, value_place(w, row, n.value));
 	}
 	if (row->min > 0 && i == 1)
-		ERROR(w, node, "%s: the list is empty", row->path);
+		diags_error(w->d, value_place(w, row, node), LIST_EMPTY);
 }
 
 static bool takes_items(const struct setting *row)
@@ -190,20 +169,17 @@ static bool takes_items(const struct setting *row)
 static void read_value(struct walk *w, const struct setting *row, void *base, const struct yaml_item *n)
 {
 	const yaml_node_t *node = n->value;
-	char text[SETTING_ERROR_MAX];
 
 	if (yaml_is_null(node))
-		ERROR(w, n->key, "%s has no value: write one, or remove the line", row->path);
+		ERROR(w, n->key, NO_VALUE, row->path);
 	else if (node->type == YAML_SEQUENCE_NODE && takes_items(row))
 		read_list(w, row, base, node);
 	else if (!yaml_is_text(node))
-		ERROR(w, node, "%s is %s, %s was expected", row->path, SAID(w, yaml_kind_name(node)),
-		      SAID(w, takes_items(row) ? "a list or a text" : "a text or number"));
+		ERROR(w, node, WRONG_KIND, row->path, KIND(node),
+		      WORD(takes_items(row) ? PHRASE_DIAG_LIST_OR_TEXT : PHRASE_DIAG_TEXT_OR_NUMBER));
 	else
-		report(w, row, node,
-		       setting_assign(row, base, yaml_text(node), strlen(yaml_text(node)), w->d->translate,
-				      text),
-		       text);
+		(void)setting_assign(row, base, yaml_text(node), strlen(yaml_text(node)), w->d,
+				     value_place(w, row, node));
 }
 
 static void read_cluster(struct walk *w, const yaml_node_t *node)
@@ -213,9 +189,9 @@ static void read_cluster(struct walk *w, const yaml_node_t *node)
 
 	c->clusters = xreallocarray(c->clusters, c->n_clusters + 1, sizeof(*c->clusters));
 	struct cluster_config *cluster = &c->clusters[c->n_clusters];
-	struct position *position = &w->positions->cluster[c->n_clusters++];
+	struct place *position = &w->positions->cluster[c->n_clusters++];
 
-	*position = place_of(node);
+	*position = position_of(w, node);
 	*cluster = (struct cluster_config){ 0 };
 	for (size_t k = 0; yaml_next(w->y, node, &k, &n);) {
 		const struct setting *row = find_row(settings_cluster_table, "clusters[].", yaml_text(n.key));
@@ -239,16 +215,15 @@ static bool is_of_overrides(const struct setting *section)
 /* In an item of overrides: its own keys, and the sections of the duties. */
 static void report_unknown_override(struct walk *w, const yaml_node_t *key)
 {
-	const char *own = meant_key(settings_override_table, "overrides[].", yaml_text(key));
-	const char *section = meant_key(settings_table, "", yaml_text(key));
+	const char *own = nearest_key(settings_override_table, "overrides[].", yaml_text(key));
+	const char *section = nearest_key(settings_table, "", yaml_text(key));
 
 	if (!own && section && is_of_overrides(find_row(settings_table, "", section)))
 		own = section;
 	if (own)
-		ERROR(w, key, "unknown key \"%s%s\": did you mean %s?", "overrides[].", yaml_text(key), own);
+		ERROR(w, key, KEY_NEAR, "overrides[].", yaml_text(key), own);
 	else
-		ERROR(w, key, "unknown key \"overrides[].%s\": name, namespaces, labels, or a duty",
-		      yaml_text(key));
+		ERROR(w, key, KEY_OVERRIDE, yaml_text(key));
 }
 
 static void read_override(struct walk *w, const yaml_node_t *node)
@@ -257,7 +232,7 @@ static void read_override(struct walk *w, const yaml_node_t *node)
 	struct policy *p = &w->c->settings.policy;
 	struct policy_override *o;
 
-	w->positions->override[p->n_overrides] = place_of(node);
+	w->positions->override[p->n_overrides] = position_of(w, node);
 	o = setting_add_override(p);
 	for (size_t k = 0; yaml_next(w->y, node, &k, &n);) {
 		const struct setting *row =
@@ -281,7 +256,7 @@ static void read_sink(struct walk *w, const yaml_node_t *node)
 	const size_t i = w->c->settings.n_sinks;
 	struct sink_settings *s = config_add_sink(w->c);
 
-	w->positions->sink[i] = place_of(node);
+	w->positions->sink[i] = position_of(w, node);
 	for (size_t k = 0; yaml_next(w->y, node, &k, &n);) {
 		const struct setting *row = find_row(settings_sink_table, "sinks[].", yaml_text(n.key));
 
@@ -289,7 +264,7 @@ static void read_sink(struct walk *w, const yaml_node_t *node)
 			report_unknown(w, settings_sink_table, "sinks[].", n.key);
 			continue;
 		}
-		w->positions->sink_key[i][row - settings_sink_table] = place_of(n.key);
+		w->positions->sink_key[i][row - settings_sink_table] = position_of(w, n.key);
 		read_value(w, row, s, &n);
 	}
 }
@@ -297,15 +272,12 @@ static void read_sink(struct walk *w, const yaml_node_t *node)
 static const struct items {
 	enum setting_kind kind;
 	size_t count, max; /* offset in struct config; of the list */
-	const char *of;    /* what a mapping of it must have */
 	void (*read)(struct walk *, const yaml_node_t *);
 } item_kinds[] = {
-	{ SET_OBJECTS, offsetof(struct config, n_clusters), CLUSTERS_MAX, " with a name", read_cluster },
-	{ SET_OVERRIDES, offsetof(struct config, settings.policy.n_overrides), OVERRIDES_MAX, "",
-	  read_override },
+	{ SET_OBJECTS, offsetof(struct config, n_clusters), CLUSTERS_MAX, read_cluster },
+	{ SET_OVERRIDES, offsetof(struct config, settings.policy.n_overrides), OVERRIDES_MAX, read_override },
 	/* tooManyRestart makes one more */
-	{ SET_SINKS, offsetof(struct config, settings.n_sinks), SINKS_MAX - 1, " with a name and a type",
-	  read_sink },
+	{ SET_SINKS, offsetof(struct config, settings.n_sinks), SINKS_MAX - 1, read_sink },
 };
 
 /* `clusters`, `overrides` or `sinks`. */
@@ -320,16 +292,15 @@ static void read_items(struct walk *w, const struct setting *row, const yaml_nod
 	const size_t *n = (const size_t *)(const void *)((const char *)w->c + k->count);
 
 	if (node->type != YAML_SEQUENCE_NODE || !yaml_next(w->y, node, &i, &item)) {
-		ERROR(w, node, "%s is %s, a list of mappings was expected: \"- name: ...\"", row->path,
-		      SAID(w, node->type == YAML_SEQUENCE_NODE ? "empty" : yaml_kind_name(node)));
+		ERROR(w, node, WANTS_ITEMS, row->path,
+		      WORD(node->type == YAML_SEQUENCE_NODE ? PHRASE_DIAG_EMPTY : yaml_kind(node)));
 		return;
 	}
 	for (i = 0; yaml_next(w->y, node, &i, &item);) {
 		if (item.value->type != YAML_MAPPING_NODE)
-			ERROR(w, item.value, "an item of %s is %s, a mapping%s was expected", row->path,
-			      SAID(w, yaml_kind_name(item.value)), SAID(w, k->of));
+			ERROR(w, item.value, ITEM_KIND, row->path, KIND(item.value));
 		else if (*n == k->max)
-			ERROR(w, item.value, "more than %zu %s", *n, row->path);
+			ERROR(w, item.value, TOO_MANY, *n, row->path);
 		else
 			k->read(w, item.value);
 	}
@@ -337,12 +308,11 @@ static void read_items(struct walk *w, const struct setting *row, const yaml_nod
 
 static void note_position(struct walk *w, const struct setting *row, const yaml_node_t *key)
 {
-	struct position *position = &w->positions->row[row - settings_table];
+	struct place *position = &w->positions->row[row - settings_table];
 
 	if (position->line > 0 && row->alias[0] != '\0' && strcasecmp(yaml_text(key), position->key) != 0)
-		ERROR(w, key, "%s and %s (line %zu) are two spellings of one key: keep one", yaml_text(key),
-		      position->key, position->line);
-	*position = place_of(key);
+		ERROR(w, key, SPELLINGS, yaml_text(key), position->key, position->line);
+	*position = position_of(w, key);
 }
 
 /* base is the configuration, or an item of overrides. */
@@ -360,7 +330,7 @@ static void read_map(struct walk *w, void *base, const yaml_node_t *map, const c
 		if (base == w->c)
 			note_position(w, row, n.key);
 		if (base != w->c && !(row->flags & SETTING_OVERRIDE))
-			ERROR(w, n.key, "%s holds for all pods: it cannot stand in overrides", row->path);
+			ERROR(w, n.key, NO_OVERRIDE, row->path);
 		else if (row->kind == SET_SECTION)
 			read_section(w, row, base, &n);
 		else if (row->kind == SET_OVERRIDES)
@@ -377,8 +347,7 @@ static void read_section(struct walk *w, const struct setting *row, void *base, 
 	char prefix[64];
 
 	if (n->value->type != YAML_MAPPING_NODE) {
-		ERROR(w, n->key, "%s is %s, a mapping of keys was expected", row->path,
-		      SAID(w, yaml_kind_name(n->value)));
+		ERROR(w, n->key, WANTS_KEYS, row->path, KIND(n->value));
 		return;
 	}
 	(void)snprintf(prefix, sizeof(prefix), "%s.", row->path);
@@ -396,14 +365,10 @@ static bool is_object(struct walk *w, const yaml_node_t *root)
 	if (!yaml_is_text(kind.value) || !yaml_get(w->y, root, "apiVersion").key)
 		return false;
 	if (yaml_next(w->y, data, &i, &first) && first.key)
-		ERROR(w, first.key,
-		      "the file is a whole %s, the configuration is the text of its key %s: take it with "
-		      "`kubectl get %s NAME -o go-template='{{index .data \"%s\"}}'`",
-		      yaml_text(kind.value), yaml_text(first.key), yaml_text(kind.value),
-		      yaml_text(first.key));
+		ERROR(w, first.key, WHOLE_OBJECT, yaml_text(kind.value), yaml_text(first.key),
+		      yaml_text(kind.value), yaml_text(first.key));
 	else
-		ERROR(w, kind.key, "the file is a %s of Kubernetes, and holds no configuration",
-		      yaml_text(kind.value));
+		ERROR(w, kind.key, OTHER_OBJECT, yaml_text(kind.value));
 	return true;
 }
 
@@ -414,14 +379,61 @@ static int walk_document(const char *path, const struct yaml *y, struct config *
 	struct walk w = { .path = path, .c = ret, .d = d, .positions = positions, .y = y };
 
 	if (root && root->type != YAML_MAPPING_NODE)
-		ERROR(&w, root, "the file is %s, keys were expected: \"deleteEvictedPod:\"",
-		      SAID(&w, yaml_kind_name(root)));
+		ERROR(&w, root, NO_KEYS, KIND(root));
 	else if (root && !is_object(&w, root))
 		read_map(&w, ret, root, "");
 	if (w.overrides.key)
 		read_items(&w, settings_find("overrides"), w.overrides.value);
 	config_validate(path, ret, positions, d);
 	return d->errors > 0 ? -EINVAL : 0;
+}
+
+/* -- characters of the wrong width -- */
+
+/* What to write in the place of a character that an input method for Chinese gives; NUL: it is none of those.
+ */
+static char ascii_of(uint32_t c)
+{
+	static const struct {
+		uint32_t wide;
+		char ascii;
+	} others[] = { { 0x3000, ' ' }, { 0x3001, ',' }, { 0x3002, '.' }, { 0x2018, '"' },
+		       { 0x2019, '"' }, { 0x201c, '"' }, { 0x201d, '"' } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (others[i].wide == c)
+			return others[i].ascii;
+	return c >= 0xff01 && c <= 0xff5e ? (char)(c - 0xfee0) : '\0';
+}
+
+/* Report the first such character of a line, outside of its comment. */
+static void report_width(const char *path, struct str text, size_t line, struct diags *d)
+{
+	const char *p = text.p, *end = text.p + text.n;
+	size_t column = 1;
+	uint32_t c;
+
+	for (size_t i = 1; p && i < line; i++, p = p ? p + 1 : NULL)
+		p = memchr(p, '\n', (size_t)(end - p));
+	for (size_t n; p && p < end && *p != '\n' && *p != '#'; p += n, column++) {
+		n = unicode_take(p, (size_t)(end - p), &c);
+		const char ascii = n ? ascii_of(c) : '\0';
+
+		if (ascii) {
+			diags_error(d, ((struct place){ path, line, column, NULL }), FULL_WIDTH, (int)n, p,
+				    (char[]){ ascii, '\0' });
+			return;
+		}
+		n = n ? n : 1;
+	}
+}
+
+/* Such a character explains many an error in its line, or in the next, where the parser met it. */
+static void report_widths(const char *path, struct str text, struct diags *d, size_t from)
+{
+	for (size_t i = from, n = d->n; i < n; i++)
+		for (size_t up = 0; d->v[i].error && up < 2 && up < d->v[i].line; up++)
+			report_width(path, text, d->v[i].line - up, d);
 }
 
 int config_load_text(const char *path, const char *text, size_t n, struct config *ret, struct diags *d)
@@ -432,8 +444,8 @@ int config_load_text(const char *path, const char *text, size_t n, struct config
 
 	if (r == 0)
 		r = walk_document(path, &y, ret, d);
+	report_widths(path, (struct str){ text, n }, d, from);
 	diags_sort(d, from); /* of the document and of the walk, in the order of the file */
-	hints_add(text, n, d, from);
 	return r;
 }
 
@@ -450,15 +462,18 @@ int config_load(const char *path, struct config *ret, struct diags *d)
 	return r;
 }
 
-void config_tell(const char *path, bool loaded, const struct diags *d, FILE *out)
+void config_print_diags(const char *path, bool loaded, const struct diags *d, enum language l, FILE *out)
 {
 	if (loaded)
 		(void)fprintf(out, "%s: ok\n", path);
-	for (size_t i = 0; i < d->n; i++)
+	for (size_t i = 0; i < d->n; i++) {
+		_cleanup_free_ char *text = diag_text(&d->v[i], l);
+
 		if (loaded || d->v[i].error)
-			(void)fprintf(out, "%s\n", d->v[i].text);
+			(void)fprintf(out, "%s\n", text);
+	}
 	if (d->dropped > 0) {
-		(void)fprintf(out, diags_said(d, "%s: and %zu more"), path, d->dropped);
+		(void)fprintf(out, phrase(DIAG_MORE, l), path, d->dropped);
 		(void)fputc('\n', out);
 	}
 }

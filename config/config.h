@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "config/settings.h"
+#include "model/language.h"
 
 struct diags;
 
@@ -24,7 +25,7 @@ int config_load(const char *path, struct config *ret, struct diags *d);
 /* The same for a text in memory; `path` is only for the messages. Without a text it is the same. */
 int config_load_text(const char *path, const char *text, size_t n, struct config *ret, struct diags *d);
 
-/* For the operator, of what was loaded: "FILE: ok" and the warnings, or all errors. */
-void config_tell(const char *path, bool loaded, const struct diags *d, FILE *out);
+/* Print for the operator what was found in the file: "FILE: ok" and the warnings, or all errors. */
+void config_print_diags(const char *path, bool loaded, const struct diags *d, enum language l, FILE *out);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include "base/cleanup.h"
 #include "config/cron.h"
-#include "config/diag.h"
 #include "config/file.h"
 #include "config/table.h"
 #include "config/sinks_validate.h"
@@ -24,25 +23,33 @@ struct check {
 	struct diags *d;
 };
 
-static const struct position *position_of(const struct check *k, const char *path)
+/* Where a key stands, and its path for people. */
+static struct place place_at(const struct check *k, const char *path)
 {
-	return &k->positions->row[settings_find(path) - settings_table];
+	const struct place *p = &k->positions->row[settings_find(path) - settings_table];
+
+	return (struct place){ k->path, p->line, p->column, path };
 }
 
 static bool is_written(const struct check *k, const char *path)
 {
-	return position_of(k, path)->line > 0;
+	return place_at(k, path).line > 0;
 }
 
-#define ERROR(k, m, ...) diags_error((k)->d, (k)->path, (m)->line, (m)->column, __VA_ARGS__)
-#define WARN(k, m, ...)  diags_warn((k)->d, (k)->path, (m)->line, (m)->column, __VA_ARGS__)
-
-static const struct position *position_of_key(const struct check *k, enum duty duty, const char *key)
+/* Where an item of a list stands; key: of it that is meant, NULL = the whole. */
+static struct place at_item(const struct check *k, const struct place *item, const char *key)
 {
-	char path[64];
+	return (struct place){ k->path, item->line, item->column, key };
+}
 
-	(void)snprintf(path, sizeof(path), "%s.%s", duty_name(duty), key);
-	return position_of(k, path);
+#define ERROR(k, ...) diags_error((k)->d, __VA_ARGS__)
+#define WARN(k, ...)  diags_warn((k)->d, __VA_ARGS__)
+
+/* path: what the key is called in the sentence, valid as long as the place. */
+static struct place at_duty(const struct check *k, enum duty duty, const char *key, char path[static 64])
+{
+	(void)snprintf(path, 64, "%s.%s", duty_name(duty), key);
+	return place_at(k, path);
 }
 
 /* Is there an item, not an exception, that selects others than itself? */
@@ -67,37 +74,32 @@ static const char *left_out(const struct str_list *list, struct str pattern, con
 	return NULL;
 }
 
-static void check_exception(const struct check *k, const char *key, const struct position *at,
-			    const struct str_list *list, const struct namespace_item *item)
+static void check_exception(const struct check *k, struct place at, const struct str_list *list,
+			    const struct namespace_item *item)
 {
 	if (item->kind == NAMESPACE_LABEL)
 		return;
 	if (item->kind == NAMESPACE_NAME && str_list_has(list, item->text))
-		WARN(k, at, "%s: \"%.*s\" is named and excepted: the exception wins", key,
-		     STR_ARG(item->text));
+		WARN(k, at, NS_BOTH, STR_ARG(item->text));
 	else if (!selects_more(list) && !left_out(&(struct str_list){ 0 }, item->text, list))
-		WARN(k, at, "%s: \"!%.*s\" excepts nothing that is selected", key, STR_ARG(item->text));
+		WARN(k, at, NS_EXCEPTS_NONE, STR_ARG(item->text));
 }
 
-static void check_name(const struct check *k, enum duty duty, const struct position *at, struct str name)
+static void check_name(const struct check *k, enum duty duty, struct place at, struct str name)
 {
 	const struct policy *p = &k->c->settings.policy;
 
 	if (namespaces_match(&p->exclude_namespaces, name, NULL) == TRI_YES)
-		WARN(k, at, "%s.namespaces: \"%.*s\" is also in excludeNamespaces, which wins",
-		     duty_name(duty), STR_ARG(name));
+		WARN(k, at, NS_EXCLUDED, STR_ARG(name));
 	else if (namespaces_match(&p->default_exclude_namespaces, name, NULL) == TRI_YES)
-		WARN(k, at, "%s.namespaces: \"%.*s\" is left alone unless it is named, and here it is named",
-		     duty_name(duty), STR_ARG(name));
+		WARN(k, at, NS_PROTECTED, STR_ARG(name));
 	else if (str_list_has(&p->duty[duty].namespaces, STR_LIT("*")))
-		WARN(k, at, "%s.namespaces: \"%.*s\" is already in \"*\"", duty_name(duty), STR_ARG(name));
+		WARN(k, at, NS_IN_STAR, STR_ARG(name));
 	else if (str_is(name, "all"))
-		WARN(k, at, "%s.namespaces: \"all\" is one namespace of that name; write \"*\" for all",
-		     duty_name(duty));
+		WARN(k, at, NS_ALL);
 }
 
-static void check_pattern(const struct check *k, enum duty duty, const struct position *at,
-			  struct str pattern)
+static void check_pattern(const struct check *k, enum duty duty, struct place at, struct str pattern)
 {
 	const struct policy *p = &k->c->settings.policy;
 	const struct str_list *list = &p->duty[duty].namespaces, *by_default = &p->default_exclude_namespaces;
@@ -105,36 +107,27 @@ static void check_pattern(const struct check *k, enum duty duty, const struct po
 
 	if (str_is(pattern, "*")) {
 		if (!is_written(k, "defaultExcludeNamespaces"))
-			WARN(k, at,
-			     "%s.namespaces: \"*\" leaves out kube-system and %zu more "
-			     "(defaultExcludeNamespaces): name one to work in it",
-			     duty_name(duty), by_default->n - 1);
+			WARN(k, at, NS_STAR_LACKS, by_default->n - 1);
 	} else if (str_list_has(list, STR_LIT("*"))) {
-		WARN(k, at, "%s.namespaces: \"%.*s\" is already in \"*\"", duty_name(duty), STR_ARG(pattern));
+		WARN(k, at, NS_IN_STAR, STR_ARG(pattern));
 	} else if (one) {
-		WARN(k, at,
-		     "%s.namespaces: \"%.*s\" leaves out %s (defaultExcludeNamespaces): name it to work in "
-		     "it",
-		     duty_name(duty), STR_ARG(pattern), one);
+		WARN(k, at, NS_PATTERN_LACKS, STR_ARG(pattern), one);
 	}
 }
 
 static void check_namespaces(const struct check *k, enum duty duty)
 {
 	const struct str_list *list = &k->c->settings.policy.duty[duty].namespaces;
-	const struct position *at = position_of_key(k, duty, "namespaces");
-	char key[64];
+	char key[64], enable[64];
+	const struct place at = at_duty(k, duty, "namespaces", key);
 
-	(void)snprintf(key, sizeof(key), "%s.namespaces", duty_name(duty));
 	if (list->n == 0)
-		WARN(k, position_of_key(k, duty, "enable"),
-		     "%s is enabled but works in no namespace: name some in namespaces, or \"*\" for all",
-		     duty_name(duty));
+		WARN(k, at_duty(k, duty, "enable", enable), NS_NONE);
 	for (size_t i = 0; i < list->n; i++) {
 		const struct namespace_item item = namespaces_item(STR_C(list->v[i]));
 
 		if (item.except)
-			check_exception(k, key, at, list, &item);
+			check_exception(k, at, list, &item);
 		else if (item.kind == NAMESPACE_NAME)
 			check_name(k, duty, at, item.text);
 		else if (item.kind == NAMESPACE_PATTERN)
@@ -147,18 +140,13 @@ static void check_namespaces(const struct check *k, enum duty duty)
 /* Exceptions alone would exclude all others: that is hardly what was meant. */
 static void check_exclusions(const struct check *k, const char *key, const struct str_list *list)
 {
-	const struct position *at = position_of(k, key);
-
 	if (namespaces_only_except(list))
-		ERROR(k, at,
-		      "%s: \"%s\" alone would exclude every other namespace: write without '!' what is "
-		      "excluded",
-		      key, list->v[0]);
+		ERROR(k, place_at(k, key), NS_EXCLUDES_ALL, list->v[0]);
 	for (size_t i = 0; i < list->n; i++) {
 		const struct namespace_item item = namespaces_item(STR_C(list->v[i]));
 
 		if (item.except)
-			check_exception(k, key, at, list, &item);
+			check_exception(k, place_at(k, key), list, &item);
 	}
 }
 
@@ -173,42 +161,27 @@ static void check_duties(const struct check *k)
 			check_namespaces(k, d);
 	}
 	if (!any)
-		WARN(k, &(struct position){ 0 },
-		     "every duty is off: write enable: true for those that shall work");
+		WARN(k, place_of_file(k->path), ALL_OFF);
 	if (duty[DUTY_IMAGE_PULL].enable && duty[DUTY_IMAGE_PULL].hours_ms < 600000)
-		WARN(k, position_of_key(k, DUTY_IMAGE_PULL, "hours"),
-		     "errImagePull.hours: less than 10m is short: the kubelet itself waits up to 5m between "
-		     "two tries, and a short outage of a registry scales workloads to 0");
+		WARN(k, place_at(k, "errImagePull.hours"), PULL_SHORT);
 	if (duty[DUTY_EVICTED].enable && !is_written(k, "deleteEvictedPod.includeJobs"))
-		WARN(k, position_of(k, "deleteEvictedPod"),
-		     "deleteEvictedPod keeps pods of Jobs, which the original program deleted: write "
-		     "includeJobs: true or false");
+		WARN(k, place_at(k, "deleteEvictedPod"), KEEPS_JOBS);
 	if (duty[DUTY_TERMINATING].enable && !is_written(k, "deleteTerminatingPod.unreachableNodes"))
-		WARN(k, position_of(k, "deleteTerminatingPod"),
-		     "deleteTerminatingPod keeps pods on nodes that do not answer, which the original "
-		     "program deleted: write unreachableNodes: true (dangerous) or false");
-}
-
-static void check_file(const struct check *k, const struct position *at, const char *key, const char *file)
-{
-	file_tell_missing(k->path, at, key, file, k->d);
+		WARN(k, place_at(k, "deleteTerminatingPod"), KEEPS_UNREACHABLE);
 }
 
 static void check_secrets(const struct check *k)
 {
 	const struct config *c = k->c;
+	const struct place url = place_at(k, "tooManyRestart.apiurlFile"),
+			   secret = place_at(k, "tooManyRestart.secretFile");
 
-	check_file(k, position_of(k, "tooManyRestart.apiurlFile"), "tooManyRestart.apiurlFile",
-		   c->api_url_file);
-	check_file(k, position_of(k, "tooManyRestart.secretFile"), "tooManyRestart.secretFile",
-		   c->api_secret_file);
-
+	file_tell_missing(url, c->api_url_file, k->d);
+	file_tell_missing(secret, c->api_secret_file, k->d);
 	if (c->api_url && c->api_url_file)
-		ERROR(k, position_of(k, "tooManyRestart.apiurlFile"),
-		      "apiurl and apiurlFile are both given: keep one");
+		ERROR(k, url, BOTH_GIVEN, "apiurl");
 	if (c->api_secret && c->api_secret_file)
-		ERROR(k, position_of(k, "tooManyRestart.secretFile"),
-		      "secret and secretFile are both given: keep one");
+		ERROR(k, secret, BOTH_GIVEN, "secret");
 }
 
 /* Two runs less than a minute apart flood the group. */
@@ -229,9 +202,10 @@ static bool is_frequent(const struct cron *c, const struct zone *z)
 static void check_schedule(const struct check *k)
 {
 	const struct settings *s = &k->c->settings;
-	const struct position *at = position_of(k, "tooManyRestart.duration");
+	struct place of = place_at(k, "tooManyRestart.duration");
 	const char *name = s->time_zone ? s->time_zone : "UTC";
 	_cleanup_free_ void *bytes = NULL;
+	char why[SENTENCE_MAX];
 	struct zone *z = NULL;
 	struct cron c;
 	size_t n;
@@ -242,23 +216,19 @@ static void check_schedule(const struct check *k)
 	if (c.zone[0] != '\0') {
 		name = c.zone;
 		if (is_written(k, "tooManyRestart.timeZone"))
-			WARN(k, at, "the time zone in front of the schedule, %s, is used, not timeZone",
-			     c.zone);
+			WARN(k, of, ZONE_UNUSED, c.zone);
 	} else if (is_written(k, "tooManyRestart.timeZone")) {
-		at = position_of(k, "tooManyRestart.timeZone");
+		of = place_at(k, "tooManyRestart.timeZone");
 	} else if (is_written(k, "timeZone") && policy_enables(&s->policy, DUTY_RESTARTS)) {
-		WARN(k, position_of(k, "timeZone"),
-		     "timeZone is of windows: the report is sent by tooManyRestart.timeZone, which is %s",
-		     name);
+		WARN(k, place_at(k, "timeZone"), ZONE_OF_WINDOWS, name);
 	}
 	r = zone_load(name, &bytes, &n);
 	if (r == 0 && bytes)
 		r = zone_parse(bytes, n, &z);
 	if (r < 0)
-		ERROR(k, at, "time zone \"%s\": %s", name, diags_said(k->d, zone_error(r)));
+		ERROR(k, of, ZONE, name, zone_error(why, r));
 	else if (policy_enables(&s->policy, DUTY_RESTARTS) && is_frequent(&c, z))
-		WARN(k, position_of(k, "tooManyRestart.duration"),
-		     "the report is sent more than once a minute: the bot refuses more than 100 a minute");
+		WARN(k, place_at(k, "tooManyRestart.duration"), FREQUENT);
 	zone_free(&z);
 }
 
@@ -267,14 +237,15 @@ static const char *zone_of_windows(const struct check *k)
 	return k->c->settings.window_zone ? k->c->settings.window_zone : "UTC";
 }
 
-static void check_zone(const struct check *k, const struct position *at, const char *name)
+static void check_zone(const struct check *k, struct place at, const char *name)
 {
 	_cleanup_free_ void *bytes = NULL;
+	char why[SENTENCE_MAX];
 	size_t n;
 	const int r = zone_load(name, &bytes, &n);
 
 	if (r < 0)
-		ERROR(k, at, "time zone \"%s\": %s", name, diags_said(k->d, zone_error(r)));
+		ERROR(k, at, ZONE, name, zone_error(why, r));
 }
 
 /* Every zone that a window names is there; the windows themselves were read where they stand. */
@@ -282,14 +253,15 @@ static void check_windows(const struct check *k, enum duty d)
 {
 	const struct str_list *windows = &k->c->settings.policy.duty[d].windows;
 	struct window w;
+	char key[64];
 
 	for (size_t i = 0; i < windows->n; i++) {
 		if (window_parse(windows->v[i], &w, NULL) < 0)
 			continue;
 		if (*w.cron.zone)
-			check_zone(k, position_of_key(k, d, "windows"), w.cron.zone);
+			check_zone(k, at_duty(k, d, "windows", key), w.cron.zone);
 		else if (!is_written(k, "timeZone")) /* else it is looked at where it stands */
-			check_zone(k, position_of_key(k, d, "windows"), zone_of_windows(k));
+			check_zone(k, at_duty(k, d, "windows", key), zone_of_windows(k));
 	}
 }
 
@@ -302,34 +274,30 @@ static void check_clusters(const struct check *k)
 {
 	const struct config *c = k->c;
 
-	check_file(k, position_of(k, "kubeconfig"), "kubeconfig", c->kubeconfig);
-	check_file(k, position_of(k, "writerKubeconfig"), "writerKubeconfig", c->writer_kubeconfig);
-
+	file_tell_missing(place_at(k, "kubeconfig"), c->kubeconfig, k->d);
+	file_tell_missing(place_at(k, "writerKubeconfig"), c->writer_kubeconfig, k->d);
 	for (size_t i = 0; i < c->n_clusters; i++) {
 		const struct cluster_config *a = &c->clusters[i];
+		const struct place *item = &k->positions->cluster[i];
 
-		check_file(k, &k->positions->cluster[i], "clusters[].kubeconfig", a->kubeconfig);
-		check_file(k, &k->positions->cluster[i], "clusters[].writerKubeconfig", a->writer_kubeconfig);
-		if (!a->name && !k->positions->cluster[i].key)
-			ERROR(k, &k->positions->cluster[i], "a cluster without a name: write name: ...");
+		file_tell_missing(at_item(k, item, "clusters[].kubeconfig"), a->kubeconfig, k->d);
+		file_tell_missing(at_item(k, item, "clusters[].writerKubeconfig"), a->writer_kubeconfig,
+				  k->d);
+		if (!a->name && !item->key)
+			ERROR(k, at_item(k, item, "clusters[].name"), MISSING, "...");
 		for (size_t j = 0; j < i && a->name; j++) {
 			const struct cluster_config *b = &c->clusters[j];
 
 			if (!b->name)
 				continue;
 			if (same(a->name, b->name))
-				ERROR(k, &k->positions->cluster[i], "two clusters are called \"%s\"",
-				      a->name);
+				ERROR(k, at_item(k, item, "clusters[].name"), CALLED_TWICE, a->name);
 			else if (same(a->kubeconfig, b->kubeconfig) && same(a->context, b->context))
-				ERROR(k, &k->positions->cluster[i],
-				      "\"%s\" and \"%s\" are the same cluster: give each its kubeconfig or "
-				      "context",
-				      b->name, a->name);
+				ERROR(k, at_item(k, item, NULL), SAME_CLUSTER, b->name, a->name);
 		}
 	}
 	if (c->n_clusters > 0 && c->context)
-		WARN(k, position_of(k, "context"),
-		     "context is not used when clusters is given: write it there");
+		WARN(k, place_at(k, "context"), CONTEXT_UNUSED);
 }
 
 static bool shares(const struct str_list *a, const struct str_list *b)
@@ -355,21 +323,15 @@ static void check_overrides(const struct check *k)
 
 	for (size_t i = 0; i < p->n_overrides; i++) {
 		const struct policy_override *o = &p->overrides[i];
-		const struct position *at = &k->positions->override[i];
+		const struct place at = at_item(k, &k->positions->override[i], NULL);
 
 		if (o->namespaces.n == 0 && o->labels.n == 0)
-			ERROR(k, at,
-			      "override \"%s\" has neither namespaces nor labels: write the keys where they "
-			      "hold for all",
-			      o->name);
+			ERROR(k, at, OVERRIDE_ALL, o->name);
 		for (size_t j = 0; j < i; j++) {
 			if (strcmp(o->name, p->overrides[j].name) == 0)
-				ERROR(k, at, "two overrides are called \"%s\"", o->name);
+				ERROR(k, at_item(k, &at, "overrides[].name"), CALLED_TWICE, o->name);
 			else if (hides(&p->overrides[j], o))
-				WARN(k, at,
-				     "override \"%s\" is not used where \"%s\", which stands first and is as "
-				     "specific, matches too",
-				     o->name, p->overrides[j].name);
+				WARN(k, at, OVERRIDE_HIDDEN, o->name, p->overrides[j].name);
 		}
 	}
 }
@@ -386,7 +348,7 @@ void config_validate(const char *path, const struct config *c, const struct posi
 	config_validate_sinks(path, c, positions, d);
 	check_schedule(&k);
 	if (is_written(&k, "timeZone"))
-		check_zone(&k, position_of(&k, "timeZone"), zone_of_windows(&k));
+		check_zone(&k, place_at(&k, "timeZone"), zone_of_windows(&k));
 	for (enum duty duty = 0; duty < DUTY__MAX; duty++)
 		check_windows(&k, duty);
 	check_clusters(&k);

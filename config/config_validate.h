@@ -4,7 +4,6 @@
 #ifndef CONFIG_CONFIG_VALIDATE_H
 #define CONFIG_CONFIG_VALIDATE_H
 
-#include "config/diag.h"
 #include "config/positions.h"
 
 void config_validate(const char *path, const struct config *c, const struct positions *positions,

@@ -25,28 +25,26 @@ static const char *const month_names[] = { "jan", "feb", "mar", "apr", "may", "j
 static const char *const weekday_names[] = { "sun", "mon", "tue", "wed", "thu", "fri", "sat" };
 
 static const struct field {
-	const char *name;
+	enum phrase name;
 	unsigned min, max;
 	const char *const *names; /* of min, min + 1, ... */
 	size_t n_names;
 } fields[6] = {
-	{ "second", 0, 59, NULL, 0 },
-	{ "minute", 0, 59, NULL, 0 },
-	{ "hour", 0, 23, NULL, 0 },
-	{ "day", 1, 31, NULL, 0 },
-	{ "month", 1, 12, month_names, ARRAY_SIZE(month_names) },
-	{ "weekday", 0, 6, weekday_names, ARRAY_SIZE(weekday_names) },
+	{ PHRASE_DIAG_CRON_SECOND, 0, 59, NULL, 0 },
+	{ PHRASE_DIAG_CRON_MINUTE, 0, 59, NULL, 0 },
+	{ PHRASE_DIAG_CRON_HOUR, 0, 23, NULL, 0 },
+	{ PHRASE_DIAG_CRON_DAY, 1, 31, NULL, 0 },
+	{ PHRASE_DIAG_CRON_MONTH, 1, 12, month_names, ARRAY_SIZE(month_names) },
+	{ PHRASE_DIAG_CRON_WEEKDAY, 0, 6, weekday_names, ARRAY_SIZE(weekday_names) },
 };
 
 struct parse {
 	const char *spec;
-	struct str_error *err;
+	struct schedule_error *err; /* never NULL */
 };
 
-#define FAIL(p, at, ...) str_fail_at((p)->err, (size_t)((at) - (p)->spec), __VA_ARGS__)
-
-/* A word of ours in such a message. */
-#define SAID(p, en) str_said((p)->err, en)
+#define FAIL(p, at, ...)                                                                                     \
+	((p)->err->pos = (size_t)((at) - (p)->spec), sentence_make((p)->err->why, __VA_ARGS__))
 
 #define BLANKS " \t\n\v\f\r"
 
@@ -88,14 +86,14 @@ static bool is_name(struct str s, const char *name)
 static int fail_value(struct parse *p, const struct field *f, struct str s)
 {
 	if (s.n == 0)
-		return FAIL(p, s.p, "a value of the %s is missing", SAID(p, f->name));
+		return FAIL(p, s.p, CRON_MISSING, WORD(f->name));
 	if (memchr(s.p, '#', s.n) || is_name(s, "l") || is_name(s, "w") || (s.p[s.n - 1] | 32) == 'l' ||
 	    (s.p[s.n - 1] | 32) == 'w')
-		return FAIL(p, s.p, "L, W and # are not supported in the %s", SAID(p, f->name));
+		return FAIL(p, s.p, CRON_LETTERS, WORD(f->name));
 	if (f->names)
-		return FAIL(p, s.p, "not a %s: write %u to %u, or %s to %s", SAID(p, f->name), f->min, f->max,
-			    f->names[0], f->names[f->n_names - 1]);
-	return FAIL(p, s.p, "not a %s: write %u to %u, or *", SAID(p, f->name), f->min, f->max);
+		return FAIL(p, s.p, CRON_NAMED, WORD(f->name), f->min, f->max, f->names[0],
+			    f->names[f->n_names - 1]);
+	return FAIL(p, s.p, CRON_VALUE, WORD(f->name), f->min, f->max);
 }
 
 static int parse_value(struct parse *p, const struct field *f, struct str s, unsigned *ret)
@@ -112,11 +110,10 @@ static int parse_value(struct parse *p, const struct field *f, struct str s, uns
 	if (r == -EINVAL)
 		return fail_value(p, f, s);
 	if (r < 0 || v > f->max)
-		return FAIL(p, s.p, "%.*s is above %u, the largest %s%s", (int)(s.n > 20 ? 20 : s.n), s.p,
-			    f->max, SAID(p, f->name), f->max == 6 ? SAID(p, " (Sunday is 0)") : "");
+		return FAIL(p, s.p, CRON_ABOVE, (int)(s.n > 20 ? 20 : s.n), s.p, f->max, WORD(f->name),
+			    f->max == 6 ? WORD(PHRASE_DIAG_CRON_SUNDAY) : "");
 	if (v < f->min)
-		return FAIL(p, s.p, "%llu is below %u, the smallest %s", (unsigned long long)v, f->min,
-			    SAID(p, f->name));
+		return FAIL(p, s.p, CRON_BELOW, (unsigned long long)v, f->min, WORD(f->name));
 	*ret = (unsigned)v;
 	return 0;
 }
@@ -126,9 +123,9 @@ static int parse_step(struct parse *p, const struct field *f, struct str s, unsi
 	uint64_t v;
 
 	if (s.n > 0 && memchr(s.p, '/', s.n))
-		return FAIL(p, s.p, "more than one / in the %s", SAID(p, f->name));
+		return FAIL(p, s.p, CRON_SLASHES, WORD(f->name));
 	if (str_to_u64(s.p, s.n, &v) < 0 || v == 0)
-		return FAIL(p, s.p, "the step of the %s must be a number from 1 on", SAID(p, f->name));
+		return FAIL(p, s.p, CRON_STEP, WORD(f->name));
 	*ret = v > f->max ? f->max + 1 : (unsigned)v;
 	return 0;
 }
@@ -157,8 +154,7 @@ static int parse_range(struct parse *p, const struct field *f, struct str s, uin
 			return r;
 	}
 	if (low > high)
-		return FAIL(p, low_text.p, "the range %.*s of the %s runs backwards", (int)range.n, range.p,
-			    SAID(p, f->name));
+		return FAIL(p, low_text.p, CRON_BACKWARDS, (int)range.n, range.p, WORD(f->name));
 	for (unsigned v = low; v <= high; v += step)
 		*bits |= UINT64_C(1) << v;
 	return 0;
@@ -190,10 +186,8 @@ static int parse_fields(struct parse *p, struct str s, struct cron *c)
 	for (struct str rest = s; rest.n > 0 && n < ARRAY_SIZE(word);)
 		word[n++] = next_word(&rest);
 	if (n < 5 || n > 6)
-		return FAIL(
-			p, n > 6 ? word[6].p : s.p,
-			"%s%zu fields; write 6 (second minute hour day month weekday), or 5 as in a crontab",
-			n > 6 ? SAID(p, "more than 6, at least ") : "", n);
+		return FAIL(p, n > 6 ? word[6].p : s.p, CRON_FIELDS, n > 6 ? WORD(PHRASE_DIAG_CRON_MORE) : "",
+			    n);
 	c->five_fields = n == 5;
 	c->second = 1;
 	for (size_t i = 0, f = 6 - n; i < n; i++, f++) {
@@ -217,7 +211,7 @@ static const struct descriptor {
 
 static int parse_descriptor(struct parse *p, struct str s, struct cron *c)
 {
-	struct str_error why = { .translate = p->err ? p->err->translate : NULL };
+	struct duration_error why;
 	struct str rest = s;
 	int64_t ns;
 
@@ -225,13 +219,11 @@ static int parse_descriptor(struct parse *p, struct str s, struct cron *c)
 		if (str_is(s, descriptors[i].name))
 			return parse_fields(p, STR_C(descriptors[i].fields), c);
 	if (!str_is(next_word(&rest), "@every") || rest.n == 0)
-		return FAIL(p, s.p,
-			    "no such descriptor; there are @yearly, @monthly, @weekly, @daily, @hourly and "
-			    "@every 6h");
+		return FAIL(p, s.p, CRON_DESCRIPTOR);
 	if (duration_parse(rest.p, rest.n, &ns, &why) < 0)
-		return FAIL(p, rest.p, "%s", why.text);
+		return p->err->pos = (size_t)(rest.p - p->spec), sentence_of_duration(p->err->why, &why);
 	if (ns < 1000000000)
-		return FAIL(p, rest.p, "@every needs at least 1s");
+		return FAIL(p, rest.p, CRON_EVERY);
 	c->every_s = (uint64_t)(ns / 1000000000);
 	return 0;
 }
@@ -249,10 +241,10 @@ static int parse_zone(struct parse *p, struct str *s, struct cron *c)
 	zone.p += prefix;
 	zone.n -= prefix;
 	if (zone.n == 0 || zone.n >= sizeof(c->zone))
-		return FAIL(p, zone.p, "the time zone is missing; write for example CRON_TZ=Asia/Shanghai");
+		return FAIL(p, zone.p, CRON_ZONE);
 	memcpy(c->zone, zone.p, zone.n);
 	*s = rest;
-	return s->n == 0 ? FAIL(p, s->p, "the schedule behind the time zone is missing") : 0;
+	return s->n == 0 ? FAIL(p, s->p, CRON_BEHIND) : 0;
 }
 
 static int parse(struct parse *p, struct cron *c)
@@ -262,13 +254,14 @@ static int parse(struct parse *p, struct cron *c)
 	if (parse_zone(p, &s, c) < 0)
 		return -EINVAL;
 	if (s.n == 0)
-		return FAIL(p, s.p, "the schedule is empty; write for example 0 0 9 * * 1");
+		return FAIL(p, s.p, CRON_EMPTY);
 	return *s.p == '@' ? parse_descriptor(p, s, c) : parse_fields(p, s, c);
 }
 
-int cron_parse(const char *spec, struct cron *ret, struct str_error *reterr)
+int cron_parse(const char *spec, struct cron *ret, struct schedule_error *reterr)
 {
-	struct parse p = { spec, reterr };
+	struct schedule_error unread;
+	struct parse p = { spec, reterr ? reterr : &unread };
 	struct cron c = { 0 };
 	const int r = parse(&p, &c);
 

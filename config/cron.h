@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/str.h"
+#include "config/diag.h"
 
 struct zone;
 
@@ -23,12 +23,18 @@ struct cron {
 	char zone[CRON_ZONE_MAX];                           /* of a TZ= or CRON_TZ= prefix; "" = none */
 };
 
+/* Why a text is no schedule, no window. */
+struct schedule_error {
+	size_t pos; /* byte of the text */
+	char why[SENTENCE_MAX];
+};
+
 /* Fields: numbers, names (jan-dec, sun-sat), ranges, lists, steps, "*" and "?"; weekday 0-6; day and weekday
  * both given: either suffices; one of them "*" (also "*" with a step): both must hold. Descriptors: @yearly
  * @annually
  * @monthly @weekly @daily @midnight @hourly, "@every <Go duration of at least 1s>".
  * 0, or -EINVAL. reterr may be NULL. */
-int cron_parse(const char *spec, struct cron *ret, struct str_error *reterr);
+int cron_parse(const char *spec, struct cron *ret, struct schedule_error *reterr);
 
 /* First moment after from_ms (strictly, whole seconds) whose local time in zone (NULL = UTC) matches; a local
  * time that a clock change skips does not fire, one that it repeats fires twice. 0 when there is none up to

@@ -1,5 +1,6 @@
-/* diag.h - errors and warnings about what the operator wrote, collected so that all are told at once.
- * Layer: config. */
+/* diag.h - what is wrong with what an operator wrote, collected so that all of it is shown at once. A
+ * sentence is a row of model/phrases_config.def and its arguments; words are made of it where it is shown, in
+ * the reader's language.  Layer: config. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CONFIG_DIAG_H
 #define CONFIG_DIAG_H
@@ -7,39 +8,73 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/str.h"
+#include "base/duration.h"
+#include "model/phrases.h"
+
+/* -- sentences -- */
+
+/* A sentence is kept as a text between two control characters, which no argument holds. */
+#define SENTENCE_MAX 1200
+/* Pack the row DIAG_<ID> with its arguments into dst, of SENTENCE_MAX bytes. The compiler checks them against
+ * the English of the row. %s is a text of others, which is made printable and otherwise kept as it is; %p
+ * another sentence or a WORD(). What does not fit is cut (%s) or left out (%p). Returns -EINVAL. */
+#define sentence_make(dst, ID, ...) sentence_pack(dst, PHRASE_DIAG_##ID, phrase_en_DIAG_##ID, ##__VA_ARGS__)
+int sentence_pack(char dst[static SENTENCE_MAX], enum phrase row, const char *en, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The words of a sentence; a text that is none stays as it is. Owned by the caller. */
+char *sentence_text(const char *sentence, enum language l);
+/* A row without arguments as an argument of another; valid in the block it stands in. */
+#define WORD(row) sentence_word((char[5]){ 0 }, row)
+const char *sentence_word(char dst[static 5], enum phrase row);
+
+/* What is wrong with a duration. Returns -EINVAL. */
+int sentence_of_duration(char dst[static SENTENCE_MAX], const struct duration_error *e);
+
+/* -- diagnostics -- */
 
 #define DIAGS_MAX 100 /* later ones are only counted */
 
-struct diag {
-	bool error;
-	char *text; /* one printable line */
-	size_t line, column;
+/* Where something is wrong. */
+struct place {
+	const char *file;    /* NULL = of no file */
+	size_t line, column; /* from 1; 0 = of the whole file */
+	const char *key;     /* goes in front of the sentence; NULL = none */
 };
 
-/* Init with zeroes, and with the language of the reader. */
+struct diag {
+	bool error; /* else a warning */
+	size_t line, column;
+	char *text; /* one printable line in English */
+	char *place, *key, *sentence;
+};
+
+/* Zero-initialised = empty. */
 struct diags {
-	str_translate_fn *translate; /* NULL = English */
 	struct diag *v;
 	size_t n;
-	size_t errors; /* also those not kept */
-	size_t dropped;
+	size_t errors;  /* also those not kept */
+	size_t dropped; /* those beyond DIAGS_MAX */
 };
 
-/* "FILE:LINE:COLUMN: message"; line 0 leaves line and column out, file NULL also the file. The same once more
- * is counted, not kept. Returns -EINVAL. The English of the message stands at the call, its Chinese in
- * model/phrases_config.def. */
-#define diags_error(d, ...) diags_add(d, "", __VA_ARGS__)
-/* "FILE:LINE:COLUMN: warning: message" */
-#define diags_warn(d, ...) ((void)diags_add(d, "warning: ", __VA_ARGS__))
-int diags_add(struct diags *d, const char *warning, const char *file, size_t line, size_t column,
-	      const char *fmt, ...) __attribute__((format(printf, 6, 7)));
-/* A text of ours among the arguments, or a format, in the language of d. */
-const char *diags_said(const struct diags *d, const char *en) __attribute__((format_arg(2)));
-/* "; more" behind the text of the i-th, if there is room. */
-void diags_append(struct diags *d, size_t i, const char *more);
+/* Add "FILE:LINE:COLUMN: KEY: sentence", or the same with "warning: " before the key. A line that is there
+ * already is counted, not kept; d NULL drops it. An error returns -EINVAL. */
+#define diags_error(d, at, ID, ...)                                                                          \
+	diags_add(d, true, at, PHRASE_DIAG_##ID, phrase_en_DIAG_##ID, ##__VA_ARGS__)
+#define diags_warn(d, at, ID, ...)                                                                           \
+	((void)diags_add(d, false, at, PHRASE_DIAG_##ID, phrase_en_DIAG_##ID, ##__VA_ARGS__))
+/* The same of a sentence that is made already. */
+int diags_put(struct diags *d, bool error, struct place at, const char *sentence);
+int diags_add(struct diags *d, bool error, struct place at, enum phrase row, const char *en, ...)
+	__attribute__((format(printf, 5, 6)));
+/* The line for a reader of that language. Owned by the caller. */
+char *diag_text(const struct diag *one, enum language l);
 /* Order by line and column what was added from index `from` on. */
 void diags_sort(struct diags *d, size_t from);
 void diags_done(struct diags *d);
+
+static inline struct place place_of_file(const char *file)
+{
+	return (struct place){ .file = file };
+}
 
 #endif

@@ -19,39 +19,33 @@
 
 #define SERVICE_USER "ops-pod-cleaner" /* systemd/sysusers */
 
-static const char *type_name(mode_t mode)
+static enum phrase type_word(mode_t mode)
 {
-	return S_ISDIR(mode)    ? "a directory"
-	       : S_ISFIFO(mode) ? "a pipe"
-	       : S_ISSOCK(mode) ? "a socket"
-				: "a device";
+	return S_ISDIR(mode)    ? PHRASE_DIAG_DIRECTORY
+	       : S_ISFIFO(mode) ? PHRASE_DIAG_PIPE
+	       : S_ISSOCK(mode) ? PHRASE_DIAG_SOCKET
+				: PHRASE_DIAG_DEVICE;
 }
 
-/* Why it is refused, in the language of its reader. */
-struct refusal {
-	str_translate_fn *translate;
-	char *text;
-};
+#define FAIL(why, r, ID, ...) (sentence_make(why, ID, ##__VA_ARGS__), r)
 
-#define FAIL(e, r, fmt, ...)                                                                                 \
-	str_fail((e)->text, FILE_ERROR_MAX, r, str_translate((e)->translate, fmt), ##__VA_ARGS__)
+int file_check_owner(const struct stat *st, bool writable, char why[static SENTENCE_MAX])
+{
+	if (st->st_uid != 0 && st->st_uid != geteuid())
+		return FAIL(why, -EPERM, FILE_OWNER, (unsigned)st->st_uid, (unsigned)geteuid());
+	if (st->st_mode & (S_IWGRP | S_IWOTH) && !writable)
+		return FAIL(why, -EPERM, FILE_MODE, (unsigned)(st->st_mode & 07777));
+	return 0;
+}
 
-static int check(const struct stat *st, size_t cap, const struct refusal *e)
+/* What a file says decides what is done, and with which credential. */
+static int check(const struct stat *st, size_t cap, char why[static SENTENCE_MAX])
 {
 	if (!S_ISREG(st->st_mode))
-		return FAIL(e, -EINVAL, "is %s, not a regular file",
-			    str_translate(e->translate, type_name(st->st_mode)));
+		return FAIL(why, -EINVAL, NO_FILE, WORD(type_word(st->st_mode)));
 	if ((uint64_t)st->st_size > cap)
-		return FAIL(e, -EFBIG, "is larger than %zu KiB: is this the right file?", cap / 1024);
-	/* What stands in it decides what is done, and with which credential. */
-	if (st->st_uid != 0 && st->st_uid != geteuid())
-		return FAIL(e, -EPERM,
-			    "belongs to user %u, neither root nor user %u, who runs this: chown it first",
-			    (unsigned)st->st_uid, (unsigned)geteuid());
-	if (st->st_mode & (S_IWGRP | S_IWOTH))
-		return FAIL(e, -EPERM, "can be changed by others (mode %04o): chmod go-w it first",
-			    (unsigned)(st->st_mode & 07777));
-	return 0;
+		return FAIL(why, -EFBIG, FILE_LARGE, cap / 1024);
+	return file_check_owner(st, false, why);
 }
 
 static bool is_exposed(const char *path)
@@ -66,9 +60,7 @@ static bool is_exposed(const char *path)
 void file_tell_exposed(const char *path, struct diags *d)
 {
 	if (is_exposed(path))
-		diags_warn(d, path, 0, 0,
-			   "holds a secret that other users can read: chmod o-rwx it, and give it a group of "
-			   "this service alone");
+		diags_warn(d, place_of_file(path), VALUE_EXPOSED);
 }
 
 /* The user of the service on a machine where it is installed; false where there is none. The C library is
@@ -94,8 +86,8 @@ bool file_can_be_read(const char *path, const char *what, struct diags *d)
 	if (access(path, R_OK) == 0)
 		return true;
 	if (access(path, F_OK) == 0)
-		diags_warn(d, path, 0, 0, "%s: %s: check it as the user who runs the service", what,
-			   diags_said(d, strerrordesc_np(EACCES)));
+		diags_warn(d, ((struct place){ .file = path, .key = what }), VALUE_CLOSED,
+			   strerrordesc_np(EACCES));
 	return false;
 }
 
@@ -108,9 +100,8 @@ void file_tell_closed(const char *path, const char *what, struct diags *d)
 	    (st.st_mode & S_IRGRP && st.st_gid == user.pw_gid) ||
 	    (st.st_mode & S_IRUSR && st.st_uid == user.pw_uid))
 		return;
-	diags_warn(d, path, 0, 0,
-		   "%s: user %s, who runs the service, cannot read it: chgrp %s and chmod 0640 it", what,
-		   SERVICE_USER, SERVICE_USER);
+	diags_warn(d, ((struct place){ .file = path, .key = what }), VALUE_READER, SERVICE_USER,
+		   SERVICE_USER);
 }
 
 bool file_is_pem(const char *text, size_t n)
@@ -139,10 +130,8 @@ static int read_all(int fd, char *p, size_t n, size_t *ret)
 	return 0;
 }
 
-int file_read(const char *path, size_t cap, char **ret, size_t *ret_n, str_translate_fn *translate,
-	      char reterr[static FILE_ERROR_MAX])
+int file_read(const char *path, size_t cap, char **ret, size_t *ret_n, char why[static SENTENCE_MAX])
 {
-	const struct refusal e = { translate, reterr };
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	_cleanup_free_ char *p = NULL;
 	struct stat before, after;
@@ -150,18 +139,17 @@ int file_read(const char *path, size_t cap, char **ret, size_t *ret_n, str_trans
 	int r;
 
 	if (fd < 0 || fstat(fd, &before) < 0)
-		return FAIL(&e, -errno, "cannot be read: %s",
-			    str_translate(translate, strerrordesc_np(errno)));
-	r = check(&before, cap, &e);
+		return FAIL(why, -errno, FILE_UNREAD, strerrordesc_np(errno));
+	r = check(&before, cap, why);
 	if (r < 0)
 		return r;
 	p = xmalloc((size_t)before.st_size + 1);
 	r = read_all(fd, p, (size_t)before.st_size + 1, &n);
 	if (r < 0)
-		return FAIL(&e, r, "cannot be read: %s", str_translate(translate, strerrordesc_np(-r)));
+		return FAIL(why, r, FILE_UNREAD, strerrordesc_np(-r));
 	if (fstat(fd, &after) < 0 || n != (size_t)before.st_size || after.st_size != before.st_size ||
 	    after.st_mtim.tv_sec != before.st_mtim.tv_sec || after.st_mtim.tv_nsec != before.st_mtim.tv_nsec)
-		return FAIL(&e, -EAGAIN, "changed while it was read: try again");
+		return FAIL(why, -EAGAIN, FILE_CHANGED);
 	p[n] = '\0';
 	*ret = TAKE_PTR(p);
 	*ret_n = n;
@@ -177,14 +165,11 @@ char *file_beside(const char *file, const char *path)
 	return xasprintf("%.*s/%s", (int)(slash - file), file, path);
 }
 
-void file_tell_missing(const char *config, const struct position *at, const char *key, const char *file,
-		       struct diags *d)
+void file_tell_missing(struct place at, const char *file, struct diags *d)
 {
-	_cleanup_free_ char *path = file ? file_beside(config, file) : NULL;
+	_cleanup_free_ char *path = file ? file_beside(at.file, file) : NULL;
 
-	if (!path || (strcmp(config, "-") == 0 && file[0] != '/') || access(path, F_OK) == 0)
+	if (!path || (strcmp(at.file, "-") == 0 && file[0] != '/') || access(path, F_OK) == 0)
 		return;
-	diags_warn(d, config, at->line, at->column,
-		   "%s: %s: %s: write its path, absolute or from the folder of this file", key, path,
-		   diags_said(d, strerrordesc_np(errno)));
+	diags_warn(d, at, FILE_ABSENT, path, strerrordesc_np(errno));
 }

@@ -59,12 +59,12 @@ static int add_file(struct files *f, const char *path, struct diags *d)
 		if (strcmp(f->path[i], path) == 0)
 			return 0;
 	if (f->n == FILES_MAX)
-		return diags_error(d, path, 0, 0, "more than %u kubeconfig files", FILES_MAX);
+		return diags_error(d, place_of_file(path), MANY_KUBECONFIGS, FILES_MAX);
 	const int r = yaml_read(path, YAML_KUBECONFIG, &f->y[f->n], d);
 	const yaml_node_t *root = yaml_root(&f->y[f->n]);
 
 	if (r == 0 && root && root->type != YAML_MAPPING_NODE)
-		(void)diags_error(d, YAML_AT(path, root), "is no kubeconfig: it is %s", yaml_kind_name(root));
+		(void)diags_error(d, yaml_place(path, root, NULL), NO_KUBECONFIG, WORD(yaml_kind(root)));
 	if (r < 0 || d->errors > before) {
 		yaml_done(&f->y[f->n]);
 		return r < 0 ? r : -EINVAL;
@@ -85,7 +85,7 @@ static int add_files(struct files *f, const char *list, struct diags *d)
 		r = one < 0 ? one : r;
 	}
 	if (f->n == 0 && r == 0)
-		return diags_error(d, NULL, 0, 0, "none of the files in $KUBECONFIG (%s) exists", list);
+		return diags_error(d, place_of_file(NULL), NONE_EXISTS, list);
 	return r;
 }
 
@@ -143,7 +143,7 @@ static void list_names(const struct files *f, const char *list, char *ret, size_
 		if (*one && w + strlen(one) + 3 < size)
 			w += (size_t)snprintf(ret + w, size - w, "%s%s", w ? ", " : "", one);
 	if (w == 0)
-		(void)snprintf(ret, size, "none");
+		(void)snprintf(ret, size, "-");
 }
 
 static int missing(const struct files *f, const char *list, const char *what, const char *name,
@@ -153,9 +153,8 @@ static int missing(const struct files *f, const char *list, const char *what, co
 
 	list_names(f, list, names, sizeof(names));
 	if (!name)
-		return diags_error(d, f->path[0], 0, 0, "no current-context: name a %s; there is: %s", what,
-				   names);
-	return diags_error(d, f->path[0], 0, 0, "there is no %s \"%s\"; there is: %s", what, name, names);
+		return diags_error(d, place_of_file(f->path[0]), NO_CURRENT, what, names);
+	return diags_error(d, place_of_file(f->path[0]), THERE_IS_NO, what, name, names);
 }
 
 static void set_text(char **ret, const char *text)
@@ -195,7 +194,7 @@ static int read_target(const struct files *f, const char *wanted, struct kube_ta
 	}
 	const char *ns = kube_entry_text(&context, "namespace");
 	t->c.namespace = ns ? xstrdup(ns) : NULL;
-	t->source = xasprintf("%s, context %s", context.path, name);
+	t->source = xasprintf("%s (%s)", context.path, name);
 	return d->errors > before ? -EINVAL : 0;
 }
 
@@ -236,10 +235,7 @@ static int find_source(const struct kube_options *o, struct files *f, struct kub
 	}
 	if (o->master)
 		return 0;
-	return diags_error(d, NULL, 0, 0,
-			   "no API server is known: give --kubeconfig FILE, set KUBECONFIG, write %s, or run "
-			   "in a pod with a service account",
-			   home ? standard : "~/.kube/config");
+	return diags_error(d, place_of_file(NULL), NO_API_SERVER, home ? standard : "~/.kube/config");
 }
 
 /* Query and fragment go, so does a trailing slash; without a scheme it depends on whether TLS is configured
@@ -248,7 +244,8 @@ static int normalise_server(struct kube_target *t, struct diags *d)
 {
 	struct cluster_settings *c = &t->c;
 	const bool tls = c->insecure || c->ca_pem || t->ca_file || c->cert_pem || t->cert_file;
-	const char *why, *scheme = strstr(c->server, "://") ? "" : tls ? "https://" : "http://";
+	enum phrase why = PHRASE_DIAG_TOO_LONG;
+	const char *scheme = strstr(c->server, "://") ? "" : tls ? "https://" : "http://";
 	char *all = xasprintf("%s%s", scheme, c->server);
 	struct url u;
 	size_t n = strcspn(all, "?#");
@@ -258,9 +255,8 @@ static int normalise_server(struct kube_target *t, struct diags *d)
 	all[n] = '\0';
 	free(c->server);
 	c->server = all;
-	if (url_parse(all, &u, &why) < 0 || n > 2048)
-		return diags_error(d, t->source, 0, 0, "server \"%.200s\": %s", all,
-				   n > 2048 ? "too long" : why);
+	if (n > 2048 || url_parse(all, &u, &why) < 0)
+		return diags_error(d, place_of_file(t->source), BAD_SERVER, all, WORD(why));
 	return u.https;
 }
 
@@ -278,7 +274,7 @@ static void drop_credentials(struct kube_target *t, struct diags *d)
 		kube_secret_clear(all[i]);
 	}
 	if (any)
-		diags_warn(d, t->source, 0, 0, "the server is not https: no credential is sent to it");
+		diags_warn(d, place_of_file(t->source), NOT_HTTPS);
 }
 
 int kube_target_load(const struct kube_options *o, struct kube_target *ret, struct diags *d)

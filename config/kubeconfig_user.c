@@ -43,12 +43,15 @@ void kube_target_done(struct kube_target *t)
 	*t = (struct kube_target){ 0 };
 }
 
-static void error_at(const struct kube_entry *e, const char *key, const char *text)
+/* Where a key of the entry stands, or the entry. */
+static struct place entry_place(const struct kube_entry *e, const char *key)
 {
 	const yaml_node_t *n = yaml_get(e->y, e->node, key).key;
 
-	diags_error(e->d, YAML_AT(e->path, n ? n : e->node), "\"%s\": %s", e->name, text);
+	return yaml_place(e->path, n ? n : e->node, e->name);
 }
+
+#define ERROR(e, key, ...) ((void)diags_error((e)->d, entry_place(e, key), __VA_ARGS__))
 
 const char *kube_entry_text(const struct kube_entry *e, const char *key)
 {
@@ -57,8 +60,7 @@ const char *kube_entry_text(const struct kube_entry *e, const char *key)
 	if (!n || yaml_is_null(n))
 		return NULL;
 	if (!yaml_is_text(n)) {
-		diags_error(e->d, YAML_AT(e->path, n), "%s is %s, a text was expected", key,
-			    yaml_kind_name(n));
+		ERROR(e, key, WRONG_KIND, key, WORD(yaml_kind(n)), WORD(PHRASE_DIAG_TEXT));
 		return NULL;
 	}
 	return *yaml_text(n) ? yaml_text(n) : NULL;
@@ -69,7 +71,7 @@ static bool entry_bool(const struct kube_entry *e, const char *key)
 	const char *s = kube_entry_text(e, key);
 
 	if (s && strcmp(s, "true") != 0 && strcmp(s, "false") != 0)
-		error_at(e, key, "write true or false");
+		ERROR(e, key, TRUE_OR_FALSE);
 	return s && strcmp(s, "true") == 0;
 }
 
@@ -136,14 +138,14 @@ static void read_pem(const struct kube_entry *e, const char *key, char **ret_fil
 	if (!data)
 		return;
 	if (*ret_file) {
-		error_at(e, data_key, "the file and the -data form are both given: keep one");
+		ERROR(e, data_key, BOTH_FORMS);
 		return;
 	}
 	*ret_pem = kube_base64_decode(data, strlen(data), &n);
 	if (!*ret_pem)
-		error_at(e, data_key, "is not base64");
+		ERROR(e, data_key, NO_BASE64);
 	else if (!file_is_pem(*ret_pem, n))
-		error_at(e, data_key, "does not hold PEM (-----BEGIN ...) in base64");
+		ERROR(e, data_key, NO_PEM_IN);
 }
 
 /* -- cluster -- */
@@ -155,7 +157,7 @@ static void check_proxy(const struct kube_entry *e, const char *proxy)
 	for (size_t i = 0; i < ARRAY_SIZE(schemes); i++)
 		if (strncmp(proxy, schemes[i], strlen(schemes[i])) == 0)
 			return;
-	error_at(e, "proxy-url", "the proxy must begin with http://, https:// or socks5://");
+	ERROR(e, "proxy-url", PROXY_SCHEME);
 }
 
 void kube_read_cluster(const struct kube_entry *e, struct kube_target *t)
@@ -164,7 +166,7 @@ void kube_read_cluster(const struct kube_entry *e, struct kube_target *t)
 
 	c->server = copy_text(e, "server");
 	if (!c->server)
-		error_at(e, "server", "no server found for this cluster: write server: https://...");
+		ERROR(e, "server", NO_SERVER_OF);
 	c->tls_server_name = copy_text(e, "tls-server-name");
 	c->proxy = copy_text(e, "proxy-url");
 	if (c->proxy)
@@ -172,9 +174,7 @@ void kube_read_cluster(const struct kube_entry *e, struct kube_target *t)
 	c->insecure = entry_bool(e, "insecure-skip-tls-verify");
 	read_pem(e, "certificate-authority", &t->ca_file, &c->ca_pem);
 	if (c->insecure && (t->ca_file || c->ca_pem))
-		error_at(e, "insecure-skip-tls-verify",
-			 "a certificate authority and insecure-skip-tls-verify exclude one another: remove "
-			 "one");
+		ERROR(e, "insecure-skip-tls-verify", CA_AND_INSECURE);
 }
 
 /* -- user -- */
@@ -187,15 +187,14 @@ static void read_groups(const struct kube_entry *e, struct str_list *ret)
 	if (!list || yaml_is_null(list))
 		return;
 	if (list->type != YAML_SEQUENCE_NODE) {
-		error_at(e, "as-groups", "a list of texts was expected");
+		ERROR(e, "as-groups", GROUPS_LIST);
 		return;
 	}
 	for (size_t i = 0; yaml_next(e->y, list, &i, &item);) {
 		if (yaml_is_text(item.value) && ret->n < 64 && strlen(yaml_text(item.value)) <= 1024)
 			str_list_add(ret, yaml_text(item.value), strlen(yaml_text(item.value)));
 		else
-			diags_error(e->d, YAML_AT(e->path, item.value),
-				    "as-groups: at most 64 texts of 1024 bytes");
+			diags_error(e->d, yaml_place(e->path, item.value, "as-groups"), GROUPS_MANY);
 	}
 }
 
@@ -204,12 +203,12 @@ static void read_impersonation(const struct kube_entry *e, struct kube_target *t
 	t->c.impersonate_user = copy_text(e, "as");
 	read_groups(e, &t->c.impersonate_groups);
 	if (t->c.impersonate_groups.n > 0 && !t->c.impersonate_user)
-		error_at(e, "as-groups", "as-groups needs as: the user to act as");
+		ERROR(e, "as-groups", GROUPS_AS);
 	/* To leave these out silently would act with other rights than was written. */
 	if (yaml_get(e->y, e->node, "as-uid").key)
-		error_at(e, "as-uid", "as-uid is not supported: use a credential of its own");
+		ERROR(e, "as-uid", AS_OWN, "as-uid");
 	if (yaml_get(e->y, e->node, "as-user-extra").key)
-		error_at(e, "as-user-extra", "as-user-extra is not supported: use a credential of its own");
+		ERROR(e, "as-user-extra", AS_OWN, "as-user-extra");
 }
 
 static void read_exec_env(const struct kube_entry *exec, struct kube_exec *ret)
@@ -222,8 +221,7 @@ static void read_exec_env(const struct kube_entry *exec, struct kube_exec *ret)
 		const char *name = kube_entry_text(&item, "name"), *value = kube_entry_text(&item, "value");
 
 		if (!name || strchr(name, '=')) {
-			diags_error(exec->d, YAML_AT(exec->path, n.value),
-				    "exec.env: an item needs a name and a value");
+			diags_error(exec->d, yaml_place(exec->path, n.value, "exec.env"), EXEC_ENV);
 			continue;
 		}
 		ret->env = xreallocarray(ret->env, ret->n_env + 1, sizeof(*ret->env));
@@ -240,8 +238,8 @@ static void read_exec_args(const struct kube_entry *exec, struct kube_exec *ret)
 		if (yaml_is_text(n.value))
 			str_list_add(&ret->args, yaml_text(n.value), strlen(yaml_text(n.value)));
 		else
-			diags_error(exec->d, YAML_AT(exec->path, n.value),
-				    "exec.args: an item is %s, a text was expected", yaml_kind_name(n.value));
+			diags_error(exec->d, yaml_place(exec->path, n.value, "exec.args"), ITEM_NO_TEXT,
+				    WORD(yaml_kind(n.value)));
 	}
 }
 
@@ -251,16 +249,11 @@ static void check_interactive(const struct kube_entry *exec, bool v1)
 	const char *mode = kube_entry_text(exec, "interactiveMode");
 
 	if (!mode && v1)
-		error_at(exec, "interactiveMode",
-			 "exec.interactiveMode is missing: write IfAvailable or Never");
+		ERROR(exec, "interactiveMode", MISSING_KEY, "exec.interactiveMode", "IfAvailable");
 	else if (mode && strcmp(mode, "Always") == 0)
-		error_at(exec, "interactiveMode",
-			 "the plugin always asks somebody (interactiveMode: Always), and nobody is there: "
-			 "use another "
-			 "credential");
+		ERROR(exec, "interactiveMode", EXEC_ASKS);
 	else if (mode && strcmp(mode, "Never") != 0 && strcmp(mode, "IfAvailable") != 0)
-		error_at(exec, "interactiveMode",
-			 "exec.interactiveMode is none of Never, IfAvailable, Always");
+		ERROR(exec, "interactiveMode", NONE_OF, mode, "Never|IfAvailable|Always");
 }
 
 static void read_exec(const struct kube_entry *e, struct kube_target *t)
@@ -273,22 +266,21 @@ static void read_exec(const struct kube_entry *e, struct kube_target *t)
 	if (!exec.node || yaml_is_null(exec.node))
 		return;
 	if (exec.node->type != YAML_MAPPING_NODE) {
-		error_at(e, "exec", "exec must be a mapping");
+		ERROR(e, "exec", WRONG_KIND, "exec", WORD(yaml_kind(exec.node)), WORD(PHRASE_DIAG_MAPPING));
 		return;
 	}
 	command = kube_entry_text(&exec, "command");
 	version = kube_entry_text(&exec, "apiVersion");
 	if (!command)
-		error_at(&exec, "command", "exec.command is missing");
+		ERROR(&exec, "command", MISSING_KEY, "exec.command", "...");
 	else
 		x->command = strchr(command, '/') ? file_beside(e->path, command) : xstrdup(command);
 	if (!version)
-		error_at(&exec, "apiVersion",
-			 "exec.apiVersion is missing: write client.authentication.k8s.io/v1");
+		ERROR(&exec, "apiVersion", MISSING_KEY, "exec.apiVersion", "client.authentication.k8s.io/v1");
 	else if (strcmp(version, "client.authentication.k8s.io/v1") != 0 &&
 		 strcmp(version, "client.authentication.k8s.io/v1beta1") != 0)
-		error_at(&exec, "apiVersion",
-			 "exec.apiVersion is not supported: client.authentication.k8s.io/v1 and v1beta1 are");
+		ERROR(&exec, "apiVersion", NONE_OF, version,
+		      "client.authentication.k8s.io/v1|client.authentication.k8s.io/v1beta1");
 	else
 		x->api_version = xstrdup(version);
 	check_interactive(&exec, version && strcmp(version, "client.authentication.k8s.io/v1") == 0);
@@ -305,15 +297,13 @@ static void check_methods(const struct kube_entry *e, struct kube_target *t)
 		   key = c->key_pem || t->key_file, basic = c->username || c->password;
 
 	if (token && basic)
-		error_at(e, "username", "a token and a user name are both given: only one is allowed");
+		ERROR(e, "username", TOKEN_AND_NAME);
 	if (cert && !key)
-		error_at(e, "client-certificate", "a client certificate needs client-key or client-key-data");
+		ERROR(e, "client-certificate", NEEDS_TOO, "client-certificate", "client-key");
 	if (key && !cert)
-		error_at(e, "client-key", "a client key needs client-certificate or client-certificate-data");
+		ERROR(e, "client-key", NEEDS_TOO, "client-key", "client-certificate");
 	if (yaml_get(e->y, e->node, "auth-provider").key)
-		error_at(e, "auth-provider",
-			 "auth-provider was removed from Kubernetes: use exec (a credential plugin) or a "
-			 "token");
+		ERROR(e, "auth-provider", AUTH_PROVIDER);
 	/* client-go does not run the plugin when there is another credential. */
 	if (t->exec.command && (token || cert || basic)) {
 		free(t->exec.command);

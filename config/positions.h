@@ -1,28 +1,22 @@
-/* positions.h - where in the file the keys stand, for what is said about them after it was read.
- * Layer: config. */
+/* positions.h - where the keys of a configuration stand in its file.  Layer: config. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CONFIG_POSITIONS_H
 #define CONFIG_POSITIONS_H
 
-#include <stddef.h>
-
+#include "config/diag.h"
 #include "config/settings.h"
-
-/* Where a key stands; line 0: it does not. */
-struct position {
-	size_t line, column;
-	const char *key; /* as written; lives as long as the tree */
-};
 
 #define POSITIONS_MAX 256
 #define SINK_ROWS_MAX 32
 
+/* Where the keys stand in the file, each with its spelling there; line 0: it is not written. Lives as long as
+ * the document. */
 struct positions {
-	struct position row[POSITIONS_MAX];    /* by index in settings_table */
-	struct position cluster[CLUSTERS_MAX]; /* key is NULL when it has no name */
-	struct position override[OVERRIDES_MAX];
-	struct position sink[SINKS_MAX];
-	struct position sink_key[SINKS_MAX][SINK_ROWS_MAX]; /* by index in settings_sink_table */
+	struct place row[POSITIONS_MAX];    /* by index in settings_table */
+	struct place cluster[CLUSTERS_MAX]; /* key is NULL when it has no name */
+	struct place override[OVERRIDES_MAX];
+	struct place sink[SINKS_MAX];
+	struct place sink_key[SINKS_MAX][SINK_ROWS_MAX]; /* by index in settings_sink_table */
 };
 
 #endif

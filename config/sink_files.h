@@ -23,11 +23,9 @@ const struct setting *sink_file_value(const struct sink_file *f);
 /* Where it is, for a configuration of that path. NULL when s names none, else malloc()ed. */
 char *sink_file_path(const struct sink_file *f, const char *config, const struct sink_settings *s);
 
-/* Read it into s. 0 with a warning or "" in ret_text, -EBADMSG when it holds no such value, or what
- * file_read() says, both with the cause and the remedy in ret_text, without the path. translate: its
- * language, NULL = English. */
-int sink_file_read(const struct sink_file *f, const char *path, struct sink_settings *s,
-		   str_translate_fn *translate, char ret_text[static SETTING_ERROR_MAX]);
+/* Read it into s. 0, -EBADMSG when it holds no such value, or the errno of file_read(). What is wrong goes to
+ * d, without a place. */
+int sink_file_read(const struct sink_file *f, const char *path, struct sink_settings *s, struct diags *d);
 
 /* What is wrong with the files that c names, in place of the process that will read them: what they hold is
  * an error, and that one is missing or closed to us here only a warning. 0, or -EINVAL after an error. */

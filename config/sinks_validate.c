@@ -1,4 +1,4 @@
-/* sinks_validate.c - see sinks_validate.h. No message repeats an address: it may be a secret. */
+/* sinks_validate.c - see sinks_validate.h. */
 // SPDX-License-Identifier: Apache-2.0
 #include "config/sinks_validate.h"
 
@@ -25,30 +25,40 @@ struct check {
 	size_t i;
 };
 
-#define ERROR(k, m, ...) diags_error((k)->d, (k)->path, (m)->line, (m)->column, __VA_ARGS__)
-#define WARN(k, m, ...)  diags_warn((k)->d, (k)->path, (m)->line, (m)->column, __VA_ARGS__)
-#define KEY(k, member)   key_position(k, offsetof(struct sink_settings, member))
+#define ERROR(k, ...)  diags_error((k)->d, __VA_ARGS__)
+#define WARN(k, ...)   diags_warn((k)->d, __VA_ARGS__)
+#define KEY(k, member) place_of_member(k, offsetof(struct sink_settings, member))
 
 /* "a Feishu bot" */
-static const char *label(const struct check *k, const struct sink_type_desc *t)
+#define LABEL(type) WORD((enum phrase)(PHRASE_DIAG_SINK_FEISHU + (type)))
+
+static const struct place *position_of(const struct check *k, size_t off)
 {
-	return diags_said(k->d, t->label);
+	const struct setting *row = setting_find_member(settings_sink_table, off);
+
+	return &k->positions->sink_key[k->i][row - settings_sink_table];
 }
 
 static bool is_written(const struct check *k, size_t off)
 {
-	const struct setting *row = setting_find_member(settings_sink_table, off);
-
-	return k->positions->sink_key[k->i][row - settings_sink_table].line > 0;
+	return position_of(k, off)->line > 0;
 }
 
 /* Where the key of that member stands, or its item. */
-static const struct position *key_position(const struct check *k, size_t off)
+static struct place place_of_member(const struct check *k, size_t off)
 {
-	const struct setting *row = setting_find_member(settings_sink_table, off);
+	const struct place *p = is_written(k, off) ? position_of(k, off) : &k->positions->sink[k->i];
 
-	return is_written(k, off) ? &k->positions->sink_key[k->i][row - settings_sink_table]
-				  : &k->positions->sink[k->i];
+	return (struct place){ k->path, p->line, p->column,
+			       setting_find_member(settings_sink_table, off)->path };
+}
+
+/* Where the item stands. */
+static struct place place_of_item(const struct check *k, const char *key)
+{
+	const struct place *p = &k->positions->sink[k->i];
+
+	return (struct place){ k->path, p->line, p->column, key };
 }
 
 /* The next of "a,b,c"; false behind the last one. */
@@ -74,92 +84,68 @@ static bool has_scheme(const struct sink_type_desc *t, const char *url)
 	return false;
 }
 
-/* key: as the operator wrote it. */
-static bool is_of_another(const struct check *k, const struct position *at, const char *key,
-			  enum sink_type type, const struct url *u)
-{
-	const enum sink_type of_host = sink_type_of_host(u->host);
-
-	if (of_host == SINK_TYPE__MAX || of_host == type)
-		return false;
-	ERROR(k, at, "%s: %s is the host of %s, not of %s: write %stype: %s", key, u->host,
-	      label(k, sink_type_desc(of_host)), label(k, sink_type_desc(type)),
-	      k->s ? "" : diags_said(k->d, "it in an item of sinks, with "), sink_type_desc(of_host)->name);
-	return true;
-}
-
 /* The address is one of its owner's. */
-static void check_own_address(const struct check *k, const struct url *u)
+static int check_own_address(enum sink_type type, const struct url *u, struct diags *d, struct place at)
 {
-	const struct sink_type_desc *t = sink_type_desc((enum sink_type)k->s->type);
+	const struct sink_type_desc *t = sink_type_desc(type);
 
 	if (strncmp(u->path, t->path, strlen(t->path)) != 0)
-		WARN(k, KEY(k, url),
-		     "sinks[].url: the path of the address of %s begins with %s: copy all of it", label(k, t),
-		     t->path);
+		diags_warn(d, at, SINK_PATH, LABEL(type), t->path);
 	else if (*t->query && !url_has_parameter(u, t->query))
-		ERROR(k, KEY(k, url), "sinks[].url: the address of %s holds %s=...: copy all of it",
-		      label(k, t), t->query);
+		return diags_error(d, at, SINK_QUERY, LABEL(type), t->query);
+	return 0;
 }
 
-/* Nobody else serves a type without hosts, so it often stands in the same cluster. */
-static void check_plain(const struct check *k, const struct url *u)
+int sink_check_address(enum sink_type type, const char *url, struct diags *d, struct place at)
 {
-	const bool own = !*sink_type_desc((enum sink_type)k->s->type)->hosts;
-
-	if (!url_scheme_is(k->s->url, "http", 4) || (own && url_is_inside(u)))
-		return;
-	WARN(k, KEY(k, url),
-	     own ? "sinks[].url: http sends the messages unencrypted; write https, or for a Service of the "
-		   "same cluster http://NAME.NAMESPACE.svc"
-		 : "sinks[].url: http sends the address and the messages unencrypted; write https");
-}
-
-static void check_address(const struct check *k)
-{
-	const struct sink_type_desc *t = sink_type_desc((enum sink_type)k->s->type);
-	const struct position *at = KEY(k, url);
+	const struct sink_type_desc *t = sink_type_desc(type);
+	enum sink_type of_host;
+	enum phrase why;
 	struct url u;
-	const char *why;
 
-	if (!k->s->url || url_parse_as(k->s->url, URL_SINKS, &u, &why) < 0)
-		return;
-	if (!has_scheme(t, k->s->url)) {
-		ERROR(k, at, "sinks[].url: the address of %s begins with %.*s://", label(k, t),
-		      (int)strcspn(t->schemes, ","), t->schemes);
-		return;
-	}
-	if (is_of_another(k, at, "sinks[].url", (enum sink_type)k->s->type, &u) || url_is_loopback(&u))
-		return;
-	check_plain(k, &u);
-	if (*t->hosts && !sink_type_has_host((enum sink_type)k->s->type, u.host))
-		WARN(k, at,
-		     "sinks[].url: %s is not where %s is (%s): right if it is a server of your own that "
-		     "stands in between",
-		     u.host, label(k, t), t->hosts);
-	else
-		check_own_address(k, &u);
+	if (url_parse_as(url, URL_SINKS, &u, &why) < 0)
+		return 0; /* reported where it was read */
+	if (!has_scheme(t, url))
+		return diags_error(d, at, SINK_SCHEME, LABEL(type), (int)strcspn(t->schemes, ","),
+				   t->schemes);
+	of_host = sink_type_of_host(u.host);
+	if (of_host != SINK_TYPE__MAX && of_host != type)
+		return diags_error(d, at, SINK_OTHER_HOST, u.host, LABEL(of_host), LABEL(type),
+				   sink_type_desc(of_host)->name);
+	if (url_is_loopback(&u))
+		return 0;
+	/* Nobody else serves a type without hosts, so it often stands in the same cluster. */
+	if (url_scheme_is(url, "http", 4) && *t->hosts)
+		diags_warn(d, at, SINK_HTTP);
+	else if (url_scheme_is(url, "http", 4) && !url_is_inside(&u))
+		diags_warn(d, at, SINK_HTTP_OWN);
+	if (!*t->hosts || sink_type_has_host(type, u.host))
+		return check_own_address(type, &u, d, at);
+	diags_warn(d, at, SINK_ELSEWHERE, u.host, LABEL(type), t->hosts);
+	return 0;
+}
+
+void sink_check_secret(enum sink_type type, const char *secret, struct diags *d, struct place at)
+{
+	const struct sink_type_desc *t = sink_type_desc(type);
+
+	if (strncmp(secret, t->secret_begin, strlen(t->secret_begin)) != 0)
+		diags_warn(d, at, SINK_SECRET_BEGIN, LABEL(type), t->secret_begin);
 }
 
 /* -- what a type needs -- */
 
 static void check_secret(const struct check *k)
 {
-	const struct sink_type_desc *t = sink_type_desc((enum sink_type)k->s->type);
+	const enum sink_type type = (enum sink_type)k->s->type;
 	const bool given = k->s->secret || k->s->secret_file;
 
-	if (given && t->secret == SINK_SECRET_NONE)
-		WARN(k, k->s->secret ? KEY(k, secret) : KEY(k, secret_file),
-		     "sinks[].secret is not used by %s: remove it", label(k, t));
-	else if (!given && t->secret == SINK_SECRET_SHOULD)
-		WARN(k, KEY(k, type),
-		     "sink \"%s\" is unsigned: switch the signature of %s on, and write its secret or "
-		     "secretFile; without one it takes only what holds its keyword or comes from its "
-		     "addresses",
-		     k->s->name, label(k, t));
-	else if (k->s->secret && strncmp(k->s->secret, t->secret_begin, strlen(t->secret_begin)) != 0)
-		WARN(k, KEY(k, secret), "sinks[].secret: the secret of %s begins with %s: copy all of it",
-		     label(k, t), t->secret_begin);
+	if (given && sink_type_desc(type)->secret == SINK_SECRET_NONE)
+		WARN(k, k->s->secret ? KEY(k, secret) : KEY(k, secret_file), SINK_UNUSED, LABEL(type));
+	else if (!given && sink_type_desc(type)->secret == SINK_SECRET_SHOULD)
+		WARN(k, KEY(k, type), SINK_UNSIGNED, LABEL(type));
+	else if (k->s->secret)
+		sink_check_secret(type, k->s->secret, k->d, KEY(k, secret));
 }
 
 /* -- who is mentioned -- */
@@ -182,14 +168,12 @@ static void check_mentions(const struct check *k)
 	const struct str_list *l = &k->s->mentions;
 
 	if (l->n > 0 && !*t->mention) {
-		WARN(k, KEY(k, mentions), "sinks[].mention is not used by %s: remove it", label(k, t));
+		WARN(k, KEY(k, mentions), SINK_UNUSED, LABEL(k->s->type));
 		return;
 	}
 	for (size_t i = 0; i < l->n; i++)
 		if (!is_mention(t, l->v[i]))
-			WARN(k, KEY(k, mentions),
-			     "sinks[].mention: %s knows nobody as \"%s\": write for example %s", label(k, t),
-			     l->v[i], t->mention_like);
+			WARN(k, KEY(k, mentions), SINK_MENTION, LABEL(k->s->type), l->v[i], t->mention_like);
 }
 
 /* -- mail -- */
@@ -210,12 +194,10 @@ static bool is_mail_address(const char *s)
 static void check_mail_addresses(const struct check *k)
 {
 	if (k->s->from && !is_mail_address(k->s->from))
-		ERROR(k, KEY(k, from), "%s: \"%s\" is no mail address: write for example %s", "sinks[].from",
-		      k->s->from, "cleaner@example.com");
+		ERROR(k, KEY(k, from), MAIL_ADDRESS, k->s->from, "cleaner@example.com");
 	for (size_t i = 0; i < k->s->to.n; i++)
 		if (!is_mail_address(k->s->to.v[i]))
-			ERROR(k, KEY(k, to), "%s: \"%s\" is no mail address: write for example %s",
-			      "sinks[].to", k->s->to.v[i], "sre@example.com");
+			ERROR(k, KEY(k, to), MAIL_ADDRESS, k->s->to.v[i], "sre@example.com");
 }
 
 static void check_mail_user(const struct check *k)
@@ -226,39 +208,32 @@ static void check_mail_user(const struct check *k)
 		return;
 	authority += 3;
 	if (memchr(authority, '@', strcspn(authority, "/?#")))
-		WARN(k, KEY(k, url),
-		     "sinks[].url: the user of the mail server has no password: write secretFile or secret, "
-		     "or remove the user");
+		WARN(k, KEY(k, url), MAIL_USER);
 }
 
 static void check_mail(const struct check *k)
 {
 	const bool mail = k->s->type == SINK_EMAIL;
+	enum phrase why;
 	struct url u;
-	const char *why;
 
 	if (!mail && (k->s->from || k->s->to.n > 0))
-		WARN(k, k->s->from ? KEY(k, from) : KEY(k, to), "sinks[].from and to are for email alone");
+		WARN(k, k->s->from ? KEY(k, from) : KEY(k, to), SINK_UNUSED, LABEL(k->s->type));
 	if (!mail)
 		return;
 	check_mail_addresses(k);
 	check_mail_user(k);
-	if (!k->s->from || k->s->to.n == 0)
-		ERROR(k, KEY(k, type), "sink \"%s\": email needs %s: write %s", k->s->name,
-		      diags_said(k->d, k->s->from   ? "a reader"
-				       : k->s->to.n ? "a sender"
-						    : "a sender and a reader"),
-		      k->s->from   ? "to: [sre@example.com]"
-		      : k->s->to.n ? "from: cleaner@example.com"
-				   : diags_said(k->d, "from: cleaner@example.com and to: [sre@example.com]"));
-	if (k->s->url && url_scheme_is(k->s->url, "smtp", 4) &&
-	    url_parse_as(k->s->url, URL_SINKS, &u, &why) == 0)
-		WARN(k, KEY(k, url),
-		     url_is_loopback(&u)
-			     ? "sinks[].url: smtp to this host itself is not encrypted unless it offers "
-			       "STARTTLS"
-			     : "sinks[].url: smtp needs a server that offers STARTTLS, else nothing is sent; "
-			       "smtps:// is encrypted from the first byte on");
+	if (!k->s->from)
+		ERROR(k, place_of_item(k, "sinks[].from"), MISSING, "cleaner@example.com");
+	if (k->s->to.n == 0)
+		ERROR(k, place_of_item(k, "sinks[].to"), MISSING, "[sre@example.com]");
+	if (!k->s->url || !url_scheme_is(k->s->url, "smtp", 4) ||
+	    url_parse_as(k->s->url, URL_SINKS, &u, &why) < 0)
+		return;
+	if (url_is_loopback(&u))
+		WARN(k, KEY(k, url), MAIL_PLAIN_HERE);
+	else
+		WARN(k, KEY(k, url), MAIL_PLAIN);
 }
 
 /* -- files, and keys that exclude each other -- */
@@ -267,33 +242,31 @@ static void check_file(const struct check *k, size_t off)
 {
 	const struct setting *row = setting_find_member(settings_sink_table, off);
 
-	file_tell_missing(k->path, key_position(k, off), row->path,
-			  *(char *const *)setting_member_const(row, k->s), k->d);
+	file_tell_missing(place_of_member(k, off), *(char *const *)setting_member_const(row, k->s), k->d);
 }
 
 static void check_given(const struct check *k)
 {
 	const struct sink_settings *s = k->s;
+	enum phrase why;
 	struct url u;
-	const char *why;
 
 	if (!s->name && !is_written(k, offsetof(struct sink_settings, name)))
-		ERROR(k, &k->positions->sink[k->i], "a sink without a name: write name: ...");
+		ERROR(k, place_of_item(k, "sinks[].name"), MISSING, "...");
 	if (!is_written(k, offsetof(struct sink_settings, type))) {
 		const enum sink_type of_host = s->url && url_parse_as(s->url, URL_SINKS, &u, &why) == 0
 						       ? sink_type_of_host(u.host)
 						       : SINK_TYPE__MAX;
 
-		ERROR(k, &k->positions->sink[k->i], "a sink without a type: write type: %s",
+		ERROR(k, place_of_item(k, "sinks[].type"), MISSING,
 		      of_host < SINK_TYPE__MAX ? sink_type_desc(of_host)->name : "...");
 	}
 	if (s->url && s->url_file)
-		ERROR(k, KEY(k, url_file), "sinks[].url and urlFile are both given: keep one");
+		ERROR(k, KEY(k, url_file), BOTH_GIVEN, "url");
 	if (s->secret && s->secret_file)
-		ERROR(k, KEY(k, secret_file), "sinks[].secret and secretFile are both given: keep one");
+		ERROR(k, KEY(k, secret_file), BOTH_GIVEN, "secret");
 	if (!is_written(k, offsetof(struct sink_settings, url)) && !s->url_file)
-		ERROR(k, &k->positions->sink[k->i],
-		      "a sink without an address: write urlFile, a file that holds it, or url");
+		ERROR(k, place_of_item(k, NULL), SINK_NO_ADDRESS);
 }
 
 /* -- who is told what -- */
@@ -309,13 +282,9 @@ static void check_name(const struct check *k)
 		return;
 	for (size_t j = 0; j < k->i; j++)
 		if (strcmp(k->s->name, name_of(&k->c->settings.sinks[j])) == 0)
-			ERROR(k, KEY(k, name), "two sinks are called \"%s\"", k->s->name);
+			ERROR(k, KEY(k, name), CALLED_TWICE, k->s->name);
 	if (strcmp(k->s->name, SINK_ORIGINAL_NAME) == 0 && config_has_original_sink(k->c))
-		ERROR(k, KEY(k, name),
-		      "two sinks are called \"%s\": tooManyRestart.apiurl is one of them; give this one "
-		      "another "
-		      "name, or remove apiurl",
-		      k->s->name);
+		ERROR(k, KEY(k, name), SINK_ORIGINAL, k->s->name);
 }
 
 /* Is there something that both lists let through? An empty one lets all through; patterns are not compared.
@@ -342,10 +311,7 @@ static void check_twice(const struct check *k)
 		const struct sink_settings *other = &k->c->settings.sinks[j];
 
 		if (other->url && strcmp(k->s->url, other->url) == 0 && are_told_the_same(k->s, other))
-			WARN(k, KEY(k, url),
-			     "sinks \"%s\" and \"%s\" have one address, which is told the same news twice: "
-			     "remove one, or give them different tell, namespaces, duties or clusters",
-			     name_of(other), name_of(k->s));
+			WARN(k, KEY(k, url), SINK_TWICE, name_of(other));
 	}
 }
 
@@ -358,12 +324,9 @@ static uint64_t told_at_all(const struct config *c)
 static void check_told(const struct check *k)
 {
 	if (k->s->news == 0)
-		WARN(k, KEY(k, news), "sink \"%s\" is told nothing: write tell: [actions, attention, report]",
-		     name_of(k->s));
+		WARN(k, KEY(k, news), SINK_TOLD_NOTHING);
 	else if (!(k->s->news & told_at_all(k->c)))
-		WARN(k, KEY(k, news),
-		     "sink \"%s\" is told nothing: tell.actions or tell.attention, at the top, is false",
-		     name_of(k->s));
+		WARN(k, KEY(k, news), SINK_TELL_OFF);
 }
 
 static void check_clusters(const struct check *k)
@@ -377,10 +340,10 @@ static void check_clusters(const struct check *k)
 		for (size_t j = 0; j < c->n_clusters; j++)
 			any = any ||
 			      (c->clusters[j].name && str_glob(STR_C(l->v[i]), STR_C(c->clusters[j].name)));
-		if (!any)
-			WARN(k, KEY(k, clusters), "sinks[].clusters: there is no cluster \"%s\"%s", l->v[i],
-			     c->n_clusters ? ""
-					   : diags_said(k->d, "; without `clusters` it is called default"));
+		if (!any && c->n_clusters)
+			WARN(k, KEY(k, clusters), SINK_NO_CLUSTER, l->v[i]);
+		else if (!any)
+			WARN(k, KEY(k, clusters), SINK_DEFAULT, l->v[i]);
 	}
 }
 
@@ -409,7 +372,7 @@ static void check_namespaces(const struct check *k)
 		for (enum duty d = 0; d < DUTY__MAX; d++)
 			any = any || (policy_enables(p, d) && duty_may_work(&p->duty[d], STR_C(l->v[i])));
 		if (!any)
-			WARN(k, KEY(k, namespaces), "sinks[].namespaces: no duty works in \"%s\"", l->v[i]);
+			WARN(k, KEY(k, namespaces), SINK_NAMESPACES, l->v[i]);
 	}
 }
 
@@ -421,7 +384,7 @@ static void check_duties(const struct check *k)
 		const int d = duty_parse(STR_C(l->v[i]));
 
 		if (d >= 0 && !policy_enables(&k->c->settings.policy, (enum duty)d))
-			WARN(k, KEY(k, duties), "sinks[].duties: %s is not enabled", l->v[i]);
+			WARN(k, KEY(k, duties), SINK_DUTIES, l->v[i]);
 	}
 }
 
@@ -432,7 +395,8 @@ static void check_one(const struct check *k)
 	check_given(k);
 	check_name(k);
 	if (is_written(k, offsetof(struct sink_settings, type))) {
-		check_address(k);
+		if (k->s->url)
+			(void)sink_check_address((enum sink_type)k->s->type, k->s->url, k->d, KEY(k, url));
 		check_secret(k);
 		check_mentions(k);
 		check_mail(k);
@@ -447,31 +411,39 @@ static void check_one(const struct check *k)
 	check_duties(k);
 }
 
+/* Where a key of tooManyRestart stands. */
+static struct place place_of_original(const struct check *k, const char *path)
+{
+	const struct place *p = &k->positions->row[settings_find(path) - settings_table];
+
+	return (struct place){ k->path, p->line, p->column, path };
+}
+
 /* The one of tooManyRestart, as far as more than its syntax is wrong. */
 static void check_original(const struct check *k)
 {
-	const struct setting *row = settings_find("tooManyRestart.apiurl");
+	enum phrase why;
 	struct url u;
-	const char *why;
 
-	if (k->c->api_url && url_parse(k->c->api_url, &u, &why) == 0)
-		(void)is_of_another(k, &k->positions->row[row - settings_table], row->path, SINK_FEISHU, &u);
+	if (!k->c->api_url || url_parse(k->c->api_url, &u, &why) < 0)
+		return;
+	const enum sink_type of = sink_type_of_host(u.host);
+
+	if (of < SINK_TYPE__MAX && of != SINK_FEISHU)
+		ERROR(k, place_of_original(k, "tooManyRestart.apiurl"), SINK_ITEM, u.host, LABEL(of),
+		      LABEL(SINK_FEISHU), sink_type_desc(of)->name);
 }
 
-/* Somebody has to hear it. */
+/* Somebody has to get the report. */
 static void check_report(const struct check *k)
 {
 	const struct config *c = k->c;
-	const struct setting *row = settings_find("tooManyRestart.enable");
 	bool told = config_has_original_sink(c);
 
 	for (size_t i = 0; i < c->settings.n_sinks; i++)
 		told = told || c->settings.sinks[i].news >> NEWS_REPORT & 1;
 	if (policy_enables(&c->settings.policy, DUTY_RESTARTS) && !told)
-		ERROR(k, &k->positions->row[row - settings_table],
-		      "tooManyRestart is enabled but has no apiurl, and no sink is told the report: write "
-		      "the "
-		      "address of the bot, an item of sinks, or enable: false");
+		ERROR(k, place_of_original(k, "tooManyRestart.enable"), NO_READER);
 }
 
 void config_validate_sinks(const char *path, const struct config *c, const struct positions *positions,

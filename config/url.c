@@ -10,52 +10,52 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 
-static int fail(const char **reterr, const char *text)
+static int fail(enum phrase *ret_why, enum phrase why)
 {
-	*reterr = text;
+	*ret_why = why;
 	return -EINVAL;
 }
 
-static int parse_port(const char *s, size_t n, struct url *u, const char **reterr)
+static int parse_port(const char *s, size_t n, struct url *u, enum phrase *ret_why)
 {
 	uint64_t port;
 
 	if (n == 0)
 		return 0;
 	if (*s != ':' || str_to_u64(s + 1, n - 1, &port) < 0 || port == 0 || port > 65535)
-		return fail(reterr, "the port of the URL is not a number from 1 to 65535");
+		return fail(ret_why, PHRASE_DIAG_URL_PORT);
 	u->port = (unsigned)port;
 	return 0;
 }
 
-static int parse_host(const char *s, size_t n, struct url *u, const char **reterr)
+static int parse_host(const char *s, size_t n, struct url *u, enum phrase *ret_why)
 {
 	const char *end;
 	struct in6_addr a;
 
 	if (memchr(s, '@', n))
-		return fail(reterr, "a URL with a user name or password in it is not supported");
+		return fail(ret_why, PHRASE_DIAG_URL_USER);
 	u->six = n > 0 && *s == '[';
 	end = memchr(s, u->six ? ']' : ':', n);
 	if (u->six && !end)
-		return fail(reterr, "the ] behind the address in the URL is missing");
+		return fail(ret_why, PHRASE_DIAG_URL_BRACKET);
 	if (!end)
 		end = s + n;
 	if (u->six)
 		s++, n--;
 	const size_t len = (size_t)(end - s);
 	if (len == 0 || len >= sizeof(u->host))
-		return fail(reterr, "the URL has no host, or one longer than 253 bytes");
+		return fail(ret_why, PHRASE_DIAG_URL_HOST);
 	memcpy(u->host, s, len);
 	u->host[len] = '\0';
 	u->ip = inet_pton(u->six ? AF_INET6 : AF_INET, u->host, &a) == 1;
 	if (u->six && !u->ip)
-		return fail(reterr, "what stands in [] in the URL is not an IPv6 address");
+		return fail(ret_why, PHRASE_DIAG_URL_IPV6);
 	if (!u->six &&
 	    strspn(u->host, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_") != len)
-		return fail(reterr, "the host of the URL holds characters that no host has");
+		return fail(ret_why, PHRASE_DIAG_URL_CHARACTERS);
 	end += u->six;
-	return parse_port(end, n - (size_t)(end - s), u, reterr);
+	return parse_port(end, n - (size_t)(end - s), u, ret_why);
 }
 
 static const struct scheme {
@@ -86,17 +86,17 @@ static const struct scheme *scheme_of(const char *text, const char *allowed)
 }
 
 /* Behind the user, whose '@' is written %40. */
-static int skip_user(const char **s, size_t n, const char **reterr)
+static int skip_user(const char **s, size_t n, enum phrase *ret_why)
 {
 	const char *at = memchr(*s, '@', n);
 
 	if (at && memchr(*s, ':', (size_t)(at - *s)))
-		return fail(reterr, "a password in the URL is not supported: write it in secret");
+		return fail(ret_why, PHRASE_DIAG_URL_PASSWORD);
 	*s = at ? at + 1 : *s;
 	return 0;
 }
 
-int url_parse_as(const char *text, const char *allowed, struct url *ret, const char **reterr)
+int url_parse_as(const char *text, const char *allowed, struct url *ret, enum phrase *ret_why)
 {
 	const struct scheme *scheme = scheme_of(text, allowed);
 	struct url u = { 0 };
@@ -105,29 +105,27 @@ int url_parse_as(const char *text, const char *allowed, struct url *ret, const c
 
 	for (s = text; *s; s++)
 		if ((unsigned char)*s <= 0x20 || *s == 0x7f)
-			return fail(reterr, "the URL holds a space or a control character");
+			return fail(ret_why, PHRASE_DIAG_URL_SPACE);
 	if (!scheme)
-		return fail(reterr,
-			    strstr(allowed, "socks") ? "the URL does not begin with http:// or socks5h://"
-			    : strstr(allowed, "smtp")
-				    ? "the URL does not begin with https://, http://, smtp:// or smtps://"
-				    : "the URL does not begin with https:// or http://");
+		return fail(ret_why, strstr(allowed, "socks")  ? PHRASE_DIAG_URL_SCHEME_PROXY
+				     : strstr(allowed, "smtp") ? PHRASE_DIAG_URL_SCHEME_SINK
+							       : PHRASE_DIAG_URL_SCHEME);
 	u.https = scheme->tls;
 	u.port = scheme->port;
 	s = text + strlen(scheme->name) + 3;
 	u.path = s + strcspn(s, "/?#");
 	if (scheme->user)
-		r = skip_user(&s, (size_t)(u.path - s), reterr);
+		r = skip_user(&s, (size_t)(u.path - s), ret_why);
 	if (r == 0)
-		r = parse_host(s, (size_t)(u.path - s), &u, reterr);
+		r = parse_host(s, (size_t)(u.path - s), &u, ret_why);
 	if (r == 0)
 		*ret = u;
 	return r;
 }
 
-int url_parse(const char *text, struct url *ret, const char **reterr)
+int url_parse(const char *text, struct url *ret, enum phrase *ret_why)
 {
-	return url_parse_as(text, "https|http", ret, reterr);
+	return url_parse_as(text, "https|http", ret, ret_why);
 }
 
 bool url_is_loopback(const struct url *u)

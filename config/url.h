@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "model/phrases.h"
+
 struct url {
 	bool https;     /* or smtps: TLS from the first byte on */
 	char host[254]; /* without brackets */
@@ -15,12 +17,12 @@ struct url {
 	const char *path; /* into the text; "" or from the first '/' or '?' on */
 };
 
-/* http://host[:port][/...] or https://. No user information, no spaces. 0, or -EINVAL with a text in *reterr
- * that does not repeat the URL (it may be a secret). */
-int url_parse(const char *text, struct url *ret, const char **reterr);
+/* http://host[:port][/...] or https://. No user information, no spaces. 0, or -EINVAL with a row in *ret_why,
+ * which has no argument: the URL may be a secret. */
+int url_parse(const char *text, struct url *ret, enum phrase *ret_why);
 /* The same of the schemes "a|b|c": https, http, smtps, smtp, socks5h. A user may stand in front of the host
  * of a mail server; without a port it is the scheme's own. */
-int url_parse_as(const char *text, const char *allowed, struct url *ret, const char **reterr);
+int url_parse_as(const char *text, const char *allowed, struct url *ret, enum phrase *ret_why);
 /* Of what news is sent to, and of proxies on the way there. */
 #define URL_SINKS   "https|http|smtp|smtps"
 #define URL_PROXIES "http|socks5h"

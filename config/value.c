@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -12,7 +11,6 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "config/cron.h"
-#include "config/hints.h"
 #include "base/duration.h"
 #include "base/unicode.h"
 #include "config/url.h"
@@ -25,27 +23,12 @@ struct value {
 	void *base;
 	struct str text;
 	char shown[64]; /* printable */
-	char *out;      /* the notes, or the error */
-	str_translate_fn *translate;
+	struct diags *d;
+	struct place at;
 };
 
-#define SAID(v, en)       str_translate((v)->translate, en)
-#define FAIL(v, fmt, ...) str_fail((v)->out, SETTING_ERROR_MAX, -EINVAL, SAID(v, fmt), ##__VA_ARGS__)
-
-/* Notes about one value stand behind one another, each once. */
-static void note(struct value *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void note(struct value *v, const char *fmt, ...)
-{
-	_cleanup_free_ char *text = NULL;
-	const size_t n = strlen(v->out);
-	va_list ap;
-
-	va_start(ap, fmt);
-	text = xvasprintf(SAID(v, fmt), ap);
-	va_end(ap);
-	if (!strstr(v->out, text))
-		(void)snprintf(v->out + n, SETTING_ERROR_MAX - n, "%s%s", n ? SAID(v, "; ") : "", text);
-}
+#define FAIL(v, ...) diags_error((v)->d, (v)->at, __VA_ARGS__)
+#define NOTE(v, ...) diags_warn((v)->d, (v)->at, __VA_ARGS__)
 
 static void lower(char *dst, size_t size, const char *s)
 {
@@ -88,10 +71,12 @@ static int find_option(struct value *v, struct str text, bool ignore_case)
 			return n;
 		options[n++] = one;
 	}
-	const char *other = hint_meant(v->shown, options, (size_t)n);
-	const char *near = other ? other : setting_nearest(v->shown, options, (size_t)n);
-	(void)FAIL(v, "\"%s\" is none of %s%s%s%s", v->shown, v->row->unit,
-		   near ? SAID(v, "; did you mean ") : "", near ? near : "", near ? SAID(v, "?") : "");
+	const char *near = setting_nearest(v->shown, options, (size_t)n);
+
+	if (near)
+		FAIL(v, NONE_OF_NEAR, v->shown, v->row->unit, near);
+	else
+		FAIL(v, NONE_OF, v->shown, v->row->unit);
 	return -1;
 }
 
@@ -108,7 +93,7 @@ static int assign_bool(struct value *v)
 				setting_set_number(v->row, v->base, (int64_t)b);
 				return 0;
 			}
-	return FAIL(v, "\"%s\" is neither true nor false", v->shown);
+	return FAIL(v, NO_BOOL, v->shown);
 }
 
 static int assign_count(struct value *v)
@@ -117,76 +102,72 @@ static int assign_count(struct value *v)
 	const int r = str_to_u64(v->text.p, v->text.n, &n);
 
 	if (r == -EINVAL || (v->text.n > 1 && v->text.p[0] == '0'))
-		return FAIL(v, "\"%s\" is not a whole number in decimal digits", v->shown);
+		return FAIL(v, NO_NUMBER, v->shown);
 	if (r < 0 || n > (uint64_t)v->row->max || n < (uint64_t)v->row->min)
-		return FAIL(v, "%s is out of range: write %lld to %lld (%s)", v->shown,
-			    (long long)v->row->min, (long long)v->row->max, SAID(v, v->row->unit));
+		return FAIL(v, COUNT_RANGE, v->shown, (long long)v->row->min, (long long)v->row->max);
 	setting_set_number(v->row, v->base, (int64_t)n);
 	return 0;
 }
 
 static int assign_duration(struct value *v)
 {
-	struct str_error why = { .translate = v->translate };
+	struct duration_error why;
+	char sentence[SENTENCE_MAX];
 	int64_t ns, ms;
 
-	if (duration_parse(v->text.p, v->text.n, &ns, &why) < 0)
-		return FAIL(v, "%s", why.text);
+	if (duration_parse(v->text.p, v->text.n, &ns, &why) < 0) {
+		(void)sentence_of_duration(sentence, &why);
+		return diags_put(v->d, true, v->at, sentence);
+	}
 	ms = ns / 1000000 + (ns > 0 && ns % 1000000 != 0);
 	if (ns < 0 || ms < v->row->min || ms > v->row->max) {
 		char low[DURATION_MAX], high[DURATION_MAX];
 
 		(void)duration_format(v->row->min * 1000000, low);
 		(void)duration_format(v->row->max * 1000000, high);
-		return FAIL(v, "%s is out of range: write %s to %s", v->shown, low, high);
+		return FAIL(v, RANGE, v->shown, low, high);
 	}
 	if (ns % 1000000 != 0)
-		note(v, "%s is rounded up to a millisecond", v->shown);
+		NOTE(v, ROUNDED, v->shown);
 	setting_set_number(v->row, v->base, ms);
 	return 0;
 }
 
 static int check_cron(struct value *v, const char *text)
 {
-	struct str_error why = { .translate = v->translate };
+	struct schedule_error why;
 	struct cron c;
 
 	if (cron_parse(text, &c, &why) < 0)
-		return FAIL(v, "schedule \"%s\", character %zu: %s", v->shown, why.pos + 1, why.text);
+		return FAIL(v, SCHEDULE_AT, v->shown, why.pos + 1, why.why);
 	if (cron_next(&c, NULL, INT64_C(1767225600000)) == 0) /* 2026-01-01: any start will do */
-		return FAIL(v, "schedule \"%s\" never fires: there is no such day", v->shown);
+		return FAIL(v, SCHEDULE_NEVER, v->shown);
 	if (c.five_fields)
-		note(v, "5 fields are read as a crontab (minute hour day month weekday); the original "
-			"program "
-			"took them for second minute hour day month. Write 6 fields, seconds first, "
-			"to be clear");
+		NOTE(v, FIVE_FIELDS);
 	return 0;
 }
 
 static int check_url(struct value *v, const char *text)
 {
+	enum phrase why;
 	struct url u;
-	const char *why;
 
 	if (url_parse_as(text, v->row->unit, &u, &why) < 0)
-		return FAIL(v, "%s; write for example https://open.feishu.cn/open-apis/bot/v2/hook/...",
-			    SAID(v, why));
+		return FAIL(v, URL_EXAMPLE, WORD(why));
 	/* Of a sink it depends on the type: config/sinks_validate.c. */
 	if (strcmp(v->row->unit, URL_SINKS) != 0 && url_scheme_is(text, "http", 4) && !url_is_loopback(&u))
-		note(v, "http sends the address and the report unencrypted; write https");
+		NOTE(v, URL_HTTP);
 	return 0;
 }
 
 static int check_proxy(struct value *v, const char *text)
 {
+	enum phrase why;
 	struct url u;
-	const char *why;
 
 	if (url_parse_as(text, URL_PROXIES, &u, &why) < 0)
-		return FAIL(v, "%s; write for example socks5h://10.0.0.1:1080", SAID(v, why));
-	return strcmp(u.path, *u.path == '/' ? "/" : "") == 0
-		       ? 0
-		       : FAIL(v, "a proxy is SCHEME://HOST:PORT, with nothing behind it");
+		return FAIL(v, PROXY_EXAMPLE, WORD(why));
+	return strcmp(u.path, *u.path == '/' ? "/" : "") == 0 ? 0 : FAIL(v, PROXY_FORM);
 }
 
 static int check_listen(struct value *v, const char *text)
@@ -200,17 +181,16 @@ static int check_listen(struct value *v, const char *text)
 
 	if (!colon || str_to_u64(colon + 1, strlen(colon + 1), &port) < 0 || port > 65535 ||
 	    n >= sizeof(host))
-		return FAIL(v, "\"%s\" is not ADDRESS:PORT; write for example 127.0.0.1:9464 or [::1]:9464",
-			    v->shown);
+		return FAIL(v, LISTEN_FORM, v->shown);
 	(void)snprintf(host, sizeof(host), "%.*s", (int)(six ? n - 2 : n), six ? text + 1 : text);
 	if (n > 0 && strcmp(host, "localhost") != 0 && inet_pton(six ? AF_INET6 : AF_INET, host, &a) != 1)
-		return FAIL(v, "\"%s\": write an IP address, 0.0.0.0 or [::] for all, not a name", v->shown);
+		return FAIL(v, LISTEN_IP, v->shown);
 	return 0;
 }
 
 static int check_zone(struct value *v, const char *text)
 {
-	return zone_is_name(text) ? 0 : FAIL(v, "\"%s\" is %s", v->shown, SAID(v, zone_error(-EINVAL)));
+	return zone_is_name(text) ? 0 : FAIL(v, VALUE_IS, v->shown, WORD(PHRASE_DIAG_ZONE_NO_NAME));
 }
 
 static int check_name(struct value *v, const char *text)
@@ -218,7 +198,7 @@ static int check_name(struct value *v, const char *text)
 	const char *const chars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
 
 	if (strspn(text, chars) != strlen(text) || text[0] == '.' || text[0] == '-')
-		return FAIL(v, "\"%s\" is not a name: use letters, digits, '.', '_' and '-'", v->shown);
+		return FAIL(v, NO_NAME, v->shown);
 	return 0;
 }
 
@@ -246,28 +226,17 @@ static int assign_text(struct value *v)
 	char **member = setting_member(v->row, v->base);
 
 	if (!is_clean(v->text))
-		return FAIL(v, "the text holds control characters or is not UTF-8");
+		return FAIL(v, TEXT_UNCLEAN);
 	if (v->text.n < (size_t)v->row->min)
-		return FAIL(v, "the text is empty");
+		return FAIL(v, TEXT_EMPTY);
 	if (v->text.n > (size_t)v->row->max)
-		return FAIL(v, "the text has %zu bytes, at most %lld are allowed", v->text.n,
-			    (long long)v->row->max);
+		return FAIL(v, TEXT_LONG, v->text.n, (long long)v->row->max);
 	if (v->text.n > 0 && check[v->row->kind] && check[v->row->kind](v, text) < 0)
 		return -EINVAL;
 	setting_clear(v->row, v->base);
 	/* An empty listen address means "off", unlike an absent one; other empty texts are absent. */
 	*member = v->text.n > 0 || v->row->kind == SET_LISTEN ? TAKE_PTR(text) : NULL;
 	return 0;
-}
-
-/* Characters that look like '!', '*' and others of ASCII, as an input method for Chinese writes them: UTF-8
- * of U+FF01 to U+FF5E. */
-static bool has_full_width(struct str s)
-{
-	for (size_t i = 0; i + 2 < s.n; i++)
-		if (s.p[i] == '\xef' && (s.p[i + 1] == '\xbc' || s.p[i + 1] == '\xbd'))
-			return true;
-	return false;
 }
 
 /* The pattern that a regular expression of the simplest kind means: "^team-.*$" is team-*. Owned by the
@@ -296,21 +265,18 @@ static int refuse_name_char(struct value *v, struct str s)
 {
 	_cleanup_free_ char *pattern = pattern_of_regex(s);
 
-	if (has_full_width(s))
-		return FAIL(v, "\"%s\": a full-width character: write '!', '*' and ',' in ASCII", v->shown);
 	if (strlen(pattern) < s.n)
-		return FAIL(v, "\"%s\" is a regular expression, patterns know only '*': write %s", v->shown,
-			    pattern);
+		return FAIL(v, NS_REGEX, v->shown, pattern);
 	if (memchr(s.p, '?', s.n))
-		return FAIL(v, "\"%s\": patterns know only '*', which stands for any characters", v->shown);
-	return FAIL(v, "\"%s\" cannot be a namespace: lower case letters, digits and '-' only", v->shown);
+		return FAIL(v, NS_QUESTION, v->shown);
+	return FAIL(v, NS_CHARACTERS, v->shown);
 }
 
 /* A name, or a pattern. */
 static int check_namespace_text(struct value *v, struct str s)
 {
 	if (s.n > 63)
-		return FAIL(v, "\"%s\" is longer than a namespace can be (63)", v->shown);
+		return FAIL(v, NS_LONG, v->shown);
 	for (size_t i = 0; i < s.n; i++)
 		if ((!is_name_char(s.p[i]) && s.p[i] != '*') || (s.p[i] == '-' && (i == 0 || i == s.n - 1)))
 			return refuse_name_char(v, s);
@@ -338,19 +304,14 @@ static int check_namespace_label(struct value *v, const struct namespace_item *i
 	const struct str key = i->text, value = i->value;
 
 	if (key.n == 0 || key.p + key.n == value.p)
-		return FAIL(v, "\"%s\": write label:KEY=VALUE; label:KEY=* is for any value", v->shown);
+		return FAIL(v, LABEL_FORM, v->shown);
 	for (size_t k = 0; k < key.n; k++)
 		if (!is_label_char(key.p[k], "-_./"))
-			return FAIL(v, "\"%s\" is no label: letters, digits, '-', '_', '.' and '/' only",
-				    v->shown);
+			return FAIL(v, LABEL_KEY, v->shown);
 	for (size_t k = 0; k < value.n; k++)
 		if (!is_label_char(value.p[k], "-_.*"))
-			return FAIL(v,
-				    "\"%s\" is no label: letters, digits, '-', '_', '.' and '*' only; write "
-				    "one item "
-				    "for each value",
-				    v->shown);
-	return value.n > 63 ? FAIL(v, "\"%s\": a label's value has at most 63 characters", v->shown) : 0;
+			return FAIL(v, LABEL_PATTERN, v->shown);
+	return value.n > 63 ? FAIL(v, LABEL_LONG, v->shown) : 0;
 }
 
 /* model/namespaces.h */
@@ -359,20 +320,19 @@ static int check_namespace(struct value *v, struct str *item)
 	const struct namespace_item i = namespaces_item(*item);
 
 	if (i.kind == NAMESPACE_LABEL && (v->row->flags & SETTING_NO_LABEL))
-		return FAIL(v, "\"%s\": labels are not known here: write names or patterns", v->shown);
+		return FAIL(v, NS_NO_LABELS, v->shown);
 	if (i.kind == NAMESPACE_LABEL)
 		return check_namespace_label(v, &i);
 	if (memchr(i.text.p, '=', i.text.n) || str_is(i.text, "label:"))
-		return FAIL(v, "\"%s\": namespaces by label are written label:KEY=VALUE, as in label:team=a",
-			    v->shown);
+		return FAIL(v, NS_BY_LABEL, v->shown);
 	if (i.except && i.text.n == 0)
-		return FAIL(v, "\"%s\": write the namespace behind the '!', without a space", v->shown);
+		return FAIL(v, NS_BANG, v->shown);
 	if (i.except && is_all(i.text))
-		return FAIL(v, "\"%s\" excepts every namespace: nothing would be left", v->shown);
+		return FAIL(v, NS_NOT_ALL, v->shown);
 	if (is_all(i.text) && i.text.n > 1)
-		return FAIL(v, "\"%s\": write \"*\"", v->shown);
+		return FAIL(v, NS_STAR, v->shown);
 	if (is_all(i.text) && (v->row->flags & SETTING_NO_STAR))
-		return FAIL(v, "\"*\" is not possible here: name the namespaces");
+		return FAIL(v, NS_NO_STAR);
 	return check_namespace_text(v, i.text);
 }
 
@@ -384,22 +344,20 @@ static int check_label(struct value *v, struct str *item)
 	const size_t key = eq ? (size_t)(eq - s.p) : 0;
 
 	if (key == 0)
-		return FAIL(v, "\"%s\" is no label: write key=value", v->shown);
+		return FAIL(v, LABEL_NO_KEY, v->shown);
 	for (size_t i = 0; i < s.n; i++)
 		if (i != key && !is_label_char(s.p[i], i < key ? "-_./" : "-_."))
-			return FAIL(v, "\"%s\" is no label: letters, digits, '-', '_' and '.' only",
-				    v->shown);
-	return s.n - key - 1 > 63 ? FAIL(v, "\"%s\": a label's value has at most 63 characters", v->shown)
-				  : 0;
+			return FAIL(v, LABEL_VALUE, v->shown);
+	return s.n - key - 1 > 63 ? FAIL(v, LABEL_LONG, v->shown) : 0;
 }
 
 static int check_window(struct value *v, struct str *s)
 {
 	_cleanup_free_ char *spec = xstrndup(s->p, s->n);
-	struct str_error why = { .translate = v->translate };
+	struct schedule_error why;
 	struct window w;
 
-	return window_parse(spec, &w, &why) < 0 ? FAIL(v, "\"%s\": %s", v->shown, why.text) : 0;
+	return window_parse(spec, &w, &why) < 0 ? FAIL(v, VALUE_IS, v->shown, why.why) : 0;
 }
 
 /* A kubelet may give any reason; one that is a default but for a letter or two, or for its case, was hardly
@@ -416,7 +374,7 @@ static void note_near_default(struct value *v, struct str s)
 			near = one;
 	}
 	if (near)
-		note(v, "\"%s\" is taken as it stands; did you mean %s?", word, near);
+		NOTE(v, REASON_NEAR, word, near);
 }
 
 /* Reasons are words in CamelCase, but for OutOf and the name of an extended resource. */
@@ -432,19 +390,13 @@ static int check_reason(struct value *v, struct str *s)
 	if (s->n > 5 && memcmp(s->p, "Init:", 5) == 0) {
 		s->p += 5;
 		s->n -= 5;
-		note(v,
-		     "\"%s\": init containers are judged by the same reasons; "
-		     "\"Init:\" is left out",
-		     v->shown);
+		NOTE(v, INIT, v->shown);
 	}
 	if (v->row->unit[0] != '\0')
 		return find_option(v, *s, false) < 0 ? -EINVAL : 0;
 	for (size_t i = 0; i < s->n; i++)
 		if (!is_reason_char(s->p[i], v->row->flags & SETTING_ANY))
-			return FAIL(v,
-				    "\"%s\" cannot be a reason: letters, digits and \"-._/\", as in "
-				    "CrashLoopBackOff",
-				    v->shown);
+			return FAIL(v, NO_REASON, v->shown);
 	note_near_default(v, *s);
 	return 0;
 }
@@ -464,24 +416,21 @@ static int add_item(struct value *v, struct str_list *list)
 
 	(void)str_copy_printable(v->shown, sizeof(v->shown), s.p, s.n);
 	if (s.n == 0) {
-		note(v, "an empty item is left out");
+		NOTE(v, EMPTY_ITEM);
 		return 0;
 	}
 	if (s.n != v->text.n)
-		note(v,
-		     "spaces around \"%s\" are left out (the original program kept them, so that the item "
-		     "matched nothing)",
-		     v->shown);
+		NOTE(v, SPACES, v->shown);
 	if (!is_clean(s) || s.n > 253)
-		return FAIL(v, "an item is longer than 253 bytes or holds control characters");
+		return FAIL(v, ITEM_UNCLEAN);
 	if (check[v->row->kind](v, &s) < 0)
 		return -EINVAL;
 	if (str_list_has(list, s)) {
-		note(v, "\"%s\" is there twice", v->shown);
+		NOTE(v, TWICE, v->shown);
 		return 0;
 	}
 	if (list->n >= (size_t)v->row->max)
-		return FAIL(v, "more than %lld items", (long long)v->row->max);
+		return FAIL(v, ITEMS, (long long)v->row->max);
 	str_list_add(list, s.p, s.n);
 	return 0;
 }
@@ -501,7 +450,7 @@ static int assign_list(struct value *v)
 		at = end + 1;
 	}
 	if (r == 0 && list.n < (size_t)v->row->min)
-		r = FAIL(v, "the list is empty");
+		r = FAIL(v, LIST_EMPTY);
 	if (r < 0) {
 		str_list_done(&list);
 		return r;
@@ -554,35 +503,32 @@ static int assign_options(struct value *v)
 }
 
 static struct value value_of(const struct setting *row, void *base, const char *text, size_t n,
-			     str_translate_fn *translate, char *out)
+			     struct diags *d, struct place at)
 {
-	struct value v = {
-		.row = row, .base = base, .text = { text, n }, .out = out, .translate = translate
-	};
+	struct value v = { .row = row, .base = base, .text = { text, n }, .d = d, .at = at };
 
-	out[0] = '\0';
 	(void)str_copy_printable(v.shown, sizeof(v.shown), text, n);
 	return v;
 }
 
-int setting_assign(const struct setting *row, void *base, const char *text, size_t n,
-		   str_translate_fn *translate, char ret_text[static SETTING_ERROR_MAX])
+int setting_assign(const struct setting *row, void *base, const char *text, size_t n, struct diags *d,
+		   struct place at)
 {
 	static int (*const assign[])(struct value *) = {
 		[SET_BOOL] = assign_bool,   [SET_COUNT] = assign_count,     [SET_DURATION] = assign_duration,
 		[SET_ENUM] = assign_option, [SET_OPTIONS] = assign_options,
 	};
-	struct value v = value_of(row, base, text, n, translate, ret_text);
+	struct value v = value_of(row, base, text, n, d, at);
 
 	if (setting_is_text(row->kind))
 		return assign_text(&v);
 	return setting_is_list(row->kind) ? assign_list(&v) : assign[row->kind](&v);
 }
 
-int setting_add_item(const struct setting *row, void *base, const char *text, size_t n,
-		     str_translate_fn *translate, char ret_text[static SETTING_ERROR_MAX])
+int setting_add_item(const struct setting *row, void *base, const char *text, size_t n, struct diags *d,
+		     struct place at)
 {
-	struct value v = value_of(row, base, text, n, translate, ret_text);
+	struct value v = value_of(row, base, text, n, d, at);
 
 	return row->kind == SET_OPTIONS ? add_option(&v) : add_item(&v, setting_member(row, base));
 }

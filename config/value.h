@@ -3,20 +3,20 @@
 #ifndef CONFIG_VALUE_H
 #define CONFIG_VALUE_H
 
+#include "config/diag.h"
 #include "config/table.h"
 
 /* The text among `options` (n of them) that is nearest to `word` without regard to case, or NULL when none is
  * near. */
 const char *setting_nearest(const char *word, const char *const *options, size_t n);
 
-#define SETTING_ERROR_MAX 320
 /* Assign a value written as text: syntax and range of the row's kind; lists are separated by commas. The old
- * value is released. 0 with a warning or "" in ret_text, or -EINVAL with a message and remedy in it (base
- * untouched); translate: the language of the reader, NULL = English. */
-int setting_assign(const struct setting *row, void *base, const char *text, size_t n,
-		   str_translate_fn *translate, char ret_text[static SETTING_ERROR_MAX]);
+ * value is released. 0, or -EINVAL with base untouched. Errors and warnings go to d, with `at` as their
+ * place; d may be NULL. */
+int setting_assign(const struct setting *row, void *base, const char *text, size_t n, struct diags *d,
+		   struct place at);
 /* Add one item to a list row, checked. As setting_assign. */
-int setting_add_item(const struct setting *row, void *base, const char *text, size_t n,
-		     str_translate_fn *translate, char ret_text[static SETTING_ERROR_MAX]);
+int setting_add_item(const struct setting *row, void *base, const char *text, size_t n, struct diags *d,
+		     struct place at);
 
 #endif

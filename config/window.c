@@ -27,31 +27,32 @@ static const char *find_for(const char *spec)
 	return found;
 }
 
-int window_parse(const char *spec, struct window *ret, struct str_error *reterr)
+int window_parse(const char *spec, struct window *ret, struct schedule_error *reterr)
 {
+	struct schedule_error unread, *e = reterr ? reterr : &unread;
 	const char *mid = find_for(spec), *length;
-	struct str_error why = { .translate = reterr ? reterr->translate : NULL };
+	struct duration_error why;
 	_cleanup_free_ char *cron = NULL;
 	int64_t ns;
 
+	e->pos = strlen(spec) > TEXT_MAX ? TEXT_MAX : strlen(spec);
 	if (strlen(spec) > TEXT_MAX)
-		return str_fail_at(reterr, TEXT_MAX, "the window is longer than %u bytes", TEXT_MAX);
+		return sentence_make(e->why, WINDOW_LONG, TEXT_MAX);
 	if (!mid)
-		return str_fail_at(reterr, strlen(spec),
-				   "how long it stays open is missing; write for example 0 9 * * 1-5 for 8h");
+		return sentence_make(e->why, WINDOW_FOR);
 	for (length = mid + strlen(FOR); *length == ' ';)
 		length++;
+	e->pos = (size_t)(length - spec);
 	if (duration_parse(length, strlen(length), &ns, &why) < 0)
-		return str_fail_at(reterr, (size_t)(length - spec), "%s", why.text);
+		return sentence_of_duration(e->why, &why);
 	if (ns < INT64_C(60000000000) || ns / 1000000 > FOR_MAX)
-		return str_fail_at(reterr, (size_t)(length - spec),
-				   "a window is open for at least 1m and at most 744h");
+		return sentence_make(e->why, WINDOW_RANGE);
 	cron = xstrndup(spec, (size_t)(mid - spec));
-	if (cron_parse(cron, &ret->cron, reterr) < 0)
+	if (cron_parse(cron, &ret->cron, e) < 0)
 		return -EINVAL;
+	e->pos = 0;
 	if (ret->cron.every_s)
-		return str_fail_at(reterr, 0,
-				   "@every has no fixed beginning; write a schedule such as 0 9 * * 1-5");
+		return sentence_make(e->why, WINDOW_EVERY);
 	ret->for_ms = ns / 1000000;
 	return 0;
 }

@@ -14,7 +14,7 @@ struct window {
 };
 
 /* 0, or -EINVAL. "@every" is refused: it has no fixed beginning. reterr may be NULL. */
-int window_parse(const char *spec, struct window *ret, struct str_error *reterr);
+int window_parse(const char *spec, struct window *ret, struct schedule_error *reterr);
 
 /* The windows that a process meets, each parsed once, and an answer is kept for as long as it holds. */
 struct windows;

@@ -107,16 +107,21 @@ bool yaml_is_null(const yaml_node_t *node)
 	return false;
 }
 
-const char *yaml_kind_name(const yaml_node_t *node)
+enum phrase yaml_kind(const yaml_node_t *node)
 {
-	return yaml_is_null(node)                 ? "nothing"
-	       : node->type == YAML_SCALAR_NODE   ? "a text"
-	       : node->type == YAML_SEQUENCE_NODE ? "a list"
-						  : "a mapping";
+	return yaml_is_null(node)                 ? PHRASE_DIAG_NOTHING
+	       : node->type == YAML_SCALAR_NODE   ? PHRASE_DIAG_TEXT
+	       : node->type == YAML_SEQUENCE_NODE ? PHRASE_DIAG_LIST
+						  : PHRASE_DIAG_MAPPING;
 }
 
-#define FAIL(l, at, ...)   diags_error((l)->d, (l)->path, (at)->line + 1, (at)->column + 1, __VA_ARGS__)
-#define FAIL_AT(l, n, ...) diags_error((l)->d, YAML_AT((l)->path, n), __VA_ARGS__)
+static struct place mark_place(const struct load *l, const yaml_mark_t *at)
+{
+	return (struct place){ l->path, at->line + 1, at->column + 1, NULL };
+}
+
+#define FAIL(l, at, ...)   diags_error((l)->d, mark_place(l, at), __VA_ARGS__)
+#define FAIL_AT(l, n, ...) diags_error((l)->d, yaml_place((l)->path, n, NULL), __VA_ARGS__)
 
 /* -- the walk -- */
 
@@ -139,14 +144,13 @@ static bool has_key(const struct load *l, const yaml_node_t *map, int key)
 static int merge_one(const struct load *l, yaml_node_t *map, const yaml_node_t *from)
 {
 	if (from->type != YAML_MAPPING_NODE)
-		return FAIL_AT(l, from, "%s is %s, %s was expected", "<<",
-			       diags_said(l->d, yaml_kind_name(from)), diags_said(l->d, "a mapping"));
+		return FAIL_AT(l, from, WRONG_KIND, "<<", WORD(yaml_kind(from)), WORD(PHRASE_DIAG_MAPPING));
 	for (const yaml_node_pair_t *p = from->data.mapping.pairs.start; p < from->data.mapping.pairs.top;
 	     p++)
 		if (!has_key(l, map, p->key) &&
 		    !yaml_document_append_mapping_pair(
 			    &l->y->document, (int)(map - l->y->document.nodes.start) + 1, p->key, p->value))
-			return FAIL_AT(l, map, "out of memory");
+			return FAIL_AT(l, map, MEMORY);
 	return 0;
 }
 
@@ -183,12 +187,11 @@ static int check_keys(struct load *l, const yaml_node_t *map)
 		const yaml_node_t *key = node_at(l->y, p->key);
 
 		if (p - first >= KEYS_MAX)
-			return FAIL_AT(l, key, "more than 1000 keys in one mapping");
+			return FAIL_AT(l, key, KEYS);
 		for (const yaml_node_pair_t *q = first; q < p; q++)
 			if (same_key(l, q->key, p->key)) {
-				(void)FAIL_AT(l, key,
-					      "duplicate key \"%s\": it is already in line %zu; keep one",
-					      yaml_text(key), node_at(l->y, q->key)->start_mark.line + 1);
+				(void)FAIL_AT(l, key, DUPLICATE, yaml_text(key),
+					      node_at(l->y, q->key)->start_mark.line + 1);
 				break;
 			}
 	}
@@ -201,13 +204,13 @@ static int check_node(struct load *l, yaml_node_t *node, size_t depth)
 	int r = 0;
 
 	if (++l->values > l->limits->values)
-		return FAIL_AT(l, node, "more than %zu values: is this the right file?", l->limits->values);
+		return FAIL_AT(l, node, VALUES, l->limits->values);
 	if (node->type != YAML_SCALAR_NODE && depth == YAML_DEPTH_MAX)
-		return FAIL_AT(l, node, "nested deeper than 32 levels");
+		return FAIL_AT(l, node, DEPTH);
 	for (size_t i = 0; r == 0 && yaml_next(l->y, node, &i, &item);) {
 		l->values += item.key != NULL;
 		if (item.key && item.key->type != YAML_SCALAR_NODE)
-			return FAIL_AT(l, item.key, "a key must be a plain word");
+			return FAIL_AT(l, item.key, KEY_NO_WORD);
 		r = check_node(l, l->y->document.nodes.start + (item.value - l->y->document.nodes.start),
 			       depth + 1);
 	}
@@ -218,15 +221,11 @@ static int check_node(struct load *l, yaml_node_t *node, size_t depth)
 
 /* -- the events -- */
 
-#define NEEDS_QUOTES "; a text that begins with '!' needs its quotes"
-#define STAR_QUOTES  "; a text that begins with '*' needs its quotes"
-
 /* A tag is an error after which reading goes on: the rest is worth checking. */
 static void check_tag(const struct load *l, const yaml_event_t *e, const yaml_char_t *tag)
 {
 	if (tag)
-		(void)FAIL(l, &e->start_mark, "tags (!) are not supported: leave the tag out%s",
-			   diags_said(l->d, NEEDS_QUOTES));
+		(void)FAIL(l, &e->start_mark, TAGS);
 }
 
 static int count_node(struct load *l, const yaml_event_t *e, bool opens, const yaml_char_t *anchor,
@@ -235,12 +234,11 @@ static int count_node(struct load *l, const yaml_event_t *e, bool opens, const y
 	check_tag(l, e, tag);
 	l->anchors += anchor != NULL;
 	if (++l->values > l->limits->values)
-		return FAIL(l, &e->start_mark, "more than %zu values: is this the right file?",
-			    l->limits->values);
+		return FAIL(l, &e->start_mark, VALUES, l->limits->values);
 	if (l->anchors > ANCHORS_MAX)
-		return FAIL(l, &e->start_mark, "more than 1000 anchors: is this the right file?");
+		return FAIL(l, &e->start_mark, ANCHORS);
 	if (opens && ++l->depth > YAML_DEPTH_MAX)
-		return FAIL(l, &e->start_mark, "nested deeper than 32 levels");
+		return FAIL(l, &e->start_mark, DEPTH);
 	return 0;
 }
 
@@ -249,7 +247,7 @@ static int on_event(struct load *l, const yaml_event_t *e)
 	switch (e->type) {
 	case YAML_SCALAR_EVENT:
 		if (memchr(e->data.scalar.value, 0, e->data.scalar.length))
-			return FAIL(l, &e->start_mark, "a NUL character in a text: leave it out");
+			return FAIL(l, &e->start_mark, NUL_IN_TEXT);
 		return count_node(l, e, false, e->data.scalar.anchor, e->data.scalar.tag);
 	case YAML_ALIAS_EVENT:
 		return count_node(l, e, false, NULL, NULL);
@@ -263,7 +261,7 @@ static int on_event(struct load *l, const yaml_event_t *e)
 		return 0;
 	case YAML_DOCUMENT_START_EVENT:
 		if (++l->documents > 1)
-			return FAIL(l, &e->start_mark, "a second document (---) in the file: keep one");
+			return FAIL(l, &e->start_mark, DOCUMENTS);
 		return 0;
 	default:
 		return 0;
@@ -286,21 +284,20 @@ static int report_syntax(const struct load *l, const yaml_parser_t *p)
 {
 	const yaml_mark_t *at = &p->problem_mark;
 	const char *context = p->context ? p->context : "", *problem = p->problem ? p->problem : "";
-	const char *remedy = strstr(context, "scanning a tag") ? NEEDS_QUOTES
-			     : strstr(context, "an alias") || strstr(problem, "an alias") ||
-					     strstr(problem, "undefined alias")
-				     ? STAR_QUOTES
-			     : is_tab(l, at) ? "; a tab cannot indent, use spaces"
-					     : "";
+	const enum phrase remedy = strstr(context, "scanning a tag") ? PHRASE_DIAG_NEEDS_QUOTES
+				   : strstr(context, "an alias") || strstr(problem, "undefined alias")
+					   ? PHRASE_DIAG_STAR_QUOTES
+				   : is_tab(l, at) ? PHRASE_DIAG_TAB
+						   : PHRASE__MAX;
 
-	return FAIL(l, at, "not valid YAML: %s%s%s%s", problem, *context ? ", " : "", context,
-		    diags_said(l->d, remedy));
+	return FAIL(l, at, SYNTAX, problem, *context ? ", " : "", context,
+		    remedy < PHRASE__MAX ? WORD(remedy) : "");
 }
 
 static bool open_parser(const struct load *l, yaml_parser_t *p)
 {
 	if (!yaml_parser_initialize(p)) {
-		(void)diags_error(l->d, l->path, 0, 0, "out of memory");
+		(void)diags_error(l->d, place_of_file(l->path), MEMORY);
 		return false;
 	}
 	yaml_parser_set_input_string(p, (const unsigned char *)l->text.p, l->text.n);
@@ -353,16 +350,15 @@ static int check_bytes(const struct load *l)
 	for (size_t i = 0; i < l->text.n;) {
 		const unsigned char c = (unsigned char)l->text.p[i];
 		const size_t len = unicode_len(l->text.p + i, l->text.n - i);
-		const char *found = len == 0 ? "bytes that are not UTF-8"
-				    : c == 0 ? "a NUL byte"
-				    : (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f
-					    ? "a control character"
-					    : NULL;
+		const enum phrase found = len == 0 ? PHRASE_DIAG_NOT_UTF8
+					  : c == 0 ? PHRASE_DIAG_NUL
+					  : (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f
+						  ? PHRASE_DIAG_CONTROL
+						  : PHRASE__MAX;
 
-		if (found)
-			return diags_error(l->d, l->path, line, column,
-					   "%s (0x%02x): the file must be plain UTF-8 text",
-					   diags_said(l->d, found), c);
+		if (found < PHRASE__MAX)
+			return diags_error(l->d, ((struct place){ l->path, line, column, NULL }), NOT_PLAIN,
+					   WORD(found), c);
 		column = c == '\n' ? 1 : column + 1;
 		line += c == '\n';
 		i += len;
@@ -378,8 +374,7 @@ int yaml_parse(const char *path, const char *text, size_t n, enum yaml_use use, 
 
 	*ret = (struct yaml){ 0 };
 	if (n > limits_of[use].bytes)
-		return diags_error(d, path, 0, 0, "is larger than %zu KiB: is this the right file?",
-				   limits_of[use].bytes / 1024);
+		return diags_error(d, place_of_file(path), FILE_LARGE, limits_of[use].bytes / 1024);
 	if (check_bytes(&l) == 0 && check_events(&l) == 0 && load_document(&l) == 0)
 		return 0;
 	yaml_done(ret);
@@ -388,11 +383,11 @@ int yaml_parse(const char *path, const char *text, size_t n, enum yaml_use use, 
 
 int yaml_read_text(const char *path, enum yaml_use use, char **ret, size_t *ret_n, struct diags *d)
 {
-	char why[FILE_ERROR_MAX];
-	const int r = file_read(path, limits_of[use].bytes, ret, ret_n, d->translate, why);
+	char why[SENTENCE_MAX];
+	const int r = file_read(path, limits_of[use].bytes, ret, ret_n, why);
 
 	if (r < 0)
-		diags_error(d, path, 0, 0, "%s", why);
+		(void)diags_put(d, true, place_of_file(path), why);
 	return r;
 }
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <yaml.h>
 
-struct diags;
+#include "config/diag.h"
 
 #define YAML_DEPTH_MAX 32u
 
@@ -65,10 +65,13 @@ static inline const char *yaml_text(const yaml_node_t *node)
 bool yaml_is_plain(const yaml_node_t *node);
 /* Is it a plain scalar that YAML reads as nothing: empty, ~ or null? */
 bool yaml_is_null(const yaml_node_t *node);
-/* "a text", "a list", "a mapping", "nothing" */
-const char *yaml_kind_name(const yaml_node_t *node);
+/* The row of "a text", "a list", "a mapping" or "nothing". */
+enum phrase yaml_kind(const yaml_node_t *node);
 
-/* File, line and column for diags_error() and diags_warn(). */
-#define YAML_AT(path, node) (path), (node)->start_mark.line + 1, (node)->start_mark.column + 1
+/* Where it stands, for diags_error() and diags_warn(); key: in front of the sentence, NULL = none. */
+static inline struct place yaml_place(const char *path, const yaml_node_t *node, const char *key)
+{
+	return (struct place){ path, node->start_mark.line + 1, node->start_mark.column + 1, key };
+}
 
 #endif

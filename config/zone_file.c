@@ -95,18 +95,18 @@ int zone_load(const char *name, void **ret, size_t *ret_size)
 	return r;
 }
 
-const char *zone_error(int err)
+const char *zone_error(char why[static SENTENCE_MAX], int err)
 {
-	switch (err) {
-	case -EINVAL:
-		return "not a time zone name; write for example Asia/Shanghai, or UTC";
-	case -ENOENT:
-		return "no such time zone; write for example Asia/Shanghai, or UTC";
-	case -ENOPKG:
-		return "this machine has no time zone database (package tzdata): install it or write UTC";
-	case -EBADMSG:
-		return "its file is not a time zone file";
-	default:
-		return strerrordesc_np(-err);
-	}
+	if (err == -EINVAL)
+		sentence_make(why, ZONE_NO_NAME);
+	else if (err == -ENOENT)
+		sentence_make(why, ZONE_NONE);
+	else if (err == -ENOPKG)
+		sentence_make(why, ZONE_NO_DATABASE);
+	else if (err == -EBADMSG)
+		sentence_make(why, ZONE_FILE);
+	else
+		(void)str_copy_printable(why, SENTENCE_MAX, strerrordesc_np(-err),
+					 strlen(strerrordesc_np(-err)));
+	return why;
 }

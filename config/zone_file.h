@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "config/diag.h"
 #include "config/zone.h"
 
 /* Can a file of the database have this name ("UTC" and "Local" can)? */
@@ -15,7 +16,7 @@ bool zone_is_name(const char *s);
  * NULL: -EINVAL (no such name is possible), -ENOENT (no such zone), -ENOPKG (no zone database on this
  * machine), -EBADMSG (not a zone file). */
 int zone_load(const char *name, void **ret, size_t *ret_size);
-/* The text about an error of zone_load. */
-const char *zone_error(int err);
+/* Make the sentence about an error of zone_load() or zone_parse() in why, and return it. */
+const char *zone_error(char why[static SENTENCE_MAX], int err);
 
 #endif

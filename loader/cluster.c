@@ -31,46 +31,47 @@
 #define EXEC_TIMEOUT_MS 20000u
 #define EXEC_SPARE_MS   1000u /* is left to say that the plugin was given up */
 
-static bool read_pem(struct loader *l, const char *path, const char *what, char **ret)
+static bool read_pem(struct loader *l, const char *path, const char *key, char **ret)
 {
-	char why[FILE_ERROR_MAX];
+	const struct place at = { .file = path, .key = key };
+	char why[SENTENCE_MAX];
 	size_t n;
 
 	if (!path)
 		return true;
 	free(*ret);
 	*ret = NULL;
-	const int r = file_read(path, PEM_MAX_BYTES, ret, &n, NULL, why);
+	const int r = file_read(path, PEM_MAX_BYTES, ret, &n, why);
 
 	if (r < 0)
-		return loader_error(l, r, path, "%s: %s", what, why);
+		return (void)diags_put(&l->diags, true, at, why), loader_failed(l, r);
 	if (!file_is_pem(*ret, n))
-		return loader_error(l, -EINVAL, path, "%s: the file is not PEM (-----BEGIN ...)", what);
+		return loader_error(l, -EINVAL, at, NO_PEM);
 	return true;
 }
 
 /* The file wins while it can be read; a token beside it is the fallback. */
 static bool read_token(struct loader *l, struct kube_target *t)
 {
-	char why[FILE_ERROR_MAX];
+	const struct place at = { .file = t->token_file, .key = "token" };
+	char why[SENTENCE_MAX];
 	_cleanup_free_ char *text = NULL;
 	size_t n = 0;
-	const int r = file_read(t->token_file, TOKEN_MAX_BYTES, &text, &n, NULL, why);
+	const int r = file_read(t->token_file, TOKEN_MAX_BYTES, &text, &n, why);
 
 	loader_refresh_within(l, TOKEN_FILE_MS);
 	if (r < 0 && t->c.token) {
-		diags_warn(&l->diags, t->token_file, 0, 0, "token: %s; the token beside it is used", why);
+		diags_warn(&l->diags, at, TOKEN_BESIDE, why);
 		return true;
 	}
 	if (r < 0)
-		return loader_error(l, r, t->token_file, "token: %s", why);
+		return (void)diags_put(&l->diags, true, at, why), loader_failed(l, r);
 	const struct str trimmed = str_trim((struct str){ text, n }, BLANKS);
 	_cleanup_(kube_secret_clear) char *token = xstrndup(trimmed.p, trimmed.n);
 
 	explicit_bzero(text, n);
 	if (token[0] == '\0' || strlen(token) != trimmed.n || strpbrk(token, BLANKS))
-		return loader_error(l, -EINVAL, t->token_file,
-				    "token: the file is empty or holds more than a token");
+		return loader_error(l, -EINVAL, at, TOKEN_EMPTY);
 	kube_secret_clear(&t->c.token);
 	t->c.token = TAKE_PTR(token);
 	return true;
@@ -85,12 +86,12 @@ static int plugin_timeout_ms(const struct loader *l)
 
 static bool run_plugin(struct loader *l, struct kube_target *t)
 {
-	char why[LOADER_ERROR_MAX];
+	char why[SENTENCE_MAX];
 	int64_t expiry;
 	const int r = loader_exec(t, plugin_timeout_ms(l), &expiry, why);
 
 	if (r < 0)
-		return loader_error(l, r == -ENOENT ? r : -EAGAIN, t->source, "the plugin \"%.200s\" %s",
+		return loader_error(l, r == -ENOENT ? r : -EAGAIN, place_of_file(t->source), PLUGIN,
 				    t->exec.command, why);
 	if (expiry > 0) {
 		const int64_t left = expiry - clock_wall_ms() - EXEC_EARLY_MS;
@@ -106,19 +107,20 @@ static bool resolve_proxy(struct loader *l, struct kube_target *t)
 	static const char socks[] = "socks5://";
 	const bool is_socks = strncmp(t->c.proxy, socks, strlen(socks)) == 0;
 	_cleanup_free_ char *address = NULL, *as_http = NULL;
-	char why[LOADER_ERROR_MAX];
-	const char *text;
+	const struct place at = { .file = t->source, .key = "proxy-url" };
+	char why[SENTENCE_MAX];
+	enum phrase wrong;
 	struct url u;
 
 	as_http = is_socks ? xasprintf("http://%s", t->c.proxy + strlen(socks)) : xstrdup(t->c.proxy);
-	if (url_parse(as_http, &u, &text) < 0)
-		return loader_error(l, -EINVAL, t->source, "proxy-url: %s", text);
+	if (url_parse(as_http, &u, &wrong) < 0)
+		return (void)diags_put(&l->diags, true, at, WORD(wrong)), loader_failed(l, -EINVAL);
 	if (u.ip && u.https)
 		return true;
 	const unsigned port = is_socks && !strrchr(t->c.proxy + strlen(socks), ':') ? 1080 : u.port;
 
 	if (!u.ip && loader_resolve(u.host, port, &address, why) < 0)
-		return loader_error(l, -EAGAIN, t->source, "proxy-url: %s", why);
+		return (void)diags_put(&l->diags, true, at, why), loader_failed(l, -EAGAIN);
 	if (!u.ip)
 		loader_refresh_within(l, NAME_MS);
 	else
@@ -142,27 +144,26 @@ static void warn_of_environment(struct loader *l, const struct kube_target *t, c
 
 	if (proxy && u->https && !url_is_loopback(u) &&
 	    !(none && (strchr(none, '*') || strstr(none, u->host))))
-		diags_warn(&l->diags, t->source, 0, 0,
-			   "HTTPS_PROXY is set and has no effect on the way to the API server: if it is "
-			   "behind that proxy, write "
-			   "proxy-url for its cluster");
+		diags_warn(&l->diags, place_of_file(t->source), PROXY_OF_ENVIRONMENT);
 }
 
 static bool resolve_server(struct loader *l, struct kube_target *t)
 {
-	char why[LOADER_ERROR_MAX];
-	const char *text;
+	char why[SENTENCE_MAX];
+	enum phrase wrong;
 	struct url u;
 
 	if (t->c.proxy)
 		return resolve_proxy(l, t);
-	if (url_parse(t->c.server, &u, &text) < 0)
+	if (url_parse(t->c.server, &u, &wrong) < 0)
 		return true; /* kube_target_load has checked it */
 	warn_of_environment(l, t, &u);
 	if (u.ip)
 		return true;
 	if (loader_resolve(u.host, u.port, &t->c.address, why) < 0)
-		return loader_error(l, -EAGAIN, t->source, "API server: %s", why);
+		return (void)diags_put(&l->diags, true, (struct place){ .file = t->source, .key = "server" },
+				       why),
+		       loader_failed(l, -EAGAIN);
 	loader_refresh_within(l, NAME_MS);
 	return true;
 }
@@ -200,9 +201,9 @@ static bool load_target(struct loader *l, const struct kube_options *o, struct k
 	watches_add(&l->watches, t->cert_file);
 	watches_add(&l->watches, t->key_file);
 	watches_add(&l->watches, t->token_file);
-	ok = read_pem(l, t->ca_file, "certificate authority", &t->c.ca_pem) && ok;
-	ok = read_pem(l, t->cert_file, "client certificate", &t->c.cert_pem) && ok;
-	ok = read_pem(l, t->key_file, "client key", &t->c.key_pem) && ok;
+	ok = read_pem(l, t->ca_file, "certificate-authority", &t->c.ca_pem) && ok;
+	ok = read_pem(l, t->cert_file, "client-certificate", &t->c.cert_pem) && ok;
+	ok = read_pem(l, t->key_file, "client-key", &t->c.key_pem) && ok;
 	ok = (!t->token_file || read_token(l, t)) && ok;
 	if (ok && t->exec.command)
 		ok = run_plugin(l, t);
@@ -254,10 +255,8 @@ bool loader_load_cluster(struct loader *l, size_t i, struct loaded_cluster *ret)
 	ok = load_target(l, &w, &ret->writer) && ok;
 	ret->shared = same_credential(&ret->reader.c, &ret->writer.c);
 	if (ok && strcmp(ret->reader.c.server, ret->writer.c.server) != 0)
-		return loader_error(
-			l, -EINVAL, l->options->config,
-			"cluster \"%s\": the watcher's API server %s and the workers' %s are not the same",
-			ret->name, ret->reader.c.server, ret->writer.c.server);
+		return loader_error(l, -EINVAL, place_of_file(l->options->config), TWO_SERVERS, ret->name,
+				    ret->reader.c.server, ret->writer.c.server);
 	return ok;
 }
 

@@ -25,6 +25,7 @@
 static bool load_zone(struct loader *l)
 {
 	struct settings *s = &l->config.settings;
+	char why[SENTENCE_MAX];
 	struct cron c;
 	size_t n = 0;
 	int r;
@@ -37,8 +38,8 @@ static bool load_zone(struct loader *l)
 	s->zone_size = r == 0 ? n : 0;
 	if (r == 0)
 		return true;
-	return loader_error(l, -EINVAL, l->options->config, "time zone \"%s\": %s", s->time_zone,
-			    zone_error(r));
+	return loader_error(l, -EINVAL, place_of_file(l->options->config), ZONE, s->time_zone,
+			    zone_error(why, r));
 }
 
 struct window_zones {
@@ -52,6 +53,7 @@ static void load_window_zone(struct window_zones *z, const char *name)
 	struct settings *s = &z->l->config.settings;
 	const char *of = *name ? name : s->window_zone ? s->window_zone : "";
 	_cleanup_free_ void *bytes = NULL;
+	char why[SENTENCE_MAX];
 	size_t n = 0, all = s->window_zones_size;
 	int r;
 
@@ -60,8 +62,8 @@ static void load_window_zone(struct window_zones *z, const char *name)
 	str_list_add(&z->names, name, strlen(name));
 	r = zone_load(of, &bytes, &n);
 	if (r < 0)
-		z->ok = loader_error(z->l, -EINVAL, z->l->options->config, "time zone \"%s\" of a window: %s",
-				     of, zone_error(r));
+		z->ok = loader_error(z->l, -EINVAL, place_of_file(z->l->options->config), ZONE, of,
+				     zone_error(why, r));
 	else
 		windows_pack_zone(&s->window_zones, &all, name, bytes, bytes ? n : 0);
 	s->window_zones_size = all;
@@ -131,12 +133,11 @@ static bool find_state_dir(struct loader *l)
 		s->state_dir = own;
 	}
 	if (s->state_dir && strlen(s->state_dir) > STATE_DIR_BYTES)
-		return loader_error(l, -ENAMETOOLONG, NULL, "stateDir: its path is longer than %d bytes: %s",
+		return loader_error(l, -ENAMETOOLONG, (struct place){ .key = "stateDir" }, STATE_LONG,
 				    STATE_DIR_BYTES, s->state_dir);
 	if (s->state_dir)
 		return true;
-	return loader_error(l, -EINVAL, l->options->config,
-			    "no state directory: write stateDir, or set HOME");
+	return loader_error(l, -EINVAL, place_of_file(l->options->config), NO_STATE);
 }
 
 /* The pod we run in is never acted on, its namespace is a default exclusion. */
@@ -146,10 +147,10 @@ static void find_ourselves(struct loader *l)
 	const char *ns = str_env("POD_NAMESPACE"), *pod = str_env("POD_NAME");
 	const bool inside = kube_is_in_cluster();
 	_cleanup_free_ char *path = xasprintf("%s/namespace", kube_service_account_dir()), *text = NULL;
-	char why[FILE_ERROR_MAX];
+	char why[SENTENCE_MAX];
 	size_t n;
 
-	if (!ns && inside && file_read(path, 256, &text, &n, NULL, why) == 0) {
+	if (!ns && inside && file_read(path, 256, &text, &n, why) == 0) {
 		text[strcspn(text, " \t\r\n")] = '\0';
 		ns = text;
 	}
@@ -177,21 +178,21 @@ static void find_listen(struct loader *l)
 static bool set_one(struct loader *l, const char *text)
 {
 	const char *equals = strchr(text, '='), *value = equals ? equals + 1 : "";
-	_cleanup_free_ char *key = equals ? xstrndup(text, (size_t)(equals - text)) : NULL;
+	_cleanup_free_ char *key = equals ? xstrndup(text, (size_t)(equals - text)) : NULL,
+			    *flag = xconcat("--set ", text, NULL);
+	const struct place at = { .key = flag };
 	const struct setting *row = settings_table;
 	struct policy *p = &l->config.settings.policy;
-	char err[SETTING_ERROR_MAX];
 	int r = 0;
 
 	while (key && row->path && strcmp(row->path, key) != 0)
 		row++;
 	if (!key || !row->path)
-		return loader_error(l, -EINVAL, NULL, "--set %s: KEY=VALUE, a key of the configuration",
-				    text);
-	r = setting_assign(row, &l->config, value, strlen(value), NULL, err);
+		return loader_error(l, -EINVAL, at, SET_KEY);
+	r = setting_assign(row, &l->config, value, strlen(value), &l->diags, at);
 	for (size_t i = 0; r == 0 && setting_is_of_duty(row) && i < p->n_overrides; i++)
-		r = setting_assign(row, &p->overrides[i], value, strlen(value), NULL, err);
-	return r == 0 || loader_error(l, r, NULL, "--set %s: %s", text, err);
+		r = setting_assign(row, &p->overrides[i], value, strlen(value), &l->diags, at);
+	return r == 0 || loader_failed(l, r);
 }
 
 bool loader_set(struct loader *l)

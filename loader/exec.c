@@ -28,7 +28,7 @@
 
 extern char **environ;
 
-#define FAIL(r, ...) str_fail(reterr, LOADER_ERROR_MAX, r, __VA_ARGS__)
+#define FAIL(r, ...) (sentence_make(why, __VA_ARGS__), r)
 
 /* -- what the plugin is told -- */
 
@@ -225,34 +225,35 @@ static int reap(pid_t pid, bool kill_it, uint64_t until)
 	return -1;
 }
 
-static int judge_end(const struct kube_exec *x, int status, const struct output o[static 2], char *reterr)
+static int judge_end(const struct kube_exec *x, int status, const struct output o[static 2],
+		     char why[static SENTENCE_MAX])
 {
 	const char *hint = x->install_hint ? x->install_hint : "";
 
 	if (o[0].overflow)
-		return FAIL(-EFBIG, "printed more than %u KiB", OUTPUT_MAX / 1024);
+		return FAIL(-EFBIG, PLUGIN_MUCH, OUTPUT_MAX / 1024);
 	if (status < 0)
-		return FAIL(-ETIMEDOUT, "did not end in time");
+		return FAIL(-ETIMEDOUT, PLUGIN_SLOW);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 126)
-		return FAIL(-EACCES, "cannot be run: %s. %.200s", "it is not executable", hint);
+		return FAIL(-EACCES, PLUGIN_UNRUN, WORD(PHRASE_DIAG_PLUGIN_NO_EXEC), hint);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		return FAIL(-EIO, "failed (%s %d): %.*s", WIFEXITED(status) ? "exit" : "signal",
-			    WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), (int)o[1].n, o[1].p);
+		return WIFEXITED(status) ? FAIL(-EIO, PLUGIN_EXIT, WEXITSTATUS(status), (int)o[1].n, o[1].p)
+					 : FAIL(-EIO, PLUGIN_SIGNAL, WTERMSIG(status), (int)o[1].n, o[1].p);
 	return 0;
 }
 
 static int run(const struct kube_target *t, const char *program, int timeout_ms, struct output o[static 2],
-	       char *reterr)
+	       char why[static SENTENCE_MAX])
 {
 	const uint64_t until = clock_boot_ms() + (uint64_t)timeout_ms;
 	int out[2], err[2];
 
 	if (pipe2(out, O_CLOEXEC) < 0)
-		return FAIL(-errno, "cannot be started: no pipe: %s", strerror(errno));
+		return FAIL(-errno, PLUGIN_UNSTARTED, strerrordesc_np(errno));
 	if (pipe2(err, O_CLOEXEC) < 0) {
 		(void)close(out[0]);
 		(void)close(out[1]);
-		return FAIL(-errno, "cannot be started: no pipe: %s", strerror(errno));
+		return FAIL(-errno, PLUGIN_UNSTARTED, strerrordesc_np(errno));
 	}
 	struct str_list own = { 0 };
 	_cleanup_free_ char **argv = build_argv(&t->exec), **env = build_env(t, &own);
@@ -268,7 +269,7 @@ static int run(const struct kube_target *t, const char *program, int timeout_ms,
 	if (pid < 0) {
 		(void)close(out[0]);
 		(void)close(err[0]);
-		return FAIL(-errno, "cannot be started: %s", strerror(errno));
+		return FAIL(-errno, PLUGIN_UNSTARTED, strerrordesc_np(errno));
 	}
 	const bool whole = read_outputs(o, until);
 	const int status = reap(pid, !whole, until);
@@ -276,12 +277,13 @@ static int run(const struct kube_target *t, const char *program, int timeout_ms,
 	for (size_t i = 0; i < 2; i++)
 		if (o[i].fd >= 0)
 			(void)close(o[i].fd);
-	return judge_end(&t->exec, status, o, reterr);
+	return judge_end(&t->exec, status, o, why);
 }
 
 /* -- what it says -- */
 
-static int take_status(struct kube_target *t, const json_t *status, int64_t *ret_expiry, char *reterr)
+static int take_status(struct kube_target *t, const json_t *status, int64_t *ret_expiry,
+		       char why[static SENTENCE_MAX])
 {
 	const char *token = json_string_value(json_object_get(status, "token")),
 		   *cert = json_string_value(json_object_get(status, "clientCertificateData")),
@@ -290,15 +292,15 @@ static int take_status(struct kube_target *t, const json_t *status, int64_t *ret
 
 	*ret_expiry = 0;
 	if (!token && !cert && !key)
-		return FAIL(-EINVAL, "gave neither a token nor a certificate");
+		return FAIL(-EINVAL, PLUGIN_NOTHING);
 	if (!cert != !key)
-		return FAIL(-EINVAL, "gave a certificate without its key, or the reverse");
+		return FAIL(-EINVAL, PLUGIN_HALF);
 	if (cert && (!file_is_pem(cert, strlen(cert)) || !file_is_pem(key, strlen(key))))
-		return FAIL(-EINVAL, "gave a certificate or key that is not PEM");
+		return FAIL(-EINVAL, PLUGIN_NO_PEM);
 	if (token && (*token == '\0' || token[strcspn(token, "\r\n\t ")] != '\0'))
-		return FAIL(-EINVAL, "gave an empty token, or one with blanks");
+		return FAIL(-EINVAL, PLUGIN_BAD_TOKEN);
 	if (expiry && rfc3339_parse(expiry, strlen(expiry), ret_expiry) < 0)
-		return FAIL(-EINVAL, "gave an expirationTimestamp that is not a RFC 3339 time");
+		return FAIL(-EINVAL, PLUGIN_BAD_TIME);
 	if (token)
 		t->c.token = xstrdup(token);
 	if (cert) {
@@ -308,7 +310,8 @@ static int take_status(struct kube_target *t, const json_t *status, int64_t *ret
 	return 0;
 }
 
-static int take_output(struct kube_target *t, const struct output *o, int64_t *ret_expiry, char *reterr)
+static int take_output(struct kube_target *t, const struct output *o, int64_t *ret_expiry,
+		       char why[static SENTENCE_MAX])
 {
 	json_error_t e;
 	json_t *root = json_loadb(o->p, o->n, JSON_REJECT_DUPLICATES, &e);
@@ -317,35 +320,32 @@ static int take_output(struct kube_target *t, const struct output *o, int64_t *r
 	int r;
 
 	if (!root)
-		r = FAIL(-EINVAL, "did not print JSON: line %d: %.100s", e.line, e.text);
+		r = FAIL(-EINVAL, PLUGIN_NO_JSON, e.line, e.text);
 	else if (!kind || strcmp(kind, "ExecCredential") != 0)
-		r = FAIL(-EINVAL, "did not print an ExecCredential");
+		r = FAIL(-EINVAL, PLUGIN_NO_CREDENTIAL);
 	else if (!version || strcmp(version, t->exec.api_version) != 0)
-		r = FAIL(-EINVAL, "answered in apiVersion %.64s, %s is configured",
-			 version ? version : "(none)", t->exec.api_version);
+		r = FAIL(-EINVAL, PLUGIN_VERSION, version ? version : "(none)", t->exec.api_version);
 	else
-		r = take_status(t, json_object_get(root, "status"), ret_expiry, reterr);
+		r = take_status(t, json_object_get(root, "status"), ret_expiry, why);
 	json_decref(root);
 	return r;
 }
 
-int loader_exec(struct kube_target *t, int timeout_ms, int64_t *ret_expiry,
-		char reterr[static LOADER_ERROR_MAX])
+int loader_exec(struct kube_target *t, int timeout_ms, int64_t *ret_expiry, char why[static SENTENCE_MAX])
 {
 	char complaint[STDERR_MAX];
 	struct output o[2] = { { .fd = -1, .p = xmalloc(OUTPUT_MAX), .max = OUTPUT_MAX },
 			       { .fd = -1, .p = complaint, .max = sizeof(complaint) } };
 	_cleanup_free_ char *program = NULL;
-	char reason[LOADER_ERROR_MAX];
+	char reason[SENTENCE_MAX];
 	int r = program_find(t->exec.command, &program, reason);
 
 	if (r < 0)
-		(void)FAIL(r, "cannot be run: %s. %.200s", reason,
-			   t->exec.install_hint ? t->exec.install_hint : "");
+		(void)FAIL(r, PLUGIN_UNRUN, reason, t->exec.install_hint ? t->exec.install_hint : "");
 	if (r == 0)
-		r = run(t, program, timeout_ms, o, reterr);
+		r = run(t, program, timeout_ms, o, why);
 	if (r == 0)
-		r = take_output(t, &o[0], ret_expiry, reterr);
+		r = take_output(t, &o[0], ret_expiry, why);
 	explicit_bzero(o[0].p, o[0].n);
 	free(o[0].p);
 	return r;

@@ -6,10 +6,9 @@
 #include "config/kubeconfig.h"
 #include "loader/loader.h"
 
-/* Run the plugin and put what it says into t->c. 0, or negative errno with a text in
- * reterr that goes on behind "the plugin NAME". *ret_expiry is
+/* Run the plugin and put what it says into t->c. 0, or negative errno with a sentence
+ * in why that goes on behind "the plugin NAME". *ret_expiry is
  * Unix ms, 0 when it names none. timeout_ms bounds it. */
-int loader_exec(struct kube_target *t, int timeout_ms, int64_t *ret_expiry,
-		char reterr[static LOADER_ERROR_MAX]);
+int loader_exec(struct kube_target *t, int timeout_ms, int64_t *ret_expiry, char why[static SENTENCE_MAX]);
 
 #endif

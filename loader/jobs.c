@@ -45,12 +45,12 @@ static int make_blob(struct loader *l, enum role role)
 	int fd = settings_write_blob(&l->config.settings, role);
 
 	if (fd < 0) {
-		(void)loader_error(l, fd, NULL, "cannot make its settings: %s", strerrordesc_np(-fd));
+		(void)loader_error(l, fd, place_of_file(NULL), NO_SETTINGS, strerrordesc_np(-fd));
 		return -1;
 	}
 	if (settings_read_blob(fd, &read, why) == 0)
 		return fd;
-	(void)loader_error(l, -EINVAL, NULL, "its settings cannot be used: %s", why);
+	(void)loader_error(l, -EINVAL, place_of_file(NULL), BAD_SETTINGS, why);
 	(void)close(fd);
 	return -1;
 }
@@ -194,18 +194,17 @@ static int code_of(const struct job *j)
 	return j->ended && WIFEXITED(j->status) ? WEXITSTATUS(j->status) : -1;
 }
 
-static void describe(const struct loader *l, const struct job *j, char *ret, size_t size)
+static void describe(const struct loader *l, const struct job *j, char why[static SENTENCE_MAX])
 {
+	char seconds[16];
+
+	(void)snprintf(seconds, sizeof(seconds), "%.1f", (double)l->limit_ms / 1000);
 	if (!j->ended)
-		(void)snprintf(ret, size,
-			       "not loaded within %.1f s: a name server or a plugin does not answer",
-			       (double)l->limit_ms / 1000);
+		sentence_make(why, LOAD_SLOW, seconds);
 	else if (WIFEXITED(j->status))
-		(void)snprintf(ret, size, "not loaded: this machine lacks something (exit %d), see the log",
-			       WEXITSTATUS(j->status));
+		sentence_make(why, LOAD_LACKS, WEXITSTATUS(j->status));
 	else
-		(void)snprintf(ret, size, "not loaded: the loader was ended by SIG%s",
-			       sigabbrev_np(WTERMSIG(j->status)));
+		sentence_make(why, LOAD_KILLED, sigabbrev_np(WTERMSIG(j->status)));
 }
 
 /* A running process may hold on to how it reaches its cluster; everything else is new. */
@@ -238,14 +237,15 @@ static void finish_cluster(struct loader *l, struct channel *c, const struct job
 {
 	const size_t from = l->diags.n;
 	struct loaded_cluster k;
-	char why[128];
+	char why[SENTENCE_MAX];
 
 	if (code_of(j) == SENT)
 		return;
 	if (code_of(j) != TOLD) {
 		loaded_cluster_init(l, i, &k);
-		describe(l, j, why, sizeof(why));
-		(void)loader_error(l, -EAGAIN, NULL, "%s", why);
+		describe(l, j, why);
+		(void)diags_put(&l->diags, true, place_of_file(NULL), why);
+		(void)loader_failed(l, -EAGAIN);
 		send_lines(c, &l->diags, from, i, &k);
 		send_cluster(c, l, i, &k, false);
 	}
@@ -255,11 +255,11 @@ static void finish_cluster(struct loader *l, struct channel *c, const struct job
 static bool finish_reporter(struct loader *l, struct channel *c, const struct job *j)
 {
 	const size_t from = l->diags.n;
-	char why[128];
+	char why[SENTENCE_MAX];
 
 	if (code_of(j) == SENT)
 		return true;
-	describe(l, j, why, sizeof(why));
+	describe(l, j, why);
 	l->refresh_ms = 0;
 	loader_no_sinks(l, why);
 	return send_reporter(l, c, from);

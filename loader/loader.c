@@ -2,11 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loader/loader.h"
 
-#include <stdarg.h>
-
-#include "base/cleanup.h"
 #include "base/exit.h"
-#include "base/xalloc.h"
 #include "config/file.h"
 #include "config/kubeconfig.h"
 
@@ -16,14 +12,8 @@ void loader_refresh_within(struct loader *l, uint64_t ms)
 		l->refresh_ms = ms;
 }
 
-bool loader_error(struct loader *l, int err, const char *file, const char *fmt, ...)
+bool loader_failed(struct loader *l, int err)
 {
-	va_list ap;
-
-	va_start(ap, fmt);
-	_cleanup_free_ char *text = xvasprintf(fmt, ap);
-	va_end(ap);
-	(void)diags_error(&l->diags, file, 0, 0, "%s", text);
 	l->lasting = l->lasting || !exit_is_transient(err);
 	return false;
 }

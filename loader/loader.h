@@ -9,10 +9,7 @@
 #include "ipc/msg.h"
 #include "loader/watch.h"
 
-#define LOADER_TIME_S 30 /* of one run */
-/* A text that says why something cannot be loaded; no secrets. */
-#define LOADER_ERROR_MAX 600
-
+#define LOADER_TIME_S   30 /* of one run */
 #define LOADER_SETS_MAX 24
 
 struct loader_options {
@@ -37,10 +34,10 @@ struct loader {
 
 /* Run again within so many ms; 0 asks for nothing. The shortest counts. */
 void loader_refresh_within(struct loader *l, uint64_t ms);
-/* Tell an error about that file (NULL: about none) and return false. It is a lasting one unless err is about
- * the host at this moment (base/exit.h). */
-bool loader_error(struct loader *l, int err, const char *file, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+/* Add an error at a place, as diags_error(), and be false. It is a lasting one unless err is about the host
+ * at this moment (base/exit.h). */
+#define loader_error(l, err, at, ...) (diags_error(&(l)->diags, at, __VA_ARGS__), loader_failed(l, err))
+bool loader_failed(struct loader *l, int err);
 /* Warn when others may read this secret (path NULL: there is none). A pod's files are only its own. */
 void loader_check_secret(struct loader *l, const char *path);
 

@@ -22,7 +22,6 @@
 #include "loader/complete.h"
 #include "loader/jobs.h"
 #include "loader/send.h"
-#include "model/phrases.h"
 
 #define CHANNEL_FD   3
 #define MEMORY_BYTES (512u << 20)
@@ -104,10 +103,7 @@ static void watch(struct loader *l)
 	const int r = watches_init(&l->watches);
 
 	if (r < 0)
-		diags_warn(&l->diags, NULL, 0, 0,
-			   "changed files are not noticed: %s; reload after a change, or raise the sysctl "
-			   "fs.inotify.max_user_instances",
-			   strerrordesc_np(-r));
+		diags_warn(&l->diags, place_of_file(NULL), UNNOTICED, strerrordesc_np(-r));
 	watches_add(&l->watches, l->options->config);
 }
 
@@ -121,32 +117,14 @@ static bool load_common(struct loader *l)
 	if (r < 0)
 		return false;
 	if (loader_clusters(l) > 1 && l->options->master)
-		return loader_error(l, -EINVAL, NULL,
-				    "--master names one server, but there are several clusters");
+		return loader_error(l, -EINVAL, (struct place){ .key = "--master" }, ONE_MASTER);
 	if (l->config.n_clusters > 0 && l->options->context)
-		return loader_error(l, -EINVAL, NULL,
-				    "--context names one cluster, but the configuration has `clusters`");
+		return loader_error(l, -EINVAL, (struct place){ .key = "--context" }, ONE_CONTEXT);
 	if (l->options->context) {
 		free(l->config.context);
 		l->config.context = xstrdup(l->options->context);
 	}
 	return loader_set(l) && loader_complete(l);
-}
-
-/* What is wrong, once more for who has asked in another language: it is found anew. */
-static void say_again(struct channel *c, const struct loader *l)
-{
-	struct loader again = { .options = l->options,
-				.diags.translate = phrase_translator((enum language)l->language) };
-
-	if (!again.diags.translate)
-		return;
-	config_init(&again.config);
-	if (!load_common(&again))
-		send_said(c, &again.diags);
-	config_done(&again.config);
-	diags_done(&again.diags);
-	watches_done(&again.watches);
 }
 
 static int load(struct channel *c, struct event_base *base, struct loader *l)
@@ -157,7 +135,7 @@ static int load(struct channel *c, struct event_base *base, struct loader *l)
 	send_lines(c, &l->diags, 0, CLUSTERS_MAX, NULL);
 	send_watches(c, &l->watches, 0);
 	if (!ok) {
-		say_again(c, l);
+		send_errors(c, &l->diags, (enum language)l->language);
 	} else {
 		send_supervisor(c, l);
 		/* What is queued would be sent by every job once more. */

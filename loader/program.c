@@ -12,10 +12,11 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "config/file.h"
 #include "config/kubeconfig.h"
 
 #define LINKS_MAX    40 /* as the kernel */
-#define FAIL(r, ...) str_fail(reterr, LOADER_ERROR_MAX, r, __VA_ARGS__)
+#define FAIL(r, ...) (sentence_make(why, __VA_ARGS__), r)
 
 /* Where a path has led so far, without links and dots, and what of it is left. */
 struct way {
@@ -52,14 +53,14 @@ static bool step(struct way *w)
 	return true;
 }
 
-static int follow(struct way *w, char *reterr)
+static int follow(struct way *w, char why[static SENTENCE_MAX])
 {
 	char target[PATH_MAX] = "";
 
 	if (++w->links > LINKS_MAX)
 		errno = ELOOP;
 	if (w->links > LINKS_MAX || readlink(w->at, target, sizeof(target) - 1) < 0)
-		return FAIL(-errno, "at %s: %s", w->at, strerrordesc_np(errno));
+		return FAIL(-errno, PLUGIN_AT, w->at, strerrordesc_np(errno));
 	set(&w->rest, xasprintf("%s/%s", target, w->rest));
 	char *slash = strrchr(w->at, '/');
 
@@ -70,23 +71,17 @@ static int follow(struct way *w, char *reterr)
 	return 0;
 }
 
-static int judge(const char *path, const struct stat *st, char *reterr)
+static int judge(const char *path, const struct stat *st, char why[static SENTENCE_MAX])
 {
 	const bool folder = S_ISDIR(st->st_mode);
 	const bool shared = folder && (st->st_mode & S_ISVTX || kube_is_in_cluster());
+	char reason[SENTENCE_MAX];
+	const int r = file_check_owner(st, shared || S_ISLNK(st->st_mode), reason);
 
-	if (st->st_uid != 0 && st->st_uid != geteuid())
-		return FAIL(
-			-EPERM,
-			"at %s: belongs to user %u, neither root nor user %u, who runs this: chown it first",
-			path, (unsigned)st->st_uid, (unsigned)geteuid());
-	if (st->st_mode & (S_IWGRP | S_IWOTH) && !S_ISLNK(st->st_mode) && !shared)
-		return FAIL(-EPERM, "at %s: can be changed by others (mode %04o): chmod go-w it first", path,
-			    (unsigned)(st->st_mode & 07777));
-	return 0;
+	return r < 0 ? FAIL(r, PLUGIN_AT, path, reason) : 0;
 }
 
-static int judge_way(const char *path, char *reterr)
+static int judge_way(const char *path, char why[static SENTENCE_MAX])
 {
 	_cleanup_(way_done) struct way w = { xstrdup("/"), xstrdup(path), 0 };
 	struct stat st;
@@ -94,10 +89,10 @@ static int judge_way(const char *path, char *reterr)
 
 	do {
 		if (lstat(w.at, &st) < 0)
-			return FAIL(-errno, "at %s: %s", w.at, strerrordesc_np(errno));
-		r = judge(w.at, &st, reterr);
+			return FAIL(-errno, PLUGIN_AT, w.at, strerrordesc_np(errno));
+		r = judge(w.at, &st, why);
 		if (r == 0 && S_ISLNK(st.st_mode))
-			r = follow(&w, reterr);
+			r = follow(&w, why);
 	} while (r == 0 && step(&w));
 	return r;
 }
@@ -130,19 +125,19 @@ static char *absolute(const char *path)
 	return path[0] == '/' || !getcwd(cwd, sizeof(cwd)) ? xstrdup(path) : xasprintf("%s/%s", cwd, path);
 }
 
-int program_find(const char *command, char **ret, char reterr[static LOADER_ERROR_MAX])
+int program_find(const char *command, char **ret, char why[static SENTENCE_MAX])
 {
 	const bool named = !strchr(command, '/');
 	_cleanup_free_ char *path = named ? look_up(command) : absolute(command);
 
 	if (!path)
-		return FAIL(-ENOENT, "there is no such program in PATH");
-	const int r = judge_way(path, reterr);
+		return FAIL(-ENOENT, PLUGIN_NO_PATH);
+	const int r = judge_way(path, why);
 
 	if (r < 0)
 		return r;
 	if (!is_program(path))
-		return FAIL(-EACCES, "it is not executable");
+		return FAIL(-EACCES, PLUGIN_NO_EXEC);
 	*ret = TAKE_PTR(path);
 	return 0;
 }

@@ -15,7 +15,7 @@
  * *ret is the path to execute, malloc()ed. It is executed by its path, not by a descriptor: a script is read
  * by its path again, and who could put another file there after the check is one of those that were
  * trusted with it. What a script's first line names is not looked at. 0; -ENOENT, -EACCES, -ELOOP, -EPERM
- * with the reason in reterr. */
-int program_find(const char *command, char **ret, char reterr[static LOADER_ERROR_MAX]);
+ * with the reason in why. */
+int program_find(const char *command, char **ret, char why[static SENTENCE_MAX]);
 
 #endif

@@ -69,7 +69,7 @@ static size_t collect(const struct addrinfo *list, struct candidate *ret)
 	return n;
 }
 
-int loader_resolve(const char *host, unsigned port, char **ret, char reterr[static LOADER_ERROR_MAX])
+int loader_resolve(const char *host, unsigned port, char **ret, char why[static SENTENCE_MAX])
 {
 	const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
 	struct candidate all[CANDIDATES];
@@ -84,8 +84,7 @@ int loader_resolve(const char *host, unsigned port, char **ret, char reterr[stat
 	if (list)
 		freeaddrinfo(list);
 	if (n == 0) {
-		(void)snprintf(reterr, LOADER_ERROR_MAX, "the name \"%.253s\" cannot be resolved: %s", host,
-			       r ? gai_strerror(r) : "no address");
+		sentence_make(why, NO_NAME_OF, host, gai_strerror(r ? r : EAI_NODATA));
 		return -EAGAIN;
 	}
 	for (size_t i = 0; n > 1 && i < n; i++)
@@ -104,7 +103,7 @@ int loader_resolve(const char *host, unsigned port, char **ret, char reterr[stat
 /* In another process, which ends with it: '=' and the address, or '!' and why there is none. */
 static _Noreturn void answer(int fd, const struct lookup *k)
 {
-	char why[LOADER_ERROR_MAX], *address = NULL, text[LOADER_ERROR_MAX + 1];
+	char why[SENTENCE_MAX], *address = NULL, text[SENTENCE_MAX + 1];
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (loader_resolve(k->host, k->port, &address, why) == 0)
@@ -136,7 +135,7 @@ static pid_t ask(const struct lookup *k, int *ret_fd)
 
 static void hear(struct lookup *k, int fd, uint64_t until_ms)
 {
-	char text[LOADER_ERROR_MAX + 1] = "";
+	char text[SENTENCE_MAX + 1] = "";
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	ssize_t n = -1;
 	uint64_t now;
@@ -147,10 +146,9 @@ static void hear(struct lookup *k, int fd, uint64_t until_ms)
 	if (n > 0 && text[0] == '=')
 		k->address = xstrdup(text + 1);
 	else if (n > 0)
-		(void)str_copy_printable(k->why, sizeof(k->why), text + 1, (size_t)n - 1);
+		memcpy(k->why, text + 1, (size_t)n); /* with its NUL */
 	else
-		(void)snprintf(k->why, sizeof(k->why),
-			       "the name \"%s\" cannot be resolved: no name server answers", k->host);
+		sentence_make(k->why, NO_NAME_SERVER, k->host);
 }
 
 /* The first of the same name and port. */

@@ -6,15 +6,15 @@
 #include "loader/loader.h"
 
 /* Address for a host and port: the first that answers, else the first; "ip:port", "[v6]:port", malloc()ed. 0,
- * or -EAGAIN with a text in reterr. */
-int loader_resolve(const char *host, unsigned port, char **ret, char reterr[static LOADER_ERROR_MAX]);
+ * or -EAGAIN with a sentence in why. */
+int loader_resolve(const char *host, unsigned port, char **ret, char why[static SENTENCE_MAX]);
 
 /* One of several names to be looked up at the same time. */
 struct lookup {
 	char host[254]; /* "" = none, and nothing is done */
 	unsigned port;
-	char *address; /* as above; NULL = none */
-	char why[LOADER_ERROR_MAX];
+	char *address;          /* as above; NULL = none */
+	char why[SENTENCE_MAX]; /* a sentence */
 };
 
 void lookup_init(struct lookup *k, const char *host, unsigned port);

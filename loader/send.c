@@ -41,13 +41,14 @@ void send_lines(struct channel *c, const struct diags *d, size_t from, uint64_t 
 	(void)channel_flush(c, 0); /* the operator reads them, whatever becomes of the rest */
 }
 
-void send_said(struct channel *c, const struct diags *d)
+void send_errors(struct channel *c, const struct diags *d, enum language l)
 {
-	for (size_t i = 0; i < d->n; i++) {
+	for (size_t i = 0; i < d->n && l != LANGUAGE_EN; i++) {
 		struct msg m = { .type = MSG_LOAD_LINE,
 				 .u.load_line = { .error = true, .said = true, .cluster = CLUSTERS_MAX } };
+		_cleanup_free_ char *text = diag_text(&d->v[i], l);
 
-		msg_set(&m, load_line.text, d->v[i].text, strlen(d->v[i].text));
+		msg_set(&m, load_line.text, text, strlen(text));
 		if (d->v[i].error)
 			(void)channel_send(c, &m, -1);
 	}

@@ -25,26 +25,30 @@ static bool is_original(const struct loader *l, const struct sink_settings *s)
 	return s == l->config.settings.sinks && config_has_original_sink(&l->config);
 }
 
-static void add_problem(struct loader *l, struct sink_settings *s, const char *key, const char *why)
+/* Nothing is sent to an address without its secret, or with other trust than was asked for. file: that holds
+ * it, NULL = none. */
+static void add_problem(struct loader *l, struct sink_settings *s, const char *key, const char *file,
+			const char *why)
 {
-	_cleanup_free_ char *said = is_original(l, s) ? xasprintf("tooManyRestart.%s: %s", key, why)
-						      : xasprintf("%s: %s", key, why);
+	_cleanup_free_ char *of = is_original(l, s) ? xconcat("tooManyRestart.", key, NULL)
+						    : xconcat("sinks[].", key, " (", s->name, ")", NULL);
+	_cleanup_free_ char *text = sentence_text(why, LANGUAGE_EN);
 
 	if (!s->problem)
-		s->problem = xasprintf("%.240s", said);
-	diags_warn(&l->diags, l->options->config, 0, 0,
-		   "sink \"%s\": %s; it is told nothing until that is well", s->name, said);
+		s->problem = xasprintf("%s%s: %s%s%.240s", is_original(l, s) ? "tooManyRestart." : "", key,
+				       file ? file : "", file ? ": " : "", text);
+	s->problem[strnlen(s->problem, 240)] = '\0';
+	diags_warn(&l->diags, ((struct place){ .file = file ? file : l->options->config, .key = of }),
+		   SINK_WAITS, why);
 	loader_refresh_within(l, SINK_RETRY_MS);
 }
 
 /* -- files -- */
 
-/* Nothing is sent to an address without its secret, or with other trust than was asked for. */
 static void read_file(struct loader *l, struct sink_settings *s, const struct sink_file *f)
 {
-	_cleanup_free_ char *path = sink_file_path(f, l->options->config, s), *said = NULL;
-	const char *key = is_original(l, s) ? f->of_original : f->of;
-	char why[SETTING_ERROR_MAX];
+	_cleanup_free_ char *path = sink_file_path(f, l->options->config, s);
+	_cleanup_(diags_done) struct diags found = { 0 };
 
 	if (!path)
 		return;
@@ -52,15 +56,17 @@ static void read_file(struct loader *l, struct sink_settings *s, const struct si
 	watches_add(&l->watches, path);
 	if (sink_file_value(f)->flags & SETTING_SECRET)
 		loader_check_secret(l, path);
-	const int r = sink_file_read(f, path, s, NULL, why);
-
-	if (r == 0 && *why)
-		diags_warn(&l->diags, path, 0, 0, "sink \"%s\": %s", s->name, why);
-	if (r == 0)
-		return;
-	said = xasprintf("%s: %s", path, why);
-	setting_clear(setting_find_member(settings_sink_table, offsetof(struct sink_settings, url)), s);
-	add_problem(l, s, key, said);
+	if (sink_file_read(f, path, s, &found) < 0)
+		setting_clear(setting_find_member(settings_sink_table, offsetof(struct sink_settings, url)),
+			      s);
+	for (size_t i = 0; i < found.n; i++) {
+		if (found.v[i].error)
+			add_problem(l, s, is_original(l, s) ? f->of_original : f->of, path,
+				    found.v[i].sentence);
+		else
+			(void)diags_put(&l->diags, false, (struct place){ .file = path, .key = s->name },
+					found.v[i].sentence);
+	}
 }
 
 /* -- the list -- */
@@ -113,7 +119,7 @@ void loader_read_sinks(struct loader *l)
 /* Where to connect to. False when the name needs no resolver, or there is none. */
 static bool needs_address(const struct sink_settings *s, struct url *ret)
 {
-	const char *why;
+	enum phrase why;
 
 	if (!s->url || s->problem)
 		return false;
@@ -146,7 +152,7 @@ void loader_resolve_sinks(struct loader *l)
 		if (k->address)
 			loader_refresh_within(l, NAME_MS);
 		else if (*k->host)
-			add_problem(l, &s->sinks[i], address_key(l, &s->sinks[i]), k->why);
+			add_problem(l, &s->sinks[i], address_key(l, &s->sinks[i]), NULL, k->why);
 		s->sinks[i].address = k->address;
 	}
 }
@@ -158,5 +164,5 @@ void loader_no_sinks(struct loader *l, const char *why)
 
 	for (size_t i = 0; i < s->n_sinks; i++)
 		if (needs_address(&s->sinks[i], &u))
-			add_problem(l, &s->sinks[i], address_key(l, &s->sinks[i]), why);
+			add_problem(l, &s->sinks[i], address_key(l, &s->sinks[i]), NULL, why);
 }

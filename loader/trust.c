@@ -19,16 +19,16 @@ static const char *const places[] = {
 	"/etc/ssl/cert.pem",
 };
 
-static char *read_bundle(const char *path, char why[static FILE_ERROR_MAX])
+static char *read_bundle(const char *path, char why[static SENTENCE_MAX])
 {
 	char *text = NULL;
 	size_t n = 0;
 
-	if (file_read(path, SYSTEM_CA_MAX, &text, &n, NULL, why) < 0)
+	if (file_read(path, SYSTEM_CA_MAX, &text, &n, why) < 0)
 		return NULL;
 	if (file_is_pem(text, n))
 		return text;
-	(void)str_fail(why, FILE_ERROR_MAX, 0, "the file is not PEM (-----BEGIN ...)");
+	sentence_make(why, NO_PEM);
 	free(text);
 	return NULL;
 }
@@ -36,11 +36,13 @@ static char *read_bundle(const char *path, char why[static FILE_ERROR_MAX])
 static char *read_system(void)
 {
 	const char *named = str_env("SSL_CERT_FILE");
-	char why[FILE_ERROR_MAX] = "", *text = named ? read_bundle(named, why) : NULL;
+	char why[SENTENCE_MAX] = "", *text = named ? read_bundle(named, why) : NULL;
+
+	_cleanup_free_ char *cause = sentence_text(why, LANGUAGE_EN);
 
 	if (named && !text)
 		(void)log_warn(0, "SSL_CERT_FILE names no certificates: those of the system are used",
-			       kv_s("file", named), kv_s("cause", why));
+			       kv_s("file", named), kv_s("cause", cause));
 	for (size_t i = 0; !text && i < ARRAY_SIZE(places); i++)
 		text = read_bundle(places[i], why);
 	return text;

@@ -44,27 +44,6 @@ enum phrase phrase_find(const char *en, size_t n)
 	return p;
 }
 
-/* "%s: %s" of another subject is another sentence. */
-static const enum phrase found_by_english[] = {
-#define PHRASE(ID, en, zh) PHRASE_##ID,
-#include "model/phrases_config.def"
-#include "model/phrases_libraries.def"
-#undef PHRASE
-};
-
-static const char *to_chinese(const char *en)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(found_by_english); i++)
-		if (strcmp(text_at(found_by_english[i], LANGUAGE_EN), en) == 0)
-			return text_at(found_by_english[i], LANGUAGE_ZH);
-	return en;
-}
-
-str_translate_fn *phrase_translator(enum language l)
-{
-	return l == LANGUAGE_ZH ? to_chinese : NULL;
-}
-
 const char *phrase_text(enum phrase p, enum language l)
 {
 	return (unsigned)p < PHRASE__MAX && (unsigned)l < LANGUAGE__MAX ? text_at(p, l) : "?";

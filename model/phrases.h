@@ -35,9 +35,6 @@ const char *phrase_text(enum phrase p, enum language l);
 
 /* The row whose English is just these n bytes; PHRASE__MAX when there is none. */
 enum phrase phrase_find(const char *en, size_t n);
-/* For layers that know no language: finds the twin of an English text among the rows of
- * model/phrases_config.def and model/phrases_libraries.def. NULL for English. */
-str_translate_fn *phrase_translator(enum language l);
 
 static inline const char *phrase_checked(const char *en, enum phrase p, enum language l)
 	__attribute__((format_arg(1)));

@@ -18,7 +18,6 @@ static const enum phrase rows[] = {
 #define PHRASE(ID, en, zh) PHRASE_##ID,
 #include "model/phrases_details.def"
 #include "model/phrases_evidence.def"
-#include "model/phrases_libraries.def"
 #include "model/phrases_answers.def"
 #include "model/phrases_config.def"
 #undef PHRASE
@@ -82,7 +81,13 @@ static const char *conversion(const char *p)
 {
 	const char *letter = *p == '%' ? p + 1 + strspn(p + 1, ".*0123456789lhzjt") : "";
 
-	return *letter && strchr("sdufoxc", *letter) ? letter : NULL;
+	return *letter && strchr("sdufoxcp", *letter) ? letter : NULL;
+}
+
+/* A text, or another sentence of the configuration's. */
+static bool is_text(char conversion)
+{
+	return conversion == 's' || conversion == 'p';
 }
 
 /* The next part of a sentence, and its literal. Texts with nothing between them are one. */
@@ -101,9 +106,9 @@ static enum part part_of(const char **f, struct str *ret)
 		foreign = foreign || p[1] == '.';
 		c = *conversion(p);
 		p = conversion(p) + 1;
-	} while (c == 's' && conversion(p) && *conversion(p) == 's');
+	} while (is_text(c) && conversion(p) && is_text(*conversion(p)));
 	*f = p;
-	return c != 's' ? PART_NUMBER : foreign || *p == '"' ? PART_FOREIGN : PART_TEXT;
+	return !is_text(c) ? PART_NUMBER : foreign || *p == '"' ? PART_FOREIGN : PART_TEXT;
 }
 
 /* A row that is added to what stands before it. */

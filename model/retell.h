@@ -1,6 +1,6 @@
 /* retell.h - evidence and details, which are written and kept in English, told in the language of who reads
  * them, by the rows of model/phrases_evidence.def and phrases_details.def; what a configuration lacks and
- * what an instance answers is told as well, by phrases_config.def, phrases_libraries.def and
+ * what an instance answers is told as well, by phrases_config.def and
  * phrases_answers.def. Layer: model.  Pure.
  *
  * A text is a list of sentences with "; " between, and so is a row. Of each the one is found whose English it

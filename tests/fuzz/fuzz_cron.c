@@ -23,11 +23,11 @@ static void require(int ok)
 static void try_cron(const char *text)
 {
 	const int64_t from = INT64_C(1767225600123);
-	struct str_error why = { 0 };
+	struct schedule_error why;
 	struct cron c;
 
 	if (cron_parse(text, &c, &why) < 0) {
-		require(why.pos <= strlen(text) && why.text[0] != '\0');
+		require(why.pos <= strlen(text) && why.why[0] != '\0');
 		return;
 	}
 	const int64_t first = cron_next(&c, NULL, from), second = first ? cron_next(&c, NULL, first) : 0;
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0)
 		return 0;
 	char *text = xstrndup((const char *)data + 1, size - 1);
-	const char *why;
+	enum phrase why;
 	struct url u;
 
 	if (data[0] % 4 == 0)

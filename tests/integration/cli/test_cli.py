@@ -154,7 +154,7 @@ def diagnostics_speak_the_language_of_the_locale():
         assert "bad.yml:3:3: 未知的配置项 \"errImagePull.enabel\"：是否想写 enable？" in text, text
         for env in ({"LC_ALL": "C", **chinese}, {"LC_MESSAGES": "de_DE.UTF-8"}):
             assert call(*words, code=78, env=env) == call(*words, code=78), words
-    assert "warned.yml:18:1: 警告：deleteEvictedPod 会保留 Job 的 Pod" in call("config", "check", warned, env=chinese)
+    assert "warned.yml:18:1: 警告：deleteEvictedPod: 会保留 Job 的 Pod" in call("config", "check", warned, env=chinese)
     assert "unknown unit in duration" in call("config", "check", bad, "-o", "json", code=78, env=chinese)
     assert call("cron", "next", "0 61 * * * *", code=65, env=chinese).splitlines()[1] == "  ^ 61 大于上限 59（字段：分）"
     assert "没有这个时区" in call("cron", "next", "@daily", "--timezone", "Mars/Olympus", code=65, env=chinese)
@@ -207,10 +207,10 @@ def a_file_of_a_sink_is_read_too():
     hook = write("hook", "https://hooks.slack.com/services/HIDE\n")
     os.chmod(hook, 0o600)
     said = call("config", "check", config, code=78)
-    assert f'{hook}: sink "a": urlFile: hooks.slack.com is the host of a Slack webhook, not of a Feishu bot' in said and "sinks.yml: ok" not in said, said
+    assert f'{hook}: sinks[].urlFile (a): hooks.slack.com is the host of a Slack webhook, not of a Feishu bot' in said and "sinks.yml: ok" not in said, said
     assert "HIDE" not in said
     chinese = call("config", "check", config, code=78, env={"LC_ALL": "zh_CN.UTF-8"})
-    assert f'{hook}: 推送 "a"：urlFile: hooks.slack.com 是“Slack 机器人”的主机' in chinese, chinese
+    assert f'{hook}: sinks[].urlFile (a): hooks.slack.com 是“Slack 机器人”的主机' in chinese, chinese
     write("hook", "https://open.feishu.cn/open-apis/bot/v2/hook/HIDE\r\n")
     said = call("config", "check", config, env={"OPC_PASSWD": "/dev/null"})
     assert "sinks.yml: ok" in said and "hook: " not in said, said
@@ -328,7 +328,7 @@ def explain_threshold_by_the_second():
 def explain_refuses_what_is_no_pod():
     config = write("config.yml", ORIGINAL)
     for text, part in (("kind: Service\nmetadata: {name: x, uid: y}\n", "is a Service"), ("", "empty"), ("[1", "did not find"),
-                       ("kind: Pod\n", "is no pod"), ("\x00", "")):
+                       ("a: 1\nb: *x\n", "undefined alias"), ("kind: Pod\n", "is no pod"), ("\x00", "")):
         assert part in call("explain", "--config", config, "-f", write("odd.yml", text), code=65), text
 
 

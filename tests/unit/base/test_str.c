@@ -35,36 +35,13 @@ TEST(integers)
 TEST(reasons_may_be_shown)
 {
 	char why[sizeof(HOSTILE) + 16];
-	struct str_error at = { 0 };
 
 	ck_assert_int_eq(str_fail(why, sizeof(why), -EINVAL, "key \"%s\"", HOSTILE), -EINVAL);
 	ck_assert(hostile_is_gone(why));
 	ck_assert_int_eq(strncmp(why, "key \"a?", 7), 0);
 	ck_assert_int_eq(why[strlen(why) - 1], '"');
-	ck_assert_int_eq(str_fail_at(&at, 7, "%s", HOSTILE), -EINVAL);
-	ck_assert(hostile_is_gone(at.text));
-	ck_assert_uint_eq(at.pos, 7);
 	ck_assert_int_eq(str_fail(why, 4, 0, "ab\xe9\x87\x8d"), 0);
 	ck_assert_str_eq(why, "ab?");
-}
-
-static const char *backwards(const char *en)
-{
-	return strcmp(en, "%s is %d") == 0 ? "%s = %d" : strcmp(en, "one") == 0 ? "eno" : en;
-}
-
-/* The reader's language is that of who asks: nobody below knows it. */
-TEST(reasons_are_translated)
-{
-	struct str_error at = { .translate = backwards }, english = { 0 };
-
-	ck_assert_int_eq(str_fail_at(&at, 3, "%s is %d", str_said(&at, "one"), 1), -EINVAL);
-	ck_assert_str_eq(at.text, "eno = 1");
-	ck_assert_int_eq(str_fail_at(&english, 3, "%s is %d", str_said(&english, "one"), 1), -EINVAL);
-	ck_assert_str_eq(english.text, "one is 1");
-	ck_assert_str_eq(str_said(NULL, "one"), "one");
-	ck_assert_str_eq(str_translate(NULL, "one"), "one");
-	ck_assert_str_eq(str_translate(backwards, "two"), "two");
 }
 
 TEST(json_escapes)

@@ -4,10 +4,12 @@
 #define TESTS_UNIT_CONFIG_CHINESE_H
 
 #include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "model/phrases.h"
+#include "config/diag.h"
 
 /* Names and values stay: only whole rows are looked for, of more than a word. */
 static inline void assert_chinese(const char *text)
@@ -15,7 +17,6 @@ static inline void assert_chinese(const char *text)
 	static const char *const rows[] = {
 #define PHRASE(ID, en, zh) en,
 #include "model/phrases_config.def"
-#include "model/phrases_libraries.def"
 #undef PHRASE
 	};
 
@@ -23,6 +24,25 @@ static inline void assert_chinese(const char *text)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (!strchr(rows[i], '%') && strlen(rows[i]) > 5 && strchr(rows[i], ' '))
 			ck_assert_msg(!strstr(text, rows[i]), "\"%s\" in: %s", rows[i], text);
+}
+
+/* The words of a sentence, until the next call. */
+static inline const char *words(const char *sentence, enum language l)
+{
+	static char text[SENTENCE_MAX];
+	_cleanup_free_ char *made = sentence_text(sentence, l);
+
+	(void)snprintf(text, sizeof(text), "%s", made);
+	return text;
+}
+
+/* Make each text the line of a Chinese reader. */
+static inline void diags_in_chinese(struct diags *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		free(d->v[i].text);
+		d->v[i].text = diag_text(&d->v[i], LANGUAGE_ZH);
+	}
 }
 
 #endif

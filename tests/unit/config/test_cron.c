@@ -16,10 +16,11 @@
 
 static struct cron parse(const char *spec)
 {
-	struct str_error why = { .pos = 999 };
+	struct schedule_error why = { .pos = 999 };
 	struct cron c;
 
-	ck_assert_msg(cron_parse(spec, &c, &why) == 0, "\"%s\" at %zu: %s", spec, why.pos, why.text);
+	ck_assert_msg(cron_parse(spec, &c, &why) == 0, "\"%s\" at %zu: %s", spec, why.pos,
+		      words(why.why, LANGUAGE_EN));
 	return c;
 }
 
@@ -156,11 +157,12 @@ static const struct {
 
 TEST_LOOP(tells_place_and_remedy, 0, ARRAY_SIZE(errors))
 {
-	struct str_error why = { .pos = 999 };
+	struct schedule_error why = { .pos = 999 };
 	struct cron c = { .every_s = 42 };
 
 	ck_assert_int_eq(cron_parse(errors[_i].spec, &c, &why), -EINVAL);
-	ck_assert_msg(strstr(why.text, errors[_i].text), "\"%s\": %s", errors[_i].spec, why.text);
+	ck_assert_msg(strstr(words(why.why, LANGUAGE_EN), errors[_i].text), "\"%s\": %s", errors[_i].spec,
+		      words(why.why, LANGUAGE_EN));
 	ck_assert_msg(why.pos == errors[_i].pos, "\"%s\": at %zu, %zu was expected", errors[_i].spec, why.pos,
 		      errors[_i].pos);
 	ck_assert_uint_eq(c.every_s, 42);
@@ -168,12 +170,12 @@ TEST_LOOP(tells_place_and_remedy, 0, ARRAY_SIZE(errors))
 
 TEST_LOOP(tells_it_in_chinese, 0, ARRAY_SIZE(errors))
 {
-	struct str_error why = { .translate = phrase_translator(LANGUAGE_ZH) };
+	struct schedule_error why;
 	struct cron c;
 
 	ck_assert_int_eq(cron_parse(errors[_i].spec, &c, &why), -EINVAL);
 	ck_assert_uint_eq(why.pos, errors[_i].pos);
-	assert_chinese(why.text);
+	assert_chinese(words(why.why, LANGUAGE_ZH));
 }
 
 TEST(knows_its_form)

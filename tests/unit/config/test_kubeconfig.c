@@ -137,7 +137,7 @@ static const struct {
 	  "exec.command is missing" },
 	{ "server: 'https://h'", "exec: {command: x, interactiveMode: Never}", "exec.apiVersion is missing" },
 	{ "server: 'https://h'", "exec: {command: x, apiVersion: client.authentication.k8s.io/v1alpha1}",
-	  "not supported" },
+	  "v1alpha1\" is none of client" },
 	{ "server: 'https://h'", "exec: {command: x, apiVersion: client.authentication.k8s.io/v1}",
 	  "interactiveMode is missing" },
 	{ "server: 'https://h'",

@@ -30,7 +30,7 @@ static const struct {
 } cases[] = {
 	{ "feishu", "urlFile", FEISHU, 0, false, NULL },
 	{ "feishu", "urlFile", "\r\n\t " FEISHU " \r\n\r\n", 0, false, NULL },
-	{ "feishu", "urlFile", "", 0, true, "/f: sink \"a\": urlFile: the file is empty" },
+	{ "feishu", "urlFile", "", 0, true, "/f: sinks[].urlFile (a): the file is empty" },
 	{ "feishu", "urlFile", " \n\t\r\n", 0, true, "the file is empty" },
 	{ "feishu", "urlFile", "\xef\xbb\xbf" FEISHU, 0, true, "byte order mark: save it as UTF-8 without" },
 	{ "feishu", "urlFile", "\xff\xfeh\0t\0", 6, true, "the file is UTF-16: save it as UTF-8" },
@@ -45,7 +45,7 @@ static const struct {
 	{ "feishu", "urlFile", "smtp://mail.HIDE", 0, true,
 	  "the address of a Feishu bot begins with https://" },
 	{ "feishu", "urlFile", "https://open.feishu.cn/HIDE", 0, false,
-	  "/f: warning: sink \"a\": urlFile: the path of the address of a Feishu bot begins with "
+	  "/f: warning: sinks[].urlFile (a): the path of the address of a Feishu bot begins with "
 	  "/open-apis/bot/: copy all of it" },
 	{ "dingtalk", "urlFile", DINGTALK, 0, false, NULL },
 	{ "dingtalk", "urlFile", "https://oapi.dingtalk.com/robot/send?x=HIDE", 0, true,
@@ -55,13 +55,13 @@ static const struct {
 	{ "feishu", "secretFile", "HIDE\n", 0, false, NULL },
 	{ "feishu", "secretFile", "\"HIDE\"", 0, false, NULL }, /* may be one */
 	{ "feishu", "secretFile", "HIDE\nHIDE\n", 0, true,
-	  "sink \"a\": secretFile: the file holds more than one" },
+	  "sinks[].secretFile (a): the file holds more than one" },
 	{ "feishu", "secretFile", "HI\0DE", 5, true, "control characters" },
 	{ "dingtalk", "secretFile", "SECHIDE\n", 0, false, NULL },
 	{ "dingtalk", "secretFile", "HIDE\n", 0, false,
-	  "/f: warning: sink \"a\": secretFile: the secret of a DingTalk robot begins with SEC" },
+	  "/f: warning: sinks[].secretFile (a): the secret of a DingTalk robot begins with SEC" },
 	{ "webhook", "caFile", "-----BEGIN CERTIFICATE-----\nHIDE\n", 0, false, NULL },
-	{ "webhook", "caFile", "HIDE", 0, true, "sink \"a\": caFile: the file is not PEM" },
+	{ "webhook", "caFile", "HIDE", 0, true, "sinks[].caFile (a): the file is not PEM" },
 	{ "webhook", "caFile", "-----BEGIN \0HIDE", 16, true, "the file is not PEM" },
 	{ "webhook", "caFile", "\n", 0, true, "the file is empty" },
 };
@@ -107,8 +107,11 @@ static int check_files(const char *type, const char *key, enum language l)
 
 	ck_assert_int_eq(config_load_text(path, text, strlen(text), &config, &diags), 0);
 	diags_done(&diags);
-	diags.translate = phrase_translator(l);
-	return config_check_sink_files(path, &config, &diags);
+	const int r = config_check_sink_files(path, &config, &diags);
+
+	if (l == LANGUAGE_ZH)
+		diags_in_chinese(&diags);
+	return r;
 }
 
 static void write_case(int i)
@@ -202,7 +205,7 @@ TEST(a_folder_is_no_file)
 
 	ck_assert_int_eq(mkdir(f, 0700), 0);
 	ck_assert_int_eq(check_files("feishu", "urlFile", LANGUAGE_EN), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(diags.v[0].text, "/f: sink \"a\": urlFile: is a directory, not a"));
+	ck_assert_ptr_nonnull(strstr(diags.v[0].text, "/f: sinks[].urlFile (a): is a directory, not a"));
 }
 
 /* It is said where the configuration names it, once. */

@@ -28,14 +28,14 @@
 static const struct {
 	const char *text, *line;
 } errors[] = {
-	{ "sinks: [{type: feishu, url: '" FEISHU "'}]", "f:1:9: a sink without a name" },
-	{ "sinks: [{name: a, url: '" FEISHU "'}]", "f:1:9: a sink without a type: write type: feishu" },
-	{ "sinks: [{name: a, urlFile: x}]", "a sink without a type: write type: ..." },
+	{ "sinks: [{type: feishu, url: '" FEISHU "'}]", "f:1:9: sinks[].name: missing: write ..." },
+	{ "sinks: [{name: a, url: '" FEISHU "'}]", "f:1:9: sinks[].type: missing: write feishu" },
+	{ "sinks: [{name: a, urlFile: x}]", "sinks[].type: missing: write ..." },
 	{ "sinks: [{name: a, type: feishu}]", "f:1:9: a sink without an address: write urlFile" },
 	{ "sinks: [{name: a, type: feishu, url: '" FEISHU "', urlFile: x}]",
-	  "url and urlFile are both given" },
+	  "sinks[].urlFile: url is given as well: keep one" },
 	{ "sinks: [{name: a, type: feishu, url: '" FEISHU "', secret: x, secretFile: x}]",
-	  "secret and secretFile are both given" },
+	  "sinks[].secretFile: secret is given as well: keep one" },
 	{ "sinks: [{name: a, type: feishu, url: 'https://hooks.slack.com/services/HIDE'}]",
 	  "f:1:33: sinks[].url: hooks.slack.com is the host of a Slack webhook, not of a Feishu bot: write "
 	  "type: "
@@ -52,19 +52,19 @@ static const struct {
 	{ "sinks: [{name: a, type: slack, url: 'smtps://mail/HIDE'}]",
 	  "the address of a Slack webhook begins with https://" },
 	{ "sinks: [{name: a, type: email, url: 'smtps://mail', to: [a@b]}]",
-	  "f:1:19: sink \"a\": email needs a sender: write from: " },
+	  "f:1:9: sinks[].from: missing: write cleaner@example.com" },
 	{ "sinks: [{name: a, type: email, url: 'smtps://mail', from: a@b}]",
-	  "email needs a reader: write to: " },
+	  "sinks[].to: missing: write [sre@example.com]" },
 	{ "sinks: [{name: a, type: email, url: 'smtps://u:HIDE@mail', from: a@b, to: a@b}]",
 	  "a password in the URL is not supported: write it in secret" },
 	{ "sinks: [{name: a, type: feishu, urlFile: x}, {name: a, type: feishu, urlFile: y}]",
-	  "f:1:47: two sinks are called \"a\"" },
+	  "f:1:47: sinks[].name: two are called \"a\"" },
 	{ "tooManyRestart: {enable: true, namespaces: a, apiurl: '" FEISHU "'}\nsinks: [{name: feishu, type: "
 	  "feishu, urlFile: y}]",
-	  "f:2:10: two sinks are called \"feishu\": tooManyRestart.apiurl is one of them" },
+	  "f:2:10: sinks[].name: two are called \"feishu\": tooManyRestart.apiurl is one of them" },
 	{ "tooManyRestart: {enable: true, namespaces: a}\nsinks: [{name: a, type: feishu, urlFile: y, tell: "
 	  "actions}]",
-	  "f:1:18: tooManyRestart is enabled but has no apiurl, and no sink is told the report" },
+	  "f:1:18: tooManyRestart.enable: there is no apiurl, and no sink is told the report" },
 	{ "sinks: [{name: a, type: feishu, url: ''}]", "f:1:38: sinks[].url: the text is empty" },
 	{ "sinks: [{name: a, type: dingtalk, url: 'https://oapi.dingtalk.com/robot/send?x=HIDE', secret: "
 	  "SECHIDE}]",
@@ -76,10 +76,7 @@ static const struct {
 	{ "sinks: [{name: a, type: email, url: 'smtps://mail', from: a@b, to: [a@b, c]}]",
 	  "f:1:64: sinks[].to: \"c\" is no mail address" },
 	{ "sinks: [{name: a, type: fieshu, urlFile: y}]", "\"fieshu\" is none of feishu|dingtalk|" },
-	{ "sinks: [{name: a, type: lark, urlFile: y}]", "did you mean feishu?" },
-	{ "sinks: [{name: a, type: 钉钉, urlFile: y}]", "did you mean dingtalk?" },
-	{ "sinks: [{name: a, type: SMTP, urlFile: y}]", "did you mean email?" },
-	{ "sinks: [{name: a, type: feishu, urlFile: y, tell: [alerts]}]", "did you mean attention?" },
+	{ "sinks: [{name: a, type: 钉钉, urlFile: y}]", "\"钉钉\" is none of feishu|dingtalk|" },
 	{ "logLevel: warning", "did you mean warn?" },
 	{ "sinks: [{name: a, type: feishu, urlFile: y, tell: [action]}]",
 	  "f:1:52: sinks[].tell: \"action\" is none of actions|attention|report; did you mean actions?" },
@@ -98,8 +95,7 @@ static const struct {
 	{ "sinks: [{name: a, type: feishu, urlFile: y, uri: y}]",
 	  "unknown key \"sinks[].uri\": did you mean url?" },
 	{ "sinks: {name: a}", "f:1:8: sinks is a mapping, a list of mappings was expected" },
-	{ "sinks: [feishu]",
-	  "f:1:9: an item of sinks is a text, a mapping with a name and a type was expected" },
+	{ "sinks: [feishu]", "f:1:9: an item of sinks is a text, a mapping was expected" },
 	{ "sinks: [{name: a, type: feishu, urlFile: y, top: 0}]", "0 is out of range: write 1 to 500" },
 	{ "language: fr", "\"fr\" is none of en|zh|auto" },
 	{ "tell: {giveUp: 1ms}", "1ms is out of range" },
@@ -118,8 +114,8 @@ TEST_LOOP(one_error_each, 0, ARRAY_SIZE(errors))
 
 TEST_LOOP(one_error_each_in_chinese, 0, ARRAY_SIZE(errors))
 {
-	diags.translate = phrase_translator(LANGUAGE_ZH);
 	ck_assert_int_lt(load(errors[_i].text), 0);
+	diags_in_chinese(&diags);
 	ck_assert_uint_eq(diags.errors, 1);
 	for (size_t i = 0; i < diags.n; i++) {
 		ck_assert_ptr_null(strstr(diags.v[i].text, "HIDE"));
@@ -248,12 +244,11 @@ TEST(schemes_of_a_sink_have_a_port)
 
 		for (char *next = schemes, *one; (one = strsep(&next, ","));) {
 			char text[32];
-			const char *why = "";
+			enum phrase why;
 			struct url u;
 
 			(void)snprintf(text, sizeof(text), "%s://h", one);
-			ck_assert_msg(url_parse_as(text, URL_SINKS, &u, &why) == 0 && u.port > 0, "%s: %s",
-				      text, why);
+			ck_assert_msg(url_parse_as(text, URL_SINKS, &u, &why) == 0 && u.port > 0, "%s", text);
 		}
 	}
 }

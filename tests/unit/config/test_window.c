@@ -116,22 +116,24 @@ static const struct {
 
 TEST_LOOP(tells_place_and_remedy, 0, ARRAY_SIZE(errors))
 {
-	struct str_error why = { .pos = 999 };
+	struct schedule_error why = { .pos = 999 };
 	struct window w;
 
 	ck_assert_int_eq(window_parse(errors[_i].spec, &w, &why), -EINVAL);
-	ck_assert_msg(why.pos == errors[_i].pos, "\"%s\": %zu %s", errors[_i].spec, why.pos, why.text);
-	ck_assert_msg(strstr(why.text, errors[_i].says) != NULL, "\"%s\": %s", errors[_i].spec, why.text);
+	ck_assert_msg(why.pos == errors[_i].pos, "\"%s\": %zu %s", errors[_i].spec, why.pos,
+		      words(why.why, LANGUAGE_EN));
+	ck_assert_msg(strstr(words(why.why, LANGUAGE_EN), errors[_i].says) != NULL, "\"%s\": %s",
+		      errors[_i].spec, words(why.why, LANGUAGE_EN));
 }
 
 TEST_LOOP(tells_it_in_chinese, 0, ARRAY_SIZE(errors))
 {
-	struct str_error why = { .translate = phrase_translator(LANGUAGE_ZH) };
+	struct schedule_error why;
 	struct window w;
 
 	ck_assert_int_eq(window_parse(errors[_i].spec, &w, &why), -EINVAL);
 	ck_assert_uint_eq(why.pos, errors[_i].pos);
-	assert_chinese(why.text);
+	assert_chinese(words(why.why, LANGUAGE_ZH));
 }
 
 TEST_MAIN("config/window")

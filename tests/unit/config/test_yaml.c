@@ -96,8 +96,8 @@ TEST_LOOP(one_line_each, 0, ARRAY_SIZE(texts))
 
 TEST_LOOP(one_line_each_in_chinese, 0, ARRAY_SIZE(texts))
 {
-	diags.translate = phrase_translator(LANGUAGE_ZH);
 	(void)parse(texts[_i].text, texts[_i].n, YAML_CONFIGURATION);
+	diags_in_chinese(&diags);
 	ck_assert_uint_eq(diags.n, texts[_i].line != NULL);
 	for (size_t i = 0; i < diags.n; i++)
 		assert_chinese(diags.v[i].text);
@@ -183,10 +183,8 @@ TEST_LOOP(a_mistake_of_yaml_is_quoted, 0, ARRAY_SIZE(mistakes))
 
 	ck_assert_msg(quoted, "%s", english);
 	quoted += strlen(": not valid YAML: ");
-	forget();
-	diags.translate = phrase_translator(LANGUAGE_ZH);
-	(void)parse(text, strlen(text), YAML_CONFIGURATION);
 	ck_assert_uint_eq(diags.n, 1);
+	diags_in_chinese(&diags);
 	assert_chinese(diags.v[0].text);
 	ck_assert_msg(memmem(diags.v[0].text, strlen(diags.v[0].text), quoted, strcspn(quoted, ";")),
 		      "%s: %s", diags.v[0].text, quoted);
@@ -347,9 +345,8 @@ static void expect_file(const char *path, const char *text)
 	if (text)
 		ck_assert_msg(diags.n == 1 && strstr(diags.v[0].text, text) && strstr(diags.v[0].text, path),
 			      "%s", diags.n ? diags.v[0].text : "");
-	forget();
-	diags.translate = phrase_translator(LANGUAGE_ZH);
-	if (text && yaml_read(path, YAML_CONFIGURATION, &doc, &diags) < 0)
+	diags_in_chinese(&diags);
+	if (text)
 		assert_chinese(diags.v[0].text);
 	forget();
 }

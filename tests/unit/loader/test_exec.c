@@ -15,6 +15,7 @@
 #include "base/xalloc.h"
 #include "loader/exec.h"
 #include "tests/suite.h"
+#include "tests/unit/config/chinese.h"
 #include "tests/wiped.h"
 
 static char dir[SUITE_PATH_MAX];
@@ -25,7 +26,7 @@ static void set_up(void)
 }
 
 static struct kube_target target;
-static char why[LOADER_ERROR_MAX];
+static char why[SENTENCE_MAX];
 static int64_t expiry;
 
 /* The plugin is a shell script with this body. */
@@ -41,7 +42,7 @@ static void set_plugin(const char *body)
 
 static void runs(void)
 {
-	ck_assert_msg(loader_exec(&target, 5000, &expiry, why) == 0, "%s", why);
+	ck_assert_msg(loader_exec(&target, 5000, &expiry, why) == 0, "%s", words(why, LANGUAGE_EN));
 }
 
 static void tear_down(void)
@@ -89,7 +90,7 @@ TEST(what_a_plugin_says_is_wiped)
 		wiped_watch("s3cr3t");
 		const int r = loader_exec(&target, 5000, &expiry, why);
 
-		ck_assert_msg((r == 0) == (i < 2), "%zu: %s", i, why);
+		ck_assert_msg((r == 0) == (i < 2), "%zu: %s", i, words(why, LANGUAGE_EN));
 		ck_assert_msg(wiped_missed() == 0, "%zu: left behind when it was run", i);
 		kube_target_done(&target);
 		ck_assert_msg(wiped_missed() == 0, "%zu: left behind in the end", i);
@@ -172,7 +173,7 @@ TEST_LOOP(tells_what_went_wrong, 0, ARRAY_SIZE(errors))
 	const uint64_t before = clock_boot_ms();
 
 	ck_assert_int_eq(loader_exec(&target, 1000, &expiry, why), errors[_i].r);
-	ck_assert_msg(strstr(why, errors[_i].text), "%s", why);
+	ck_assert_msg(strstr(words(why, LANGUAGE_EN), errors[_i].text), "%s", words(why, LANGUAGE_EN));
 	ck_assert_ptr_null(target.c.token);
 	ck_assert_uint_lt(clock_boot_ms() - before, 5000);
 }
@@ -244,7 +245,8 @@ TEST(no_such_program)
 	target.exec.install_hint = xstrdup("install it from there");
 	target.c.server = xstrdup("https://h");
 	ck_assert_int_eq(loader_exec(&target, 1000, &expiry, why), -ENOENT);
-	ck_assert_msg(strstr(why, "no such program in PATH. install it from there"), "%s", why);
+	ck_assert_msg(strstr(words(why, LANGUAGE_EN), "no such program in PATH. install it from there"), "%s",
+		      words(why, LANGUAGE_EN));
 }
 
 TEST_MAIN("loader/exec")

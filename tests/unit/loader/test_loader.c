@@ -496,7 +496,7 @@ TEST(the_context_of_the_command_line_beats_the_file)
 	ck_assert(said("there is no context \"elsewhere\""));
 	with(args, "mode: observe\n" TWO_CLUSTERS, NULL);
 	ck_assert_int_eq(run.code, EXIT_CODE_CONFIG);
-	ck_assert(said("--context names one cluster"));
+	ck_assert(said("--context: names one cluster"));
 	with(wrong, "mode: observe\n", "reader");
 	ck_assert_int_eq(run.code, EXIT_CODE_CONFIG);
 	ck_assert(said("--set mod=observe: KEY=VALUE"));
@@ -507,7 +507,7 @@ TEST(a_webhook_that_does_not_resolve_is_a_warning)
 	succeeds("tooManyRestart: {enable: true, namespaces: a, apiurl: 'https://no-such.invalid/x'}\n",
 		 "reader");
 	ck_assert_uint_eq(run.errors, 0);
-	ck_assert(said("it is told nothing until that is well"));
+	ck_assert(said("the sink is told nothing until that is well"));
 	ck_assert_uint_eq(run.refresh_ms, 30000);
 }
 
@@ -594,7 +594,7 @@ TEST(each_sink_has_its_own_problem)
 	ck_assert_ptr_null(sink("near")->problem);
 	ck_assert_ptr_nonnull(strstr(sink("near")->address, ":8"));
 	ck_assert_uint_eq(run.errors, 0);
-	ck_assert(said("sink \"mute\": url: the name"));
+	ck_assert(said("sinks[].url (mute): the name"));
 	ck_assert_uint_eq(run.refresh_ms, 30000);
 	ck_assert_uint_eq(run.n_clusters, 1);
 }

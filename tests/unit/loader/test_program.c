@@ -13,10 +13,11 @@
 #include "base/xalloc.h"
 #include "config/kubeconfig.h"
 #include "tests/suite.h"
+#include "tests/unit/config/chinese.h"
 
 #define SOMEBODY 1234
 
-static char dir[SUITE_PATH_MAX], *found, why[LOADER_ERROR_MAX];
+static char dir[SUITE_PATH_MAX], *found, why[SENTENCE_MAX];
 
 static char *in(const char *name)
 {
@@ -112,11 +113,13 @@ TEST_LOOP(who_may_change_it, 0, ARRAY_SIZE(changes))
 	change(changes[_i].name, changes[_i].user, changes[_i].mode);
 	const int r = find("bin/plugin");
 
-	ck_assert_msg(r == (changes[_i].refused ? -EPERM : 0), "%s: %d: %s", changes[_i].name, r, why);
+	ck_assert_msg(r == (changes[_i].refused ? -EPERM : 0), "%s: %d: %s", changes[_i].name, r,
+		      words(why, LANGUAGE_EN));
 	if (r == 0)
 		return;
-	ck_assert_msg(strstr(why, place) != NULL, "%s", why);
-	ck_assert_ptr_nonnull(strstr(why, changes[_i].user ? "chown it first" : "chmod go-w it first"));
+	ck_assert_msg(strstr(words(why, LANGUAGE_EN), place) != NULL, "%s", words(why, LANGUAGE_EN));
+	ck_assert_ptr_nonnull(
+		strstr(words(why, LANGUAGE_EN), changes[_i].user ? "chown it first" : "chmod go-w it first"));
 }
 
 /* A volume of a pod is everybody's, and everybody there is the pod. */
@@ -134,7 +137,7 @@ TEST(it_is_run_by_the_path_that_was_judged)
 	_cleanup_free_ char *whole = in("bin/plugin"), *folder = in("bin"),
 			    *path = xasprintf(".:bin:/nowhere:%s", folder);
 
-	ck_assert_msg(find("bin/plugin") == 0, "%s", why);
+	ck_assert_msg(find("bin/plugin") == 0, "%s", words(why, LANGUAGE_EN));
 	ck_assert_str_eq(found, whole);
 	tear_down();
 	ck_assert_int_eq(chdir(dir), 0);
@@ -159,7 +162,8 @@ TEST(what_is_no_program)
 	ck_assert_int_eq(find("real"), -EACCES);
 	change("real/sub/plugin", 0, 0644);
 	ck_assert_int_eq(find("bin/plugin"), -EACCES);
-	ck_assert_msg(strstr(why, "is not executable") != NULL, "%s", why);
+	ck_assert_msg(strstr(words(why, LANGUAGE_EN), "is not executable") != NULL, "%s",
+		      words(why, LANGUAGE_EN));
 	ck_assert_int_eq(program_find("", &found, why), -ENOENT);
 }
 

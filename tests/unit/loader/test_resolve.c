@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "tests/suite.h"
+#include "tests/unit/config/chinese.h"
 
 /* Nobody listens at port 1 of these. */
 static const char *const addresses[] = { "127.0.0.3", "127.0.0.10", "127.0.0.2", "127.0.0.4" };
@@ -56,13 +57,13 @@ void freeaddrinfo(struct addrinfo *ai)
 
 TEST(resolves_names)
 {
-	char *address = NULL, why[LOADER_ERROR_MAX];
+	char *address = NULL, why[SENTENCE_MAX];
 
-	ck_assert_msg(loader_resolve("localhost", 6443, &address, why) == 0, "%s", why);
+	ck_assert_msg(loader_resolve("localhost", 6443, &address, why) == 0, "%s", words(why, LANGUAGE_EN));
 	ck_assert(strcmp(address, "127.0.0.1:6443") == 0 || strcmp(address, "[::1]:6443") == 0);
 	free(address);
 	ck_assert_int_eq(loader_resolve("no-such-host.invalid", 1, &address, why), -EAGAIN);
-	ck_assert_ptr_nonnull(strstr(why, "\"no-such-host.invalid\" cannot be resolved"));
+	ck_assert_ptr_nonnull(strstr(words(why, LANGUAGE_EN), "\"no-such-host.invalid\" cannot be resolved"));
 }
 
 /* A name server gives its addresses in another order each time. That is no other address: new settings at
@@ -72,9 +73,9 @@ TEST(a_rotating_answer_is_no_change)
 	rotates = true;
 	for (first = 0; first < ARRAY_SIZE(addresses); first++) {
 		_cleanup_free_ char *address = NULL;
-		char why[LOADER_ERROR_MAX];
+		char why[SENTENCE_MAX];
 
-		ck_assert_msg(loader_resolve("h", 1, &address, why) == 0, "%s", why);
+		ck_assert_msg(loader_resolve("h", 1, &address, why) == 0, "%s", words(why, LANGUAGE_EN));
 		ck_assert_str_eq(address, "127.0.0.10:1");
 	}
 }

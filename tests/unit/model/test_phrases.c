@@ -14,18 +14,6 @@ static const char *const ids[PHRASE__MAX] = {
 #undef PHRASE
 };
 
-/* The texts of libraries, which are no formats: a '%' is one. */
-static bool is_of_library(enum phrase p)
-{
-	static const bool of_library[PHRASE__MAX] = {
-#define PHRASE(ID, en, zh) [PHRASE_##ID] = true,
-#include "model/phrases_libraries.def"
-#undef PHRASE
-	};
-
-	return of_library[p];
-}
-
 /* The conversions of a format, in their order, separated: "%s" and "%-5.1f" as "s|-5.1f|". "%%" is none of
  * them. "bad" where one cannot be read. */
 static const char *conversions(const char *format, char ret[static 256])
@@ -37,7 +25,7 @@ static const char *conversions(const char *format, char ret[static 256])
 			continue;
 		const size_t flags = strspn(p, "-+ #0123456789.*hljzt");
 
-		if (!p[flags] || !strchr("sduxocfg", p[flags]) || n + flags + 3 > 256)
+		if (!p[flags] || !strchr("sduxocfgp", p[flags]) || n + flags + 3 > 256)
 			return "bad";
 		memcpy(ret + n, p, flags + 1);
 		n += flags + 1;
@@ -63,8 +51,6 @@ TEST(every_language_has_it_and_takes_the_same)
 	for (enum phrase p = 0; p < PHRASE__MAX; p++) {
 		char en[256], other[256];
 
-		if (is_of_library(p))
-			continue;
 		ck_assert_msg(*phrase_text(p, LANGUAGE_EN) &&
 				      strcmp(conversions(phrase_text(p, LANGUAGE_EN), en), "bad") != 0,
 			      "%s", ids[p]);
@@ -116,18 +102,6 @@ TEST(found_by_its_english)
 	ck_assert_int_eq(phrase_find("", 0), PHRASE__MAX);
 }
 
-TEST(translators_know_what_is_wrong_with_a_configuration)
-{
-	str_translate_fn *zh = phrase_translator(LANGUAGE_ZH);
-
-	ck_assert_ptr_null(phrase_translator(LANGUAGE_EN));
-	ck_assert_ptr_null(phrase_translator(LANGUAGE__MAX));
-	ck_assert_str_eq(zh("the list is empty"), "列表是空的");
-	ck_assert_str_eq(zh("the list is"), "the list is");
-	ck_assert_str_eq(zh("%s: %s"), "%s: %s"); /* a row of the news, not of these */
-	ck_assert_str_eq(zh(""), "");
-}
-
 /* -- counts -- */
 
 /* Numbers of these are bounds, or what others count. */
@@ -137,7 +111,6 @@ static bool is_uncounted(enum phrase p)
 #define PHRASE(ID, en, zh) [PHRASE_##ID] = true,
 #include "model/phrases_config.def"
 #include "model/phrases_details.def"
-#include "model/phrases_libraries.def"
 #undef PHRASE
 		[PHRASE_EV_EVICT_LOOP] = true, /* of several; which of these are chosen, says who finds them
 						*/
@@ -169,8 +142,8 @@ static const char *filled(const char *format, unsigned n, char ret[static 512])
 			continue;
 		}
 		p += 1 + strspn(p + 1, "-+ #0123456789.*hljzt");
-		at += *p == 's' ? (size_t)snprintf(ret + at, 512 - at, "x")
-				: (size_t)snprintf(ret + at, 512 - at, "%u", n);
+		at += *p == 's' || *p == 'p' ? (size_t)snprintf(ret + at, 512 - at, "x")
+					     : (size_t)snprintf(ret + at, 512 - at, "%u", n);
 	}
 	ret[at] = '\0';
 	return ret;
@@ -242,43 +215,6 @@ TEST(the_row_of_a_count_is_chosen)
 	ck_assert_str_eq(phrase_of(EXPLAIN_MORE_PODS, 1, LANGUAGE_EN), "and %zu more pod");
 	ck_assert_str_eq(phrase_of(EXPLAIN_MORE_PODS, 2, LANGUAGE_EN), "and %zu more pods");
 	ck_assert_str_eq(phrase_of(EXPLAIN_MORE_PODS, 1, LANGUAGE_ZH), "另有 %zu 个 Pod");
-}
-
-/* A row of errno has the C library's English, or it is never found. */
-TEST(texts_of_errno_are_the_librarys)
-{
-	size_t rows = 0, found = 0;
-
-	for (enum phrase p = 0; p < PHRASE__MAX; p++)
-		rows += strncmp(ids[p], "ERRNO_", 6) == 0;
-	for (int err = 1; err < 200; err++) {
-		for (enum phrase p = 0; strerrorname_np(err) && p < PHRASE__MAX; p++) {
-			if (strncmp(ids[p], "ERRNO_", 6) != 0 ||
-			    strcmp(ids[p] + 6, strerrorname_np(err)) != 0)
-				continue;
-			ck_assert_str_eq(phrase_text(p, LANGUAGE_EN), strerrordesc_np(err));
-			ck_assert_str_eq(phrase_translator(LANGUAGE_ZH)(strerrordesc_np(err)),
-					 phrase_text(p, LANGUAGE_ZH));
-			found++;
-		}
-	}
-	ck_assert_uint_ne(rows, 0);
-	ck_assert_uint_eq(found, rows);
-}
-
-/* What is looked up by its English has one row. */
-TEST(a_diagnostic_stands_once)
-{
-	static const char *const all[] = {
-#define PHRASE(ID, en, zh) en,
-#include "model/phrases_config.def"
-#include "model/phrases_libraries.def"
-#undef PHRASE
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		for (size_t j = 0; j < i; j++)
-			ck_assert_str_ne(all[i], all[j]);
 }
 
 TEST(outside_the_table_is_a_question_mark)

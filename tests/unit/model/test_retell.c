@@ -164,10 +164,10 @@ TEST(particulars_of_a_trouble)
 	     "to server",
 	     "所有命名空间的 pods：无法连接 10.0.0.1 端口 6443（0 毫秒后）：连接不上服务器");
 	told("/etc/kc: there is no context \"b\"; there is: a, c", "/etc/kc: 没有 context \"b\"；现有：a, c");
-	told("/etc/kc:3:5: \"u\": a token and a user name are both given: only one is allowed",
-	     "/etc/kc:3:5: \"u\": token 与用户名同时存在：只能有一个");
+	told("/etc/kc:3:5: u: a token and a user name are both given: only one is allowed",
+	     "/etc/kc:3:5: u: token 与用户名同时存在：只能有一个");
 	told("/run/token: token: cannot be read: No such file or directory",
-	     "/run/token: token: 无法读取：没有那个文件或目录");
+	     "/run/token: token: 无法读取：No such file or directory");
 	told("ops: the proxy: HTTP status 407; all: Could not resolve host: x",
 	     "ops: 代理：HTTP 状态码 407；all: 无法解析主机名：x");
 	told("the watcher: hung: no heartbeat for 8 s", "watcher：无响应：8 秒没有心跳");
@@ -203,7 +203,7 @@ TEST(a_diagnostic_of_the_configuration)
 	     "sequence");
 	told("/etc/opc.yml:7:3: \"enforec\" is none of observe, enforce; did you mean enforce?",
 	     "/etc/opc.yml:7:3: \"enforec\" 不是以下之一：observe, enforce；是否想写 enforce？");
-	told("two clusters are called \"empty\"", "有两个集群都叫 \"empty\"");
+	told("clusters[].name: two are called \"empty\"", "clusters[].name: 有两个都叫 \"empty\"");
 }
 
 /* One or more of each that writes some. */
@@ -245,7 +245,7 @@ static const char *const written[] = {
 	"/etc/kc, context a-1: the plugin \"aws\" gave a certificate without its key, or the reverse",
 	"/etc/kc, context a-1: the plugin \"aws\" cannot be run: there is no such program in PATH. ",
 	"cluster b waits: not loaded within 2.0 s: a name server or a plugin does not answer",
-	"service account in /var/run/secrets: certificate authority: cannot be read: Permission denied",
+	"/var/run/secrets: certificate-authority: cannot be read: x",
 	"not an http or https URL: ftp://x",
 	"ops: the server offers no TLS (STARTTLS), and nothing is sent without",
 	"ops: (a text that contains the address)",

@@ -29,9 +29,9 @@ static const struct {
 TEST_LOOP(latest_run_is_found, 0, (int)(sizeof(cases) / sizeof(cases[0])))
 {
 	struct cron c;
-	struct str_error err = { 0 };
+	struct schedule_error err;
 
-	ck_assert_msg(cron_parse(cases[_i].spec, &c, &err) == 0, "%s", err.text);
+	ck_assert_msg(cron_parse(cases[_i].spec, &c, &err) == 0, "%zu", err.pos);
 	ck_assert_int_eq(schedule_due(&c, NULL, cases[_i].last, cases[_i].now), cases[_i].due);
 }
 
