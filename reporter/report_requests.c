@@ -183,8 +183,7 @@ static void show(struct ask *a, const struct report_run *e, const struct zone *z
 	struct report_requests *d = a->requests;
 	struct document doc;
 
-	/* What is due for the next report stays due for it. */
-	(void)attention_begin(d->db, &attention);
+	(void)attention_preview(d->db, &attention);
 	if (!report_run_compose(e, s, zone, 0, &attention, &doc)) {
 		send_text(d, a->question.conn, phrase(REPORT_NOTHING, l));
 		end_ask(a, EXIT_CODE_OK, "");

@@ -101,15 +101,10 @@ void attention_done(struct attention *a)
 	*a = (struct attention){ 0 };
 }
 
-int attention_begin(struct db *db, struct attention *ret)
+static int read_groups(struct db *db, bool is_preview, struct attention *ret)
 {
-	const int r = db_run(db_stmt(db, DB_ATTENTION_BEGIN), NULL);
+	sqlite3_stmt *st = db_stmt(db, DB_ATTENTION_GROUPS, db_i("preview", is_preview));
 	int rc;
-
-	*ret = (struct attention){ 0 };
-	if (r < 0)
-		return r;
-	sqlite3_stmt *st = db_stmt(db, DB_ATTENTION_GROUPS);
 
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
 		ret->v = xreallocarray(ret->v, ret->n + 1, sizeof(*ret->v));
@@ -124,6 +119,20 @@ int attention_begin(struct db *db, struct attention *ret)
 	if (rc != SQLITE_DONE)
 		attention_done(ret);
 	return db_errno(rc);
+}
+
+int attention_begin(struct db *db, struct attention *ret)
+{
+	const int r = db_run(db_stmt(db, DB_ATTENTION_BEGIN), NULL);
+
+	*ret = (struct attention){ 0 };
+	return r < 0 ? r : read_groups(db, false, ret);
+}
+
+int attention_preview(struct db *db, struct attention *ret)
+{
+	*ret = (struct attention){ 0 };
+	return read_groups(db, true, ret);
 }
 
 int attention_reported(struct db *db)

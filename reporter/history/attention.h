@@ -37,6 +37,8 @@ struct attention {
 };
 /* Take what is due into a report that is under way. 0, or negative errno with *ret empty. */
 int attention_begin(struct db *db, struct attention *ret);
+/* What it would be now, without a write. As attention_begin(). */
+int attention_preview(struct db *db, struct attention *ret);
 void attention_done(struct attention *a);
 /* The report is written: what it held is not reported again. Within the transaction of the caller. 0 or
  * negative errno. */

@@ -75,9 +75,9 @@ static int put_samples(const struct report_run *e, struct db *db, int64_t now_ms
 	return db_end(db, r);
 }
 
-static int count_window(struct report_run *e, struct db *db)
+static int count_window(struct report_run *e, struct db *db, bool is_preview)
 {
-	int r = put_samples(e, db, e->in.at_ms);
+	int r = is_preview ? 0 : put_samples(e, db, e->in.at_ms);
 
 	for (size_t i = 0; r == 0 && i < e->digest.n_pods; i++) {
 		struct digest_pod *p = &e->digest.pods[i];
@@ -147,7 +147,7 @@ int report_run_collected(struct report_run *e, struct db *db, const struct repor
 				       .incomplete = e->incomplete,
 				       .late = o->late };
 	digest_finish(&e->digest);
-	const int counted = count_window(e, db), loaded = load_past(e, db);
+	const int counted = count_window(e, db, o->is_preview), loaded = load_past(e, db);
 
 	e->in.past = e->past;
 	digest_group(&e->digest);

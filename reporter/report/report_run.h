@@ -26,6 +26,7 @@ struct report_run_options {
 	int64_t window_ms; /* 0 = since the last report */
 	int64_t last_at;   /* when the rows of the last report were complete, Unix ms; 0 = there was none */
 	bool late;
+	bool is_preview; /* the history is only read */
 	uint64_t number; /* of the first question to a worker */
 };
 
@@ -34,9 +35,9 @@ struct report_run *report_run_new(void);
 void report_run_free(struct report_run **e);
 void report_run_add(struct report_run *e, const struct msg_digest_row *row);
 
-/* No more rows come. Writes them down as samples, counts what came in the window, and finds what is new and
- * what has recovered. answered: one bit for each cluster that gave a full answer. 0, or negative errno when
- * the history could not be read or written: then it says less. */
+/* No more rows come. Writes them down as samples (not for a preview), counts what came in the window, and
+ * finds what is new and what has recovered. answered: one bit for each cluster that gave a full answer. 0, or
+ * negative errno when the history could not be read or written: then it says less. */
 int report_run_collected(struct report_run *e, struct db *db, const struct report_run_options *o,
 			 uint64_t answered, int64_t now_ms);
 uint64_t report_run_workloads(const struct report_run *e);

@@ -278,13 +278,14 @@ static void conclude(struct digest_runner *r)
 					      .window_ms = r->schedule->window_ms,
 					      .last_at = last_at,
 					      .late = r->run.late,
+					      .is_preview = r->preview != NULL,
 					      .number = r->number };
 
 	r->run.collected_at = clock_wall_ms();
-	if (err == 0)
-		err = report_run_collected(r->report_run, r->db, &o, r->complete, r->run.collected_at);
-	else
-		(void)report_run_collected(r->report_run, r->db, &o, r->complete, r->run.collected_at);
+	const int collected =
+		report_run_collected(r->report_run, r->db, &o, r->complete, r->run.collected_at);
+
+	err = err < 0 ? err : collected;
 	if (err < 0)
 		r->ops->trouble(r->ctx, err, "earlier restart counts could not be read");
 	r->run.workloads = report_run_workloads(r->report_run);

@@ -111,9 +111,15 @@ int samples_delta(struct db *db, const struct msg_digest_row *row, const char *c
 	const struct msg m = as_msg(row);
 	struct sampled s;
 	const int known = find(db, &m, cluster_name, &s);
+	int64_t full = 0, counted = 0;
+	int r = known == 0 ? full_at(db, cluster_name, &full) : 0;
+	const bool began = row->created > 0 && row->created >= from_ms;
 
-	*ret = row->created > 0 && row->created >= from_ms ? (int64_t)row->restarts : DELTA_UNKNOWN;
+	/* What is first seen after a full answer has restarted since. */
+	*ret = began || full > 0 ? (int64_t)row->restarts : DELTA_UNKNOWN;
 	if (known <= 0 || s.known_since > from_ms)
-		return known < 0 ? known : 0;
-	return db_number(db_stmt(db, DB_SAMPLES_SUM, db_i("series", s.id), db_i("from", from_ms)), ret);
+		return known < 0 ? known : r;
+	r = db_number(db_stmt(db, DB_SAMPLES_SUM, db_i("series", s.id), db_i("from", from_ms)), &counted);
+	*ret = r < 0 ? *ret : counted + came(&s, row);
+	return r;
 }

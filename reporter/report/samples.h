@@ -23,8 +23,8 @@ int samples_put(struct db *db, const struct msg_digest_row *row, const char *clu
 int samples_answered(struct db *db, const char *cluster_name, bool all, int64_t now_ms);
 /* What to ask this cluster for: containers that ended since *ret (Unix ms); 0: all that ever restarted. */
 int samples_since(struct db *db, const char *cluster_name, int64_t now_ms, int64_t *ret);
-/* Restarts of the row's container after from_ms; DELTA_UNKNOWN: it was there before and nobody counted. The
- * row was put before. 0 or negative errno. */
+/* Restarts of the row's container after from_ms, whether the row was put before or not; DELTA_UNKNOWN: it was
+ * there before and nobody counted. 0 or negative errno. */
 int samples_delta(struct db *db, const struct msg_digest_row *row, const char *cluster_name, int64_t from_ms,
 		  int64_t *ret);
 

@@ -9,7 +9,7 @@
 #include "reporter/history/attention.h"
 
 static char dir[SUITE_PATH_MAX];
-static struct db *db;
+struct db *db;
 struct digest_runner *run;
 struct world w;
 size_t clusters;

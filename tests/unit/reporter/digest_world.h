@@ -25,6 +25,7 @@ struct world {
 	struct msg_look looks[64];
 	size_t n_looks, answered;
 };
+extern struct db *db;
 extern struct world w;
 extern struct digest_runner *run;
 extern size_t clusters; /* 1 or 2; counts from the next start on */

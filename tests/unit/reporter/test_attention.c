@@ -61,6 +61,30 @@ static void refuse(const char *uid, const char *reason)
 	world_write(&m, 1);
 }
 
+TEST(a_preview_shows_what_is_due_and_leaves_it_so)
+{
+	struct attention attention;
+
+	refuse("uid-1", "Forbidden");
+	clock_fake_advance(ATTENTION_LASTING_MS);
+	refuse("uid-1", "Forbidden");
+	sqlite3 *sql = sqlite3_db_handle(db_stmt(w.db, DB_ONE_ROW));
+	const int written = sqlite3_total_changes(sql);
+
+	ck_assert_int_eq(attention_preview(w.db, &attention), 0);
+	ck_assert_uint_eq(attention.n, 1);
+	ck_assert_str_eq(attention.v[0].reason, "Forbidden");
+	attention_done(&attention);
+	ck_assert_int_eq(sqlite3_total_changes(sql), written);
+	ck_assert_int_eq(attention_begin(w.db, &attention), 0);
+	ck_assert_uint_eq(attention.n, 1);
+	attention_done(&attention);
+	ck_assert_int_eq(attention_reported(w.db), 0);
+	ck_assert_int_eq(attention_preview(w.db, &attention), 0);
+	ck_assert_uint_eq(attention.n, 0);
+	attention_done(&attention);
+}
+
 TEST(reported_when_it_has_lasted_and_once)
 {
 	refuse("u1", "HasFinalizers");

@@ -456,6 +456,9 @@ TEST(a_preview_says_it_now_and_leaves_no_trace)
 	const struct sink_settings s = { .top = 20 };
 
 	pass(1000);
+	sqlite3 *sql = sqlite3_db_handle(db_stmt(db, DB_ONE_ROW));
+	const int written = sqlite3_total_changes(sql);
+
 	ck_assert_int_eq(digest_runner_preview(run, &s, on_preview, NULL), 0);
 	ck_assert_int_eq(digest_runner_preview(run, &s, on_preview, NULL), -EBUSY);
 	ck_assert_uint_eq(w.asked, 1);
@@ -464,6 +467,7 @@ TEST(a_preview_says_it_now_and_leaves_no_trace)
 	answer_look(0, true);
 	ck_assert_uint_eq(previews, 1);
 	ck_assert_ptr_nonnull(strstr(previewed, "shop/front (Rollout): 12 in all"));
+	ck_assert_int_eq(sqlite3_total_changes(sql), written);
 	ck_assert_uint_eq(messages(), 0);
 	ck_assert_uint_eq(w.ended, 0);
 	w.n_looks = w.answered = 0;

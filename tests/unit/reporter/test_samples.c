@@ -84,6 +84,19 @@ TEST(what_comes_after_a_full_answer_had_no_restart_before)
 	ck_assert_int_eq(ret, DELTA_UNKNOWN);
 }
 
+/* As a preview does, which writes nothing. */
+TEST(counts_what_is_not_written_down_yet)
+{
+	ck_assert_int_eq(delta("web-1", 100, T0 - 90 * HOUR, T0), DELTA_UNKNOWN);
+	put(T0, "web-1", 100, T0 - 90 * HOUR);
+	ck_assert_int_eq(samples_answered(db, "prod", true, T0), 0);
+	put(T0 + HOUR, "web-1", 104, T0 - 90 * HOUR);
+	ck_assert_int_eq(delta("web-1", 110, T0 - 90 * HOUR, T0), 10);
+	ck_assert_int_eq(delta("web-1", 110, T0 - 90 * HOUR, T0 + HOUR), 6);
+	ck_assert_int_eq(delta("web-1", 2, T0 + 2 * HOUR, T0), 6); /* it began anew */
+	ck_assert_int_eq(delta("web-9", 3, T0 - 90 * HOUR, T0), 3);
+}
+
 TEST(a_pod_that_began_in_the_window_counts_with_all)
 {
 	put(T0 + 2 * HOUR, "web-3", 7, T0 + HOUR);
