@@ -160,7 +160,7 @@ def preview(t):
         page = p.ask("report", "-o", "html", timeout=60, check=True).stdout
         assert page.startswith("<!DOCTYPE html>") and page.rstrip().endswith("</html>") and ns in page, page[:300]
         document = json.loads(p.ask("report", "-o", "json", timeout=60, check=True).stdout)
-        assert document["kind"] == "report" and document["sections"], document
+        assert document["news"] == "report" and document["sections"], document
         card = json.loads(p.ask("report", "preview", timeout=60, check=True).stdout)
         assert card["msg_type"] == "interactive" and ns in json.dumps(card), card
         chinese = p.ask("report", "preview", "--sink", "chat", "-o", "text", timeout=60, check=True).stdout
