@@ -8,8 +8,8 @@
 #include "base/exit.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "cli/command.h"
-#include "cli/output.h"
+#include "cli/commands/command.h"
+#include "cli/view/output.h"
 #include "config/config_print.h"
 
 static int help_command(const struct command *c)

@@ -12,7 +12,7 @@
 #include "base/duration.h"
 #include "base/rfc3339.h"
 #include "base/str.h"
-#include "cli/output.h"
+#include "cli/view/output.h"
 #include "model/duties.h"
 #include "model/actions.h"
 
@@ -163,7 +163,7 @@ static void list_names(const struct kind_row *k, enum language l, char ret[stati
 				      at);
 }
 
-static int take(const struct row *row, const char *value, struct options *ret, char *reterr)
+static int take_option(const struct row *row, const char *value, struct options *ret, char *reterr)
 {
 	const enum language l = language_of_environment();
 	const struct kind_row *k = &kinds[row->kind];
@@ -193,7 +193,7 @@ static int code_of(const struct row *row)
 	return row->letter ? row->letter : 256 + (int)(row - rows);
 }
 
-static const struct row *find(const struct option_use *uses, int code)
+static const struct row *find_option(const struct option_use *uses, int code)
 {
 	for (; uses->help; uses++)
 		if (code_of(&rows[uses->id]) == code)
@@ -232,12 +232,12 @@ int options_parse(const struct option_use uses[static OPTIONS_MAX], size_t max_a
 	declare(uses, longs, letters);
 	while (r == 0 &&
 	       (c = (one_dash ? getopt_long_only : getopt_long)(argc, argv, letters, longs, NULL)) != -1) {
-		const struct row *row = find(uses, c);
+		const struct row *row = find_option(uses, c);
 
 		if (c == 'h')
 			return 1;
 		if (row)
-			r = take(row, optarg, ret, reterr);
+			r = take_option(row, optarg, ret, reterr);
 		else
 			r = str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL,
 				     c == ':' ? TEXT(OPTION_LACKS) : TEXT(OPTION_UNKNOWN), argv[optind - 1]);

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/table.h"
+#include "cli/view/table.h"
 
 #define OPTIONS_MAX      12 /* of one command */
 #define OPTIONS_TEXT_MAX 320

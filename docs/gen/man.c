@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/exit.h"
 #include "build_id.h"
-#include "cli/command.h"
+#include "cli/commands/command.h"
 #include "config/config_print.h"
 
 /* A row of a list: what stands alone on its line, and what it means. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "cli/command.h"
-#include "cli/ctl.h"
+#include "cli/commands/command.h"
+#include "cli/instance/ctl.h"
 
 static void on_row(void *ctx, const struct msg *m)
 {

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "base/exit.h"
-#include "cli/ctl.h"
+#include "cli/instance/ctl.h"
 #include "tests/suite.h"
 #include "tests/unit/cli/instance.h"
 

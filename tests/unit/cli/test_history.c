@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/cleanup.h"
-#include "cli/command.h"
-#include "cli/output.h"
+#include "cli/commands/command.h"
+#include "cli/view/output.h"
 #include "tests/suite.h"
 #include "tests/unit/cli/instance.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/output.h"
+#include "cli/view/output.h"
 #include "tests/hostile.h"
 #include "tests/suite.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/table.h"
+#include "cli/view/table.h"
 #include "tests/hostile.h"
 #include "tests/suite.h"
 

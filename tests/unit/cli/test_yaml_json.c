@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "cli/yaml_json.h"
+#include "cli/local/yaml_json.h"
 #include "config/diag.h"
 #include "tests/suite.h"
 

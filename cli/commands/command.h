@@ -1,0 +1,60 @@
+/* command.h - the commands of ops-pod-cleaner: one row each in the table of commands.c, one function each in
+ * its file. Process: cli. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CLI_COMMANDS_COMMAND_H
+#define CLI_COMMANDS_COMMAND_H
+
+#include "cli/options.h"
+
+struct explain_report;
+
+struct command {
+	const char *name;
+	const char *usage;                      /* arguments, as printed behind the name */
+	const char *summary;                    /* one line */
+	struct option_use options[OPTIONS_MAX]; /* the last one is zero */
+	const char *notes;                      /* printed behind the options, NULL = none */
+	size_t max_args;                        /* of what is no option */
+	bool one_dash;                          /* long options may begin with one dash */
+	bool hidden;                            /* from the list of commands */
+	/* Returns the exit code (base/exit.h). */
+	int (*run)(const struct options *o);
+};
+
+int command_run(const struct options *o);
+int command_status(const struct options *o);
+int command_history(const struct options *o);
+int command_explain(const struct options *o);
+int command_plan(const struct options *o);
+int command_log_level(const struct options *o);
+int command_pause(const struct options *o); /* and resume */
+int command_show(const struct options *o);
+int command_report(const struct options *o);
+int command_restore(const struct options *o);
+int command_config(const struct options *o);
+int command_completion(const struct options *o);
+int command_cron(const struct options *o);
+int command_rbac(const struct options *o);
+int command_probe(const struct options *o); /* test builds */
+
+/* The rows of the table, NULL behind the last. */
+const struct command *command_at(size_t i);
+/* Print "ops-pod-cleaner NAME: text" and a pointer to --help on stderr; returns EXIT_CODE_USAGE. */
+int command_misuse(const struct options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* -- Parts of a command that have a file of their own -- */
+
+/* End a line with the number of things that are due and not done, then print them. A dry run prints what
+ * would be done, and leaves none. Returns the exit code of asking (plan.c). */
+int plan_print_left(const struct options *o, const char *socket, size_t *ret_left);
+/* Run an instance until all is settled, drain it, and print what was done and what is left. Returns
+ * EXIT_CODE_FAILURE when something failed or is left (run_once.c). */
+int run_once(const struct options *o, const char *socket);
+/* Print the rights that are missing. Returns EXIT_CODE_FAILURE when some are (rbac_check.c). */
+int rbac_check(const struct options *o);
+/* Judge the pods of o->file (YAML or JSON, one or a List; "-" = stdin) by o->config (NULL: the file that
+ * `run` takes), at o->now_ms (0: now); o->failing_since_ms 0: no pull failure was seen before. Prints what is
+ * wrong; returns the exit code (explain_file.c). */
+int explain_file(const struct options *o, struct explain_report *into);
+
+#endif

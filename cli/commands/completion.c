@@ -1,0 +1,88 @@
+/* completion.c - `completion`: scripts that complete the command line, from the tables that print help and
+ * the templates of text/templates/completion. Sources: bash(1), Programmable Completion; zshcompsys(1),
+ * _arguments; fish complete(1). */
+// SPDX-License-Identifier: Apache-2.0
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/exit.h"
+#include "base/xalloc.h"
+#include "cli/commands/command.h"
+#include "cli/view/output.h"
+#include "cli/view/template.h"
+
+static char *append(char *to, const char *word, size_t n)
+{
+	_cleanup_free_ char *before = to;
+
+	return xasprintf("%s%s%.*s", before, *before ? " " : "", (int)n, word);
+}
+
+static json_t *option_values(enum option_id id, const char *help)
+{
+	const struct option_shape s = options_shape(id);
+	const bool path = s.argument && strstr("FILE PATH DIR", s.argument);
+	const char letter[] = { s.letter, '\0' };
+	_cleanup_free_ char *values = xstrdup("");
+	const char *value;
+
+	for (int i = 0; s.value_at && (value = s.value_at(i)); i++)
+		values = append(values, value, strlen(value));
+	return json_pack("{s:s, s:s, s:s, s:b, s:s, s:s}", "option", s.name, "letter", letter, "argument",
+			 s.argument ? s.argument : "", "path", path, "values", values, "help", help);
+}
+
+/* The words of a command's usage that stand for themselves: "check FILE | print FILE" -> "check print". */
+static char *words_of(const char *usage)
+{
+	char *words = xstrdup("");
+
+	for (size_t n; *usage; usage += n) {
+		usage += strspn(usage, " |[]/");
+		n = strcspn(usage, " |[]/");
+		if (n > 1 && usage[0] >= 'a' && usage[0] <= 'z' && strncmp(usage, "options", n) != 0)
+			words = append(words, usage, n);
+	}
+	return words;
+}
+
+static json_t *command_values(const struct command *c)
+{
+	_cleanup_free_ char *words = words_of(c->usage);
+	json_t *options = json_array();
+
+	for (const struct option_use *use = c->options; use->help; use++)
+		json_array_append_new(options, option_values(use->id, use->help));
+	return json_pack("{s:s, s:s, s:s, s:o}", "command", c->name, "summary", c->summary, "words", words,
+			 "options", options);
+}
+
+static json_t *values_of_all(void)
+{
+	json_t *commands = json_array(), *options = json_array();
+	const struct command *c;
+
+	for (size_t i = 0; (c = command_at(i)); i++)
+		if (!c->hidden)
+			json_array_append_new(commands, command_values(c));
+	for (int id = 0; id < OPTION__MAX; id++)
+		json_array_append_new(options, option_values((enum option_id)id, ""));
+	return json_pack("{s:o, s:o}", "commands", commands, "allOptions", options);
+}
+
+int command_completion(const struct options *o)
+{
+	static const char *const shells[][2] = { { "bash", "" }, { "zsh", "[]:" }, { "fish", "" } };
+
+	for (size_t i = 0; o->n_args == 1 && i < ARRAY_SIZE(shells); i++)
+		if (strcmp(o->args[0], shells[i][0]) == 0) {
+			_cleanup_free_ char *name = xconcat("completion/", shells[i][0], NULL);
+
+			template_print(name, shells[i][1], values_of_all());
+			return EXIT_CODE_OK;
+		}
+	return command_misuse(o, "%s", TEXT(COMPLETION_NEEDS));
+}

@@ -1,0 +1,151 @@
+/* explain.c - `explain`: why a pod or workload is acted on, or why not. A watcher judges from its cache; what
+ * it says would be done now, a worker then judges live. */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "cli/commands/command.h"
+#include "cli/instance/ctl.h"
+#include "cli/commands/explain_report.h"
+#include "cli/view/output.h"
+
+/* An answer of the watcher may take this long. */
+#define ASK_MS UINT64_C(10000)
+/* And one of a worker; after 10 s the supervisor says that there is none. */
+#define DRY_RUN_MS UINT64_C(12000)
+/* --watch asks the workers again after this time, though the cache says the same. */
+#define LIVE_AGAIN_MS UINT64_C(10000)
+
+/* -- the running instance -- */
+
+/* "NAMESPACE/NAME" of that, or of what `history` shows as TARGET ("deployments.apps/NAMESPACE/NAME"); NULL if
+ * it is neither. */
+static const char *object_of(const char *s)
+{
+	const char *name = strrchr(s, '/'), *first = strchr(s, '/');
+
+	if (!name || name == s || name[1] == '\0' || strlen(s) > 400)
+		return NULL;
+	if (name == first)
+		return s;
+	return first != s && name > first + 1 && !memchr(first + 1, '/', (size_t)(name - first - 1))
+		       ? first + 1
+		       : NULL;
+}
+
+struct question {
+	const char *object;
+	size_t ns; /* bytes of the namespace in it */
+	struct explain_report *into;
+};
+
+/* A workload is answered pod by pod. */
+static void on_row(void *ctx, const struct msg *m)
+{
+	const struct msg_ctl_explain_row *r = &m->u.ctl_explain_row;
+	const struct question *q = ctx;
+	char pod[320];
+
+	if (m->type == MSG_CTL_PLAN_ROW && q->into->n > 0) { /* the object that the verdict is about */
+		dry_run_rows_add(&q->into->live, &m->u.ctl_plan_row);
+		q->into->rows[q->into->n - 1].live = q->into->live.n;
+	}
+	if (m->type != MSG_CTL_EXPLAIN_ROW)
+		return;
+	(void)snprintf(pod, sizeof(pod), "%.*s/%s", (int)q->ns, q->object, r->pod);
+	explain_add(q->into, r->pod[0] ? pod : q->object, r);
+}
+
+static int ask_watcher(const struct options *o, const char *object, struct ctl *c,
+		       struct explain_report *into)
+{
+	struct msg request = { .type = MSG_CTL_EXPLAIN, .u.ctl_explain = { .rules = o->rules } };
+	struct question q = { object, strcspn(object, "/"), into };
+
+	msg_set(&request, ctl_explain.ns, object, q.ns);
+	msg_set(&request, ctl_explain.name, object + q.ns + 1, strlen(object + q.ns + 1));
+	if (o->cluster)
+		msg_set(&request, ctl_explain.cluster_name, o->cluster, strlen(o->cluster));
+	return ctl_request(c, &request, ASK_MS, on_row, &q);
+}
+
+/* -- the command -- */
+
+/* Workers and the history; what they do not answer stands as unclear, which is no error. */
+static void ask_live(const char *object, struct ctl *c, struct explain_report *r)
+{
+	char ns[64];
+
+	(void)snprintf(ns, sizeof(ns), "%.*s", (int)strcspn(object, "/"), object);
+	dry_run_rows_find_refusals(&r->live, c, ns);
+	(void)dry_run_rows_ask_workers(&r->live, c, DRY_RUN_MS);
+}
+
+/* Into r, unless the cache says what last said and the workers were asked a moment ago. */
+static int take_report(const struct options *o, const char *object, const struct explain_report *last,
+		       bool again, uint64_t *asked_ms, struct explain_report *r)
+{
+	struct ctl *c = NULL;
+
+	if (o->file)
+		return explain_file(o, r);
+	int code = ctl_open(o->socket, &c);
+
+	if (code == EXIT_CODE_OK)
+		code = ask_watcher(o, object, c, r);
+	if (code == EXIT_CODE_OK &&
+	    (!again || !explain_is_same_cache(r, last) || clock_boot_ms() - *asked_ms >= LIVE_AGAIN_MS)) {
+		ask_live(object, c, r);
+		*asked_ms = clock_boot_ms();
+	} else {
+		explain_report_done(r);
+	}
+	ctl_close(&c);
+	return code;
+}
+
+/* Once; or again whenever the answer changes, until it is interrupted, or object or instance is gone. */
+static int explain(const struct options *o, const char *object)
+{
+	const struct table_view view = options_view(o);
+	const enum language l = o->output == OUTPUT_JSON ? LANGUAGE_EN : language_of_environment();
+	struct explain_report last = { .language = l };
+	uint64_t asked_ms = 0;
+	int code;
+
+	for (bool again = false;; again = true) {
+		struct explain_report r = { .language = l };
+
+		code = take_report(o, object, &last, again, &asked_ms, &r);
+		if (code == EXIT_CODE_OK && (!again || (r.n > 0 && !explain_is_same(&r, &last)))) {
+			if (again && o->output != OUTPUT_JSON)
+				printf("\n");
+			explain_print(&r, (enum output)o->output, &view);
+		}
+		if (r.n > 0) {
+			explain_report_done(&last);
+			last = r;
+		}
+		if (code != EXIT_CODE_OK || !o->watch)
+			break;
+		(void)sleep(1);
+	}
+	explain_report_done(&last);
+	return code;
+}
+
+int command_explain(const struct options *o)
+{
+	const char *object = o->n_args == 1 ? object_of(o->args[0]) : NULL;
+
+	if ((o->n_args == 1) == (o->file != NULL))
+		return command_misuse(o, "%s", TEXT(EXPLAIN_NEEDS));
+	if (o->watch && o->file)
+		return command_misuse(o, "%s", TEXT(EXPLAIN_WATCHES));
+	if (!o->file && !object)
+		return command_misuse(o, "%s", TEXT(EXPLAIN_NAMES));
+	return explain(o, object);
+}

@@ -1,0 +1,247 @@
+/* history.c - `history`: what was done, refused or left open, newest last (the reporter sends the newest
+ * first). */
+// SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "model/duties.h"
+#include "model/retell.h"
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/rfc3339.h"
+#include "base/xalloc.h"
+#include "cli/view/output.h"
+#include "cli/commands/command.h"
+#include "cli/instance/ctl.h"
+#include "cli/instance/history_rows.h"
+#include "cli/view/table.h"
+#include "cli/view/json.h"
+
+#define ASK_MS     UINT64_C(30000)
+#define FOLLOW_MS  (15 * 60 * INT64_C(1000)) /* changes that are asked for again and again */
+#define FOLLOW_MAX 10000
+
+static const char *outcome_text(const struct msg_ctl_history_row *h)
+{
+	return h->outcome < 0 ? (h->id ? "open" : "refused") : outcome_name((enum outcome)h->outcome);
+}
+
+/* A refusal by the watcher is no action yet: it is what the duty would have done. */
+static uint64_t action_of(const struct msg_ctl_history_row *h)
+{
+	return h->id ? h->action : duty_desc((enum duty)h->duty)->action;
+}
+
+static json_t *row_json(const struct msg_ctl_history_row *h)
+{
+	json_t *row = json_of(MSG_CTL_HISTORY_ROW, h);
+
+	json_object_set_new(row, "outcome", json_string(outcome_text(h)));
+	json_object_set_new(row, "action", json_string(output_action(action_of(h))));
+	return row;
+}
+
+/* An object a line. */
+static void print_json_lines(const struct history_rows *rows)
+{
+	output_expect_json(false);
+	for (size_t i = rows->n; i-- > 0;) {
+		json_t *row = row_json(&rows->v[i]);
+
+		(void)json_dumpf(row, stdout, JSON_COMPACT);
+		(void)fputc('\n', stdout);
+		json_decref(row);
+	}
+}
+
+static void print_json(const struct history_rows *rows)
+{
+	json_t *root = json_array();
+
+	for (size_t i = rows->n; i-- > 0;)
+		json_array_append_new(root, row_json(&rows->v[i]));
+	output_json(root);
+}
+
+static enum table_color outcome_color(const struct msg_ctl_history_row *h)
+{
+	switch (h->outcome) {
+	case OUTCOME_DONE:
+	case OUTCOME_GONE:
+		return COLOR_GOOD;
+	case OUTCOME_FORBIDDEN:
+	case OUTCOME_FAILED:
+		return COLOR_BAD;
+	default:
+		return COLOR_WARN;
+	}
+}
+
+/* "deployments.apps/shop/web (had 3)"; on a terminal nothing where it is the pod that stands there already.
+ */
+static void add_target(struct table *t, const struct msg_ctl_history_row *h, const struct table_view *view)
+{
+	char pod[sizeof(h->target)];
+
+	(void)snprintf(pod, sizeof(pod), "pods/%s/%s", h->ns, h->name);
+	const char *target = view->width && strcmp(pod, h->target) == 0 ? "" : h->target;
+
+	if (h->replicas >= 0)
+		table_add(t, COLOR_NONE, TEXT(HAD_REPLICAS), target, h->replicas);
+	else
+		table_add(t, COLOR_NONE, "%s", target);
+}
+
+static void print_table(const struct history_rows *rows, const struct table_view *view)
+{
+	static const struct table_column columns[] = {
+		{ "ID", 0, 0 },
+		{ "WHEN", 0, 0 },
+		{ "CLUSTER", 3, COLUMN_ALIKE | COLUMN_BELOW },
+		{ "POD", 0, 0 },
+		{ "DUTY", 2, COLUMN_BELOW },
+		{ "OUTCOME", 0, 0 },
+		{ "REASON", 4, COLUMN_BELOW },
+		{ "TARGET", 1, COLUMN_BELOW },
+		{ "DETAIL", 0, COLUMN_WIDE },
+	};
+	struct table *t = table_new(columns, ARRAY_SIZE(columns));
+
+	for (size_t i = rows->n; i-- > 0;) {
+		const struct msg_ctl_history_row *h = &rows->v[i];
+		char when[RFC3339_MAX], duty[OUTPUT_DUTY_MAX];
+
+		output_time(view, h->result_at ? h->result_at : h->intent_at, when);
+		if (h->id)
+			table_add(t, COLOR_NONE, "%" PRIu64, h->id);
+		else
+			table_add(t, COLOR_NONE, "-");
+		table_add(t, COLOR_DIM, "%s", when);
+		table_add(t, COLOR_NONE, "%s", h->cluster_name);
+		table_add(t, COLOR_NONE, "%s/%s", h->ns, h->name);
+		output_duty(duty, sizeof(duty), h->duty, action_of(h));
+		table_add(t, COLOR_NONE, "%s", duty);
+		table_add(t, outcome_color(h), "%s%s", outcome_text(h), h->observe ? " (observe)" : "");
+		table_add(t, COLOR_NONE, "%s", h->reason);
+		add_target(t, h, view);
+		_cleanup_free_ char *detail = retell(h->detail, language_of_environment());
+
+		table_add(t, COLOR_DIM, "%s", detail);
+	}
+	table_print(t, stdout, view);
+	table_free(&t);
+}
+
+/* -- following -- */
+
+/* An action counts again when it has ended; a refusal that repeats does not. */
+static bool is_same(const struct msg_ctl_history_row *a, const struct msg_ctl_history_row *b)
+{
+	if (a->id || b->id)
+		return a->id == b->id && a->outcome == b->outcome;
+	return a->duty == b->duty && strcmp(a->uid, b->uid) == 0 && strcmp(a->reason, b->reason) == 0 &&
+	       strcmp(a->cluster_name, b->cluster_name) == 0;
+}
+
+static bool holds(const struct history_rows *rows, const struct msg_ctl_history_row *h)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		if (is_same(&rows->v[i], h))
+			return true;
+	return false;
+}
+
+/* Into new, what rows hold and last do not; no action that began before since_ms. */
+static void take_new(const struct history_rows *rows, const struct history_rows *last, int64_t since_ms,
+		     struct history_rows *new)
+{
+	new->v = xreallocarray(NULL, rows->n + 1, sizeof(*new->v));
+	for (size_t i = 0; i < rows->n; i++)
+		if (!holds(last, &rows->v[i]) && (!rows->v[i].id || rows->v[i].intent_at >= since_ms))
+			new->v[new->n++] = rows->v[i];
+}
+
+static void print(const struct options *o, const struct history_rows *rows, const struct table_view *view)
+{
+	if (o->output == OUTPUT_JSON && o->follow)
+		print_json_lines(rows);
+	else if (o->output == OUTPUT_JSON)
+		print_json(rows);
+	else if (rows->n > 0 || !view->bare)
+		print_table(rows, view);
+	(void)fflush(stdout);
+}
+
+/* Ask for what has changed lately, however long ago it began. */
+static int ask_recent(const struct options *o, const struct msg *request, struct history_rows *ret)
+{
+	struct msg m = *request;
+	struct msg_ctl_history *ask = &m.u.ctl_history;
+
+	ask->limit = FOLLOW_MAX;
+	ask->since = clock_wall_ms() - FOLLOW_MS;
+	ask->changed = true;
+	return ctl_ask(o->socket, &m, ASK_MS, history_rows_take, ret);
+}
+
+/* Every second what is new; until it is interrupted, nobody reads it any more, or the instance is gone. */
+static int follow(const struct options *o, const struct msg *request, struct history_rows *last)
+{
+	struct table_view view = options_view(o);
+	int code = EXIT_CODE_OK;
+
+	view.bare = true;
+	while (code == EXIT_CODE_OK && !ferror(stdout)) {
+		struct history_rows rows = { 0 }, new = { 0 };
+
+		(void)sleep(1);
+		code = ask_recent(o, request, &rows);
+		take_new(&rows, last, o->since_ms, &new);
+		print(o, &new, &view);
+		free(new.v);
+		if (code == EXIT_CODE_OK) {
+			free(last->v);
+			*last = rows;
+		} else {
+			free(rows.v);
+		}
+	}
+	return code;
+}
+
+int command_history(const struct options *o)
+{
+	struct msg request = { .type = MSG_CTL_HISTORY,
+			       .u.ctl_history = { .since = o->since_ms,
+						  .limit = o->count ? (uint64_t)o->count : 200,
+						  .duty = o->duty,
+						  .outcomes = o->outcome < 0 ? OUTCOMES_ALL
+									     : UINT64_C(1) << o->outcome,
+						  .refusals = o->refusals } };
+	const struct table_view view = options_view(o);
+	struct history_rows rows = { 0 }, earlier = { 0 };
+	int code = EXIT_CODE_OK;
+
+	if (o->ns)
+		msg_set(&request, ctl_history.ns, o->ns, strlen(o->ns));
+	if (o->target)
+		msg_set(&request, ctl_history.target, o->target, strlen(o->target));
+	if (o->follow) /* asked for first: what comes between the two answers is in the second */
+		code = ask_recent(o, &request, &earlier);
+	if (code == EXIT_CODE_OK)
+		code = ctl_ask(o->socket, &request, ASK_MS, history_rows_take, &rows);
+	if (code == EXIT_CODE_OK)
+		print(o, &rows, &view);
+	if (code == EXIT_CODE_OK && o->follow) {
+		history_rows_add(&rows, &earlier);
+		code = follow(o, &request, &rows);
+	}
+	free(earlier.v);
+	free(rows.v);
+	return code;
+}

@@ -1,0 +1,85 @@
+/* pause.c - `pause` and `resume`. */
+// SPDX-License-Identifier: Apache-2.0
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/rfc3339.h"
+#include "cli/commands/command.h"
+#include "cli/instance/ctl.h"
+#include "cli/view/output.h"
+#include "cli/view/json.h"
+#include "model/duties.h"
+
+/* Each argument is a duty or else a cluster. Exit code. */
+static int take_arguments(const struct options *o, struct msg *request)
+{
+	struct msg_ctl_pause *p = &request->u.ctl_pause;
+
+	for (size_t i = 0; i < o->n_args; i++) {
+		const int duty = duty_parse(STR_C(o->args[i]));
+		const size_t n = strlen(o->args[i]);
+
+		if (duty >= 0 && !duty_acts((enum duty)duty))
+			return command_misuse(o, TEXT(PAUSE_ONLY_REPORTS), o->args[i]);
+		if ((duty >= 0 ? p->duty >= 0 : p->cluster_name[0] != '\0') || n > 63)
+			return command_misuse(o, "%s", TEXT(PAUSE_TAKES));
+		if (duty >= 0)
+			p->duty = duty;
+		else
+			msg_set(request, ctl_pause.cluster_name, o->args[i], n);
+	}
+	return EXIT_CODE_OK;
+}
+
+/* The name of the operator; the instance adds the uid that the kernel reports. */
+static void set_name(struct msg *m)
+{
+	const struct passwd *who = getpwuid(getuid());
+	const char *sudo = getenv("SUDO_USER");
+	const char *name = sudo ? sudo : who ? who->pw_name : "";
+
+	msg_set(m, ctl_pause.by, name, strlen(name));
+}
+
+static void print_text(const struct msg_ctl_pause *p, const struct table_view *view)
+{
+	_cleanup_free_ char *clusters = output_clusters(p->cluster_name);
+	char until[RFC3339_MAX];
+
+	output_time(view, p->until, until);
+	if (p->on)
+		table_text(stdout, view, TEXT(PAUSE_ON), output_duties(p->duty), clusters,
+			   p->until ? until : TEXT(UNTIL_RESUMED));
+	else
+		table_text(stdout, view, TEXT(PAUSE_OFF), output_duties(p->duty), clusters);
+}
+
+int command_pause(const struct options *o)
+{
+	struct msg request = { .type = MSG_CTL_PAUSE, .u.ctl_pause = { .duty = -1 } };
+	const struct table_view view = options_view(o);
+	struct msg_ctl_pause *p = &request.u.ctl_pause;
+
+	int code = take_arguments(o, &request);
+
+	if (code != EXIT_CODE_OK)
+		return code;
+	p->on = strcmp(o->command, "pause") == 0;
+	p->until = o->for_ms ? clock_wall_ms() + o->for_ms : 0;
+	if (o->reason)
+		msg_set(&request, ctl_pause.why, o->reason, strlen(o->reason));
+	set_name(&request);
+	code = ctl_ask(o->socket, &request, 20000, NULL, NULL);
+
+	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
+		output_json(json_of(MSG_CTL_PAUSE, p));
+	else if (code == EXIT_CODE_OK)
+		print_text(p, &view);
+	return code;
+}

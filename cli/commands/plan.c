@@ -1,0 +1,503 @@
+/* plan.c - `plan`: what would be done now and when next, by the code that acts: the watchers judge, then a
+ * worker does a dry run of each action. */
+// SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/rfc3339.h"
+#include "base/xalloc.h"
+#include "cli/instance/private_instance.h"
+#include "cli/commands/command.h"
+#include "cli/instance/ctl.h"
+#include "cli/instance/dry_run_rows.h"
+#include "cli/view/output.h"
+#include "cli/instance/wait_settled.h"
+#include "cli/instance/start.h"
+#include "cli/view/table.h"
+#include "cli/view/json.h"
+#include "model/duties.h"
+#include "model/retell.h"
+
+/* A worker that takes longer than 30 s is killed, and says so. */
+#define DRY_RUN_MS UINT64_C(120000)
+#define ASK_MS     UINT64_C(60000)
+
+struct plan {
+	char clusters[CLUSTERS_MAX][64]; /* names by index */
+	uint64_t n_clusters;
+	bool left_out[CLUSTERS_MAX]; /* by index: known not to answer, which was told; or it did not */
+	uint64_t answered;
+	bool observe;
+	int64_t taken_ms;
+	struct dry_run_rows rows;
+};
+
+enum plan_when {
+	PLAN_NOW,     /* a worker judged it live and would write */
+	PLAN_LATER,   /* not due yet */
+	PLAN_BLOCKED, /* due, but a guard says not now */
+	PLAN_REFUSED, /* due, but a rule or the worker forbids it */
+	PLAN_GONE,    /* nothing was left when the worker looked */
+	PLAN_UNCLEAR, /* the worker could not find out */
+	PLAN__MAX
+};
+
+static const char *const when_names[PLAN__MAX] = { "now", "later", "blocked", "refused", "gone", "unclear" };
+
+static enum plan_when dry_run_when(const struct msg_ctl_dry_run_result *t)
+{
+	static const enum plan_when table[OUTCOME__MAX] = {
+		[OUTCOME_DONE] = PLAN_UNCLEAR,        [OUTCOME_GONE] = PLAN_GONE,
+		[OUTCOME_REFUSED] = PLAN_REFUSED,     [OUTCOME_CONFLICT] = PLAN_UNCLEAR,
+		[OUTCOME_FORBIDDEN] = PLAN_REFUSED,   [OUTCOME_FAILED] = PLAN_UNCLEAR,
+		[OUTCOME_UNCONFIRMED] = PLAN_UNCLEAR, [OUTCOME_ANNOUNCED] = PLAN_LATER,
+		[OUTCOME_WOULD] = PLAN_NOW,           [OUTCOME_MARKED] = PLAN_UNCLEAR,
+	};
+
+	return table[t->outcome];
+}
+
+static enum plan_when when_of(const struct dry_run_row *r)
+{
+	if (dry_run_was_declined(r))
+		return dry_run_when(&r->dry_run);
+	if (r->row.verdict == VERDICT_ACT)
+		return r->dry_run.id ? PLAN_NOW : PLAN_UNCLEAR;
+	if (r->row.verdict == VERDICT_REFUSE)
+		return PLAN_REFUSED;
+	return reason_find(r->row.reason)->class == CLASS_BLOCKED ? PLAN_BLOCKED : PLAN_LATER;
+}
+
+static const char *reason_of(const struct dry_run_row *r)
+{
+	return dry_run_was_declined(r) ? r->dry_run.reason : r->row.reason;
+}
+
+/* Order for people: what is done first comes first. */
+static int compare_rows(const void *a, const void *b)
+{
+	const struct dry_run_row *x = a, *y = b;
+	const int w = (int)when_of(x) - (int)when_of(y);
+
+	if (w != 0)
+		return w;
+	if (x->row.until != y->row.until)
+		return x->row.until < y->row.until ? -1 : 1;
+	if (x->row.cluster != y->row.cluster)
+		return x->row.cluster < y->row.cluster ? -1 : 1;
+	const int ns = strcmp(x->row.ns, y->row.ns);
+
+	return ns ? ns : strcmp(x->row.name, y->row.name);
+}
+
+/* Would anything be done now, or as soon as a guard lets it? */
+static bool any_due(const struct plan *p)
+{
+	for (size_t i = 0; i < p->rows.n; i++) {
+		const enum plan_when w = when_of(&p->rows.v[i]);
+
+		if (w == PLAN_NOW || w == PLAN_BLOCKED)
+			return true;
+	}
+	return false;
+}
+
+/* -- printing -- */
+
+typedef size_t counts[DUTY__MAX][PLAN__MAX];
+
+static void count(const struct plan *p, counts ret)
+{
+	memset(ret, 0, sizeof(counts));
+	for (size_t i = 0; i < p->rows.n; i++)
+		ret[p->rows.v[i].row.duty][when_of(&p->rows.v[i])]++;
+}
+
+/* -- JSON -- */
+
+static json_t *row_json(const struct plan *p, const struct dry_run_row *r)
+{
+	json_t *row = json_of(MSG_CTL_PLAN_ROW, &r->row);
+
+	json_object_set_new(row, "when", json_string(when_names[when_of(r)]));
+	json_object_set_new(row, "cluster", json_string(p->clusters[r->row.cluster]));
+	json_object_set_new(row, "reason", json_string(reason_of(r)));
+	json_object_set_new(row, "live", dry_run_answer_json(r));
+	json_object_set_new(row, "lastRefusal", dry_run_refusal_json(r));
+	return json_explain_reason(row);
+}
+
+static json_t *counts_json(const struct plan *p)
+{
+	json_t *all = json_object();
+	counts n;
+
+	count(p, n);
+	for (size_t i = 0; i < DUTY__MAX; i++) {
+		const enum duty d = duty_at(i);
+		json_t *one = json_object();
+
+		for (int w = 0; w < PLAN__MAX; w++)
+			json_object_set_new(one, when_names[w], json_integer((json_int_t)n[d][w]));
+		if (duty_acts(d))
+			json_object_set(all, duty_name(d), one);
+		json_decref(one);
+	}
+	return all;
+}
+
+/* Clusters of which nothing is in the rows. */
+static json_t *left_out_json(const struct plan *p)
+{
+	json_t *names = json_array();
+
+	for (uint64_t i = 0; i < p->n_clusters; i++)
+		if (p->left_out[i])
+			json_array_append_new(names, json_string(p->clusters[i]));
+	return names;
+}
+
+static void print_json(const struct plan *p)
+{
+	json_t *rows = json_array();
+
+	for (size_t i = 0; i < p->rows.n; i++)
+		json_array_append_new(rows, row_json(p, &p->rows.v[i]));
+	output_json(json_pack("{s:o, s:s, s:o, s:o, s:o}", "takenAt", json_time(p->taken_ms), "mode",
+			      p->observe ? "observe" : "enforce", "leftOut", left_out_json(p), "counts",
+			      counts_json(p), "rows", rows));
+}
+
+/* -- table -- */
+
+static void print_counts(const struct plan *p, const struct table_view *view)
+{
+	static const struct table_column columns[] = {
+		{ "DUTY", 0, 0 },    { "NOW", 0, 0 },  { "LATER", 0, 0 },   { "BLOCKED", 0, 0 },
+		{ "REFUSED", 0, 0 }, { "GONE", 0, 0 }, { "UNCLEAR", 0, 0 },
+	};
+	struct table *t = table_new(columns, ARRAY_SIZE(columns));
+	counts n;
+
+	count(p, n);
+	for (size_t i = 0; i < DUTY__MAX; i++) {
+		const enum duty d = duty_at(i);
+
+		if (!duty_acts(d))
+			continue;
+		table_add(t, COLOR_NONE, "%s", duty_name(d));
+		for (int w = 0; w < PLAN__MAX; w++)
+			table_add(t, n[d][w] ? COLOR_NONE : COLOR_DIM, "%zu", n[d][w]);
+	}
+	table_print(t, stdout, view);
+	table_free(&t);
+}
+
+static void add_why(struct table *t, const struct dry_run_row *r, const struct table_view *view)
+{
+	const bool other = dry_run_was_declined(r);
+	char refused[DRY_RUN_REFUSAL_MAX];
+	_cleanup_free_ char *facts =
+		retell(other ? r->dry_run.detail : r->row.evidence, language_of_environment());
+	const char *say = output_sentence(reason_of(r), language_of_environment());
+
+	table_add(t, COLOR_NONE, "%s%s%s%s", say, say[0] && facts[0] ? ": " : "", facts,
+		  dry_run_refusal_text(r, view, refused));
+}
+
+static void print_rows(const struct plan *p, const struct table_view *view)
+{
+	static const struct table_column columns[] = {
+		{ "WHEN", 0, 0 },
+		{ "CLUSTER", 4, COLUMN_ALIKE | COLUMN_BELOW },
+		{ "POD", 0, 0 },
+		{ "DUTY", 3, COLUMN_BELOW },
+		{ "REASON", 5, COLUMN_BELOW },
+		{ "TARGET", 2, COLUMN_BELOW },
+		{ "WHY", 1, COLUMN_BELOW },
+		{ "REQUEST", 0, COLUMN_WIDE },
+	};
+	static const enum table_color colors[PLAN__MAX] = { COLOR_GOOD, COLOR_NONE, COLOR_WARN,
+							    COLOR_BAD,  COLOR_DIM,  COLOR_BAD };
+	struct table *t = table_new(columns, ARRAY_SIZE(columns));
+
+	for (size_t i = 0; i < p->rows.n; i++) {
+		const struct dry_run_row *r = &p->rows.v[i];
+		const enum plan_when w = when_of(r);
+		char until[RFC3339_MAX], duty[OUTPUT_DUTY_MAX];
+
+		output_time(view, r->row.until, until);
+		table_add(t, colors[w], "%s%s%s", when_names[w], r->row.until ? " " : "",
+			  r->row.until ? until : "");
+		table_add(t, COLOR_NONE, "%s", p->clusters[r->row.cluster]);
+		table_add(t, COLOR_NONE, "%s/%s", r->row.ns, r->row.name);
+		output_duty(duty, sizeof(duty), r->row.duty, r->row.action);
+		table_add(t, COLOR_NONE, "%s", duty);
+		table_add(t, COLOR_NONE, "%s", reason_of(r));
+		if (r->dry_run.id && r->dry_run.replicas >= 0)
+			table_add(t, COLOR_NONE, TEXT(HAS_REPLICAS), r->dry_run.target, r->dry_run.replicas);
+		else
+			table_add(t, COLOR_NONE, "%s", r->dry_run.target[0] ? r->dry_run.target : "-");
+		add_why(t, r, view);
+		table_add(t, COLOR_DIM, "%s", r->dry_run.id ? r->dry_run.request : "");
+	}
+	table_print(t, stdout, view);
+	table_free(&t);
+}
+
+static void print_text(const struct plan *p, const struct table_view *view)
+{
+	if (p->observe)
+		printf("%s\n\n", TEXT(PLAN_OBSERVE));
+	print_counts(p, view);
+	if (p->rows.n == 0) {
+		printf("\n%s\n", TEXT(PLAN_NOTHING));
+		return;
+	}
+	printf("\n");
+	print_rows(p, view);
+	dry_run_rows_print_remedies(&p->rows, view);
+}
+
+/* -- the clusters -- */
+
+static void on_status_row(void *ctx, const struct msg *m)
+{
+	struct plan *p = ctx;
+	const struct msg_ctl_cluster *c = &m->u.ctl_cluster; /* in the order of their numbers */
+
+	if (m->type == MSG_CTL_SUPERVISOR)
+		p->observe = m->u.ctl_supervisor.observe;
+	if (m->type == MSG_CTL_CLUSTER && p->n_clusters < CLUSTERS_MAX)
+		(void)snprintf(p->clusters[p->n_clusters++], sizeof(p->clusters[0]), "%s", c->cluster_name);
+}
+
+/* -- the watchers -- */
+
+static void on_plan_row(void *ctx, const struct msg *m)
+{
+	struct plan *p = ctx;
+
+	if (m->type != MSG_CTL_PLAN_ROW || m->u.ctl_plan_row.cluster >= p->n_clusters)
+		return;
+	dry_run_rows_add(&p->rows, &m->u.ctl_plan_row);
+}
+
+/* One that does not answer says why on stderr, and keeps no other from being asked. The code of the first. */
+static int ask_watchers(struct ctl *c, const struct msg *request, const char *cluster, struct plan *p)
+{
+	int first = EXIT_CODE_OK;
+	bool known = !cluster;
+
+	for (uint64_t i = 0; i < p->n_clusters; i++) {
+		struct msg ask = *request;
+
+		if (cluster && strcmp(cluster, p->clusters[i]) != 0)
+			continue;
+		known = true;
+		if (p->left_out[i])
+			continue;
+		msg_set(&ask, ctl_plan.cluster_name, p->clusters[i], strlen(p->clusters[i]));
+		const int code = ctl_request(c, &ask, ASK_MS, on_plan_row, p);
+
+		p->left_out[i] = code != EXIT_CODE_OK;
+		p->answered += code == EXIT_CODE_OK;
+		if (p->left_out[i] && p->n_clusters > 1)
+			output_complain(NULL, TEXT(PLAN_LEFT_OUT), p->clusters[i]);
+		first = first != EXIT_CODE_OK ? first : code;
+	}
+	if (known)
+		return first;
+	output_complain(NULL, "%s", TEXT(ANSWER_NO_CLUSTER));
+	return EXIT_CODE_USAGE;
+}
+
+/* -- the command -- */
+
+static int ask_all(struct ctl *c, const struct msg *request, const char *cluster, struct plan *p)
+{
+	const struct msg status = { .type = MSG_CTL_STATUS };
+	int code = ctl_request(c, &status, ASK_MS, on_status_row, p);
+
+	if (code == EXIT_CODE_OK)
+		code = ask_watchers(c, request, cluster, p);
+	if (p->answered == 0)
+		return code;
+	dry_run_rows_find_refusals(&p->rows, c, request->u.ctl_plan.ns);
+	const int asked = dry_run_rows_ask_workers(&p->rows, c, DRY_RUN_MS);
+
+	p->answered = asked == EXIT_CODE_OK ? p->answered : 0;
+	return code != EXIT_CODE_OK ? code : asked;
+}
+
+/* Is the one that was asked for left out, or, of all (NULL), any? */
+static bool leaves_out(const struct plan *p, const char *cluster)
+{
+	for (uint64_t i = 0; i < p->n_clusters; i++)
+		if (p->left_out[i] && (!cluster || strcmp(cluster, p->clusters[i]) == 0))
+			return true;
+	return false;
+}
+
+/* lost: clusters that are known not to answer; NULL = none is. */
+static struct plan *plan_new(const struct options *o, const char *socket, const struct wait_lost *lost,
+			     int *ret_code)
+{
+	struct msg request = { .type = MSG_CTL_PLAN, .u.ctl_plan = { .duty = o->duty } };
+	struct plan *p = xcalloc(1, sizeof(*p));
+	struct ctl *ctl = NULL;
+
+	if (o->ns)
+		msg_set(&request, ctl_plan.ns, o->ns, strlen(o->ns));
+	p->taken_ms = clock_wall_ms();
+	if (lost)
+		memcpy(p->left_out, lost->is, sizeof(p->left_out));
+	*ret_code = ctl_open(socket, &ctl);
+	if (*ret_code == EXIT_CODE_OK)
+		*ret_code = ask_all(ctl, &request, o->cluster, p);
+	ctl_close(&ctl);
+	if (*ret_code == EXIT_CODE_OK && lost && leaves_out(p, o->cluster))
+		*ret_code = lost->code;
+	if (p->rows.n > 0)
+		qsort(p->rows.v, p->rows.n, sizeof(p->rows.v[0]), compare_rows);
+	return p;
+}
+
+static void plan_free(struct plan **p)
+{
+	dry_run_rows_done(&(*p)->rows);
+	free(*p);
+	*p = NULL;
+}
+
+/* Their clocks begin at the first sight of a failure. */
+static void print_clock_note(const struct plan *p, const struct table_view *view)
+{
+	for (size_t i = 0; i < p->rows.n; i++) {
+		const struct dry_run_row *r = &p->rows.v[i];
+
+		if (when_of(r) != PLAN_LATER || duty_workload((enum duty)r->row.duty) < 0)
+			continue;
+		printf("\n");
+		table_text(stdout, view, TEXT(PLAN_CLOCKS), duty_name((enum duty)r->row.duty));
+		return;
+	}
+}
+
+/* What some clusters say is shown whatever is wrong with the others; the exit code tells of these. */
+static int show(const struct options *o, const char *socket, const struct wait_lost *lost)
+{
+	const struct table_view view = options_view(o);
+	int code;
+	struct plan *p = plan_new(o, socket, lost, &code);
+
+	if (p->answered > 0 && o->output == OUTPUT_JSON)
+		print_json(p);
+	else if (p->answered > 0)
+		print_text(p, &view);
+	if (p->answered > 0 && o->output != OUTPUT_JSON && lost)
+		print_clock_note(p, &view);
+	if (code == EXIT_CODE_OK && o->detailed_exitcode && any_due(p))
+		code = EXIT_CODE_DUE;
+	plan_free(&p);
+	return code;
+}
+
+/* -- after a round -- */
+
+/* Only what is due and not done stays, in its order. */
+static void keep_left(struct plan *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->rows.n; i++) {
+		const enum plan_when w = when_of(&p->rows.v[i]);
+
+		if (w == PLAN_NOW || w == PLAN_BLOCKED || w == PLAN_UNCLEAR)
+			p->rows.v[n++] = p->rows.v[i];
+	}
+	p->rows.n = n;
+}
+
+int plan_print_left(const struct options *o, const char *socket, size_t *ret_left)
+{
+	const struct table_view view = options_view(o);
+	int code;
+	struct plan *p = plan_new(o, socket, NULL, &code);
+
+	keep_left(p);
+	*ret_left = p->observe ? 0 : p->rows.n;
+	printf(p->observe ? TEXT(PLAN_WOULD) : TEXT(PLAN_LEFT), p->rows.n);
+	printf("\n");
+	if (code == EXIT_CODE_OK && p->rows.n > 0)
+		print_rows(p, &view);
+	plan_free(&p);
+	return code;
+}
+
+/* -- without a running instance -- */
+
+#define START_MS   10000u
+#define TROUBLE_MS 4000u /* one try more than the first */
+#define DRAIN_MS   2000u
+
+static int await_and_show(const void *ctx, const char *socket)
+{
+	static const struct wait_limits limits = { .trouble_ms = TROUBLE_MS };
+	struct wait_lost lost = { .code = EXIT_CODE_OK };
+	struct ctl *c = NULL;
+	int code = ctl_open_soon(socket, START_MS, &c);
+
+	if (code == EXIT_CODE_OK)
+		code = wait_settled(c, &limits, &lost);
+	ctl_close(&c);
+	return code == EXIT_CODE_OK ? show(ctx, socket, &lost) : code;
+}
+
+/* Every duty that acts, where the options say. */
+static char *default_config(const char *ns)
+{
+	char *text = xstrdup("");
+
+	for (size_t i = 0; i < DUTY__MAX; i++) {
+		const enum duty d = duty_at(i);
+		char *more = duty_acts(d) ? xasprintf("%s%s: {enable: true, namespaces: \"%s\"}\n", text,
+						      duty_name(d), ns ? ns : "*")
+					  : NULL;
+
+		if (!more)
+			continue;
+		free(text);
+		text = more;
+	}
+	output_complain(NULL, TEXT(PLAN_NO_CONFIG), ns ? ns : TEXT(PLAN_UNPROTECTED));
+	return text;
+}
+
+static int run_alone(const struct options *o)
+{
+	const char *set[START_PRIVATE_MAX];
+	_cleanup_free_ char *config = o->config ? NULL : default_config(o->ns);
+	const struct private_instance a = { .o = o,
+					    .default_config = config,
+					    .set = set,
+					    .drain_ms = DRAIN_MS,
+					    .ask = await_and_show,
+					    .ctx = o };
+
+	if (o->socket)
+		return command_misuse(o, "%s", TEXT(PLAN_ONE_OR_OTHER));
+	start_private(set, o->kubeconfig || o->context, o->context != NULL);
+	return private_instance_run(&a);
+}
+
+int command_plan(const struct options *o)
+{
+	return o->kubeconfig || o->context || o->config ? run_alone(o) : show(o, o->socket, NULL);
+}

@@ -1,0 +1,303 @@
+/* restore.c - `restore`: put back the replicas that scale-downs took. First a worker does a dry run of
+ * each, which is always shown; then, when the operator agrees, each goes the way of every write. */
+// SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "model/duties.h"
+#include "model/retell.h"
+#include "base/exit.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+#include "cli/view/output.h"
+#include "cli/commands/command.h"
+#include "cli/instance/ctl.h"
+#include "cli/view/table.h"
+#include "cli/view/json.h"
+
+#define ASK_MS UINT64_C(60000)
+/* A lease may wait for a worker, and the worker for the server. */
+#define ACT_MS UINT64_C(180000)
+
+struct item {
+	struct msg_ctl_dry_run_result r; /* replicas: that were taken, -1 = not known; outcome: refused, too,
+					  * when the instance itself says no */
+	char text[512];
+};
+
+struct restore {
+	const struct options *o;
+	const char *workload;
+	struct ctl *ctl;
+	struct item *v;
+	size_t n;
+};
+
+static struct item *add(struct restore *r, uint64_t id)
+{
+	r->v = xreallocarray(r->v, r->n + 1, sizeof(*r->v));
+	r->v[r->n] = (struct item){ .r = { .id = id, .replicas = -1 } };
+	return &r->v[r->n++];
+}
+
+/* -- which -- */
+
+/* target is kind.group/namespace/name; an operator writes that, namespace/name, or kind/namespace/name. */
+static bool matches(const char *target, const char *said)
+{
+	const char *rest = strchr(target, '/');
+	const char *slash = strchr(said, '/');
+
+	if (!rest || !slash)
+		return false;
+	if (strcmp(target, said) == 0 || strcmp(rest + 1, said) == 0)
+		return true;
+	return slash > said && strcmp(rest, slash) == 0 &&
+	       strncasecmp(target, said, (size_t)(slash - said)) == 0;
+}
+
+static bool known(const struct restore *r, const char *target)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (strcmp(r->v[i].r.target, target) == 0)
+			return true;
+	return false;
+}
+
+/* The history comes newest first: of each workload the newest scale-down counts. */
+static void on_history_row(void *ctx, const struct msg *m)
+{
+	const struct msg_ctl_history_row *h = &m->u.ctl_history_row;
+	struct restore *r = ctx;
+
+	if (m->type != MSG_CTL_HISTORY_ROW || h->observe || h->action != ACTION_SCALE_DOWN ||
+	    h->replicas < 1 || known(r, h->target) || (r->workload && !matches(h->target, r->workload)))
+		return;
+	struct item *i = add(r, h->id);
+
+	(void)snprintf(i->r.target, sizeof(i->r.target), "%s", h->target);
+	i->r.replicas = h->replicas;
+}
+
+static int find_scale_downs(struct restore *r)
+{
+	const struct msg ask = { .type = MSG_CTL_HISTORY,
+				 .u.ctl_history = { .since = r->o->since_ms,
+						    .limit = 100000,
+						    .duty = DUTY_ALL,
+						    .outcomes = OUTCOMES_WRITTEN } };
+
+	if (!r->workload && !r->o->since_ms)
+		return EXIT_CODE_OK;
+	const int code = ctl_request(r->ctl, &ask, ASK_MS, on_history_row, r);
+
+	if (code != EXIT_CODE_OK || r->n > 0)
+		return code;
+	if (r->workload)
+		output_complain("restore", TEXT(RESTORE_UNKNOWN), r->workload);
+	else
+		output_complain("restore", "%s", TEXT(RESTORE_NONE_SINCE));
+	return EXIT_CODE_FAILURE;
+}
+
+/* -- ask and act -- */
+
+/* The history was asked which action is of that workload, and is not believed: the worker has looked. */
+static void take_answer(struct item *i, const struct msg_ctl_dry_run_result *t, enum language said)
+{
+	struct msg_ctl_dry_run_result r = *t;
+
+	r.id = i->r.id;
+	r.replicas = i->r.replicas;
+	(void)snprintf(i->text, sizeof(i->text), "%s", t->detail);
+	if (i->r.target[0] && t->target[0] && strcmp(i->r.target, t->target) != 0) {
+		r.outcome = OUTCOME_REFUSED;
+		r.reason[0] = '\0';
+		(void)snprintf(i->text, sizeof(i->text), phrase(RESTORE_ANOTHER, said), t->target,
+			       i->r.target);
+	}
+	if (!t->target[0] || r.reason[0] == '\0')
+		memcpy(r.target, i->r.target, sizeof(r.target));
+	i->r = r;
+}
+
+static int ask_one(struct restore *r, struct item *i, bool dry)
+{
+	const struct msg ask = { .type = MSG_CTL_RESTORE, .u.ctl_restore = { .id = i->r.id, .dry = dry } };
+	const enum language said = r->o->output == OUTPUT_JSON ? LANGUAGE_EN : language_of_environment();
+	struct msg m;
+	int code = ctl_send(r->ctl, &ask);
+
+	while (code == EXIT_CODE_OK) {
+		code = ctl_recv(r->ctl, dry ? ASK_MS : ACT_MS, &m);
+		if (code != EXIT_CODE_OK)
+			return code;
+		if (m.type == MSG_CTL_DRY_RUN_RESULT) {
+			take_answer(i, &m.u.ctl_dry_run_result, said);
+			return EXIT_CODE_OK;
+		}
+		if (m.type == MSG_CTL_END) {
+			i->r.outcome = OUTCOME_REFUSED;
+			i->r.reason[0] = '\0';
+			_cleanup_free_ char *why = output_answer(m.u.ctl_end.text, said);
+
+			(void)snprintf(i->text, sizeof(i->text), "%s", why);
+			return EXIT_CODE_OK;
+		}
+	}
+	return code;
+}
+
+static int each(struct restore *r, bool dry)
+{
+	int code = EXIT_CODE_OK;
+
+	for (size_t i = 0; code == EXIT_CODE_OK && i < r->n; i++)
+		if (dry || r->v[i].r.outcome == OUTCOME_WOULD)
+			code = ask_one(r, &r->v[i], dry);
+	return code;
+}
+
+static size_t count(const struct restore *r, enum outcome outcome)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		n += r->v[i].r.outcome == outcome;
+	return n;
+}
+
+/* -- printing -- */
+
+static void print_table(const struct restore *r, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{ "ID", 0, 0 },      { "WORKLOAD", 0, 0 },          { "REPLICAS", 0, 0 },
+		{ "OUTCOME", 0, 0 }, { "REASON", 2, COLUMN_BELOW }, { "DETAIL", 1, COLUMN_BELOW },
+	};
+	const struct table_view view = table_view_of(out, false, false);
+	struct table *t = table_new(columns, ARRAY_SIZE(columns));
+
+	for (size_t k = 0; k < r->n; k++) {
+		const struct item *i = &r->v[k];
+		const bool good = i->r.outcome == OUTCOME_WOULD || i->r.outcome == OUTCOME_DONE;
+
+		table_add(t, COLOR_NONE, "%" PRIu64, i->r.id);
+		table_add(t, COLOR_NONE, "%s", i->r.target[0] ? i->r.target : "-");
+		if (i->r.replicas >= 0)
+			table_add(t, COLOR_NONE, "0 -> %" PRId64, i->r.replicas);
+		else
+			table_add(t, COLOR_NONE, "-");
+		table_add(t, good ? COLOR_GOOD : COLOR_BAD, "%s", outcome_name((enum outcome)i->r.outcome));
+		table_add(t, COLOR_NONE, "%s", i->r.reason[0] ? i->r.reason : "-");
+		_cleanup_free_ char *said = retell(i->text, language_of_environment());
+
+		table_add(t, COLOR_DIM, "%s", said);
+	}
+	table_print(t, out, &view);
+	table_free(&t);
+}
+
+static json_t *items_json(const struct restore *r)
+{
+	json_t *all = json_array();
+
+	for (size_t k = 0; k < r->n; k++) {
+		json_t *one = json_of(MSG_CTL_DRY_RUN_RESULT, &r->v[k].r);
+
+		json_object_set_new(one, "detail", json_string(r->v[k].text));
+		json_array_append_new(all, one);
+	}
+	return all;
+}
+
+static void print_result(const struct restore *r, bool dry)
+{
+	if (r->o->output == OUTPUT_JSON)
+		output_json(json_pack("{s:b, s:o}", "dryRun", dry, "rows", items_json(r)));
+	else
+		print_table(r, stdout);
+}
+
+/* -- the command -- */
+
+static bool agree(const struct restore *r, size_t n)
+{
+	char line[16] = "";
+
+	if (r->o->yes)
+		return true;
+	if (!isatty(STDIN_FILENO)) {
+		output_complain("restore", "%s", TEXT(RESTORE_REPEAT));
+		return false;
+	}
+	(void)fprintf(stderr, TEXT_OF(RESTORE_AGREE, n), n);
+	return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y');
+}
+
+static int act(struct restore *r)
+{
+	int code = find_scale_downs(r);
+
+	if (code == EXIT_CODE_OK)
+		code = each(r, true);
+	if (code != EXIT_CODE_OK)
+		return code;
+	const size_t would = count(r, OUTCOME_WOULD);
+
+	/* The dry run is always shown; as JSON there is one document, and the last word is the result. */
+	if (r->o->output != OUTPUT_JSON || r->o->dry_run || would == 0)
+		print_result(r, true);
+	else if (!r->o->yes)
+		print_table(r, stderr);
+	if (would == 0 || r->o->dry_run)
+		return would ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+	if (!agree(r, would))
+		return EXIT_CODE_USAGE;
+	code = each(r, false);
+	if (code != EXIT_CODE_OK)
+		return code;
+	if (r->o->output != OUTPUT_JSON)
+		printf("\n");
+	print_result(r, false);
+	return count(r, OUTCOME_DONE) == would ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+}
+
+/* One workload, or numbers of actions. */
+static int take_arguments(const struct options *o, struct restore *r)
+{
+	uint64_t id;
+
+	for (size_t i = 0; i < o->n_args; i++) {
+		const char *arg = o->args[i];
+
+		if (str_to_u64(arg, strlen(arg), &id) == 0 && id > 0 && id <= LEASE_ID_MAX)
+			(void)add(r, id);
+		else if (strchr(arg, '/') && !r->workload)
+			r->workload = arg;
+		else
+			return command_misuse(o, TEXT(RESTORE_NEITHER), arg);
+	}
+	if ((r->workload != NULL) + (r->n > 0) + (o->since_ms != 0 && !r->workload) != 1)
+		return command_misuse(o, "%s", TEXT(RESTORE_NEEDS));
+	return EXIT_CODE_OK;
+}
+
+int command_restore(const struct options *o)
+{
+	struct restore r = { .o = o };
+	int code = take_arguments(o, &r);
+
+	if (code == EXIT_CODE_OK)
+		code = ctl_open(o->socket, &r.ctl);
+	if (code == EXIT_CODE_OK)
+		code = act(&r);
+	ctl_close(&r.ctl);
+	free(r.v);
+	return code;
+}

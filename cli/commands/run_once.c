@@ -1,0 +1,106 @@
+/* run_once.c - see command.h. */
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cli/commands/command.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/exit.h"
+#include "cli/instance/private_instance.h"
+#include "cli/instance/history_rows.h"
+#include "cli/local/paths.h"
+#include "cli/instance/wait_settled.h"
+#include "cli/instance/start.h"
+#include "cli/view/output.h"
+
+#define START_MS   10000u
+#define TROUBLE_MS 30000u /* as long as a name server or an API server may be away */
+#define LEADER_MS  30000u /* a Lease that nobody renews is free after 15 s */
+#define DRAIN_MS   25000u
+#define ASK_MS     UINT64_C(30000)
+#define ROWS_MAX   100000u
+
+static const uint64_t failures = UINT64_C(1) << OUTCOME_FAILED | UINT64_C(1) << OUTCOME_FORBIDDEN |
+				 UINT64_C(1) << OUTCOME_CONFLICT | UINT64_C(1) << OUTCOME_UNCONFIRMED;
+
+/* How each ended at last: what failed and was done at the next try did not fail. */
+static void count_last_outcomes(struct history_rows *r, size_t ret[static OUTCOME__MAX])
+{
+	const char *key = NULL;
+
+	history_rows_sort(r);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct msg_ctl_history_row *h = &r->v[i];
+
+		if (h->outcome < 0 || (key && strcmp(h->action_key, key) == 0))
+			continue;
+		key = h->action_key;
+		ret[h->outcome]++;
+	}
+}
+
+/* True when nothing failed. */
+static bool print_outcomes(struct ctl *c, int64_t since)
+{
+	const struct msg ask = { .type = MSG_CTL_HISTORY,
+				 .u.ctl_history = { .since = since,
+						    .limit = ROWS_MAX,
+						    .duty = DUTY_ALL,
+						    .outcomes = OUTCOMES_ALL } };
+	struct history_rows rows = { 0 };
+	size_t n[OUTCOME__MAX] = { 0 };
+	bool ok = ctl_request(c, &ask, ASK_MS, history_rows_take, &rows) == EXIT_CODE_OK;
+
+	count_last_outcomes(&rows, n);
+	printf("%s", TEXT(ROUND_OVER));
+	for (size_t i = 0; i < OUTCOME__MAX; i++) {
+		if (n[i] > 0)
+			printf(" %zu %s,", n[i], outcome_name((enum outcome)i));
+		ok = ok && !(n[i] > 0 && failures >> i & 1);
+	}
+	free(rows.v);
+	return ok;
+}
+
+static int ask_round(const void *ctx, const char *socket)
+{
+	const struct options *o = ctx;
+	static const struct wait_limits limits = { TROUBLE_MS, LEADER_MS, true };
+	const int64_t since = clock_wall_ms();
+	struct ctl *c = NULL;
+	size_t left = 0;
+	int code = ctl_open_soon(socket, START_MS, &c);
+
+	if (code != EXIT_CODE_OK)
+		return code;
+	code = wait_settled(c, &limits, NULL);
+	const bool ok = print_outcomes(c, since);
+
+	ctl_close(&c);
+	if (code == EXIT_CODE_OK)
+		code = plan_print_left(o, socket, &left);
+	else
+		printf("%s\n", TEXT(ROUND_NOT_ALL));
+	return code == EXIT_CODE_OK && (!ok || left > 0) ? EXIT_CODE_FAILURE : code;
+}
+
+/* One round is over before anybody could notice it, and notices nobody. */
+static const char *const no_presence[] = { "leaderElection.presence=false", NULL };
+
+int run_once(const struct options *o, const char *socket)
+{
+	_cleanup_free_ char *state_dir = paths_absolute(o->state_dir);
+	const struct private_instance a = { .o = o,
+					    .socket = socket,
+					    .state_dir = state_dir,
+					    .set = o->dry_run ? start_dry_run : no_presence,
+					    .logs = true,
+					    .drain_ms = DRAIN_MS,
+					    .ask = ask_round,
+					    .ctx = o };
+
+	return private_instance_run(&a);
+}

@@ -1,0 +1,126 @@
+/* show.c - `show ID`: all that the history knows of one action. The reporter sends columns as they are
+ * stored; here they become readable. */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "model/duties.h"
+#include "model/retell.h"
+#include "base/exit.h"
+#include "base/rfc3339.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+#include "cli/view/output.h"
+#include "cli/commands/command.h"
+#include "cli/instance/ctl.h"
+#include "cli/view/table.h"
+#include "cli/view/json.h"
+
+#define ROWS_MAX 64
+
+struct rows {
+	struct msg_ctl_show_row v[ROWS_MAX];
+	size_t n;
+};
+
+static void on_row(void *ctx, const struct msg *m)
+{
+	struct rows *r = ctx;
+
+	if (m->type == MSG_CTL_SHOW_ROW && r->n < ROWS_MAX)
+		r->v[r->n++] = m->u.ctl_show_row;
+}
+
+static void print_json(const struct rows *rows)
+{
+	json_t *root = json_object();
+
+	for (size_t i = 0; i < rows->n; i++) {
+		_cleanup_free_ char *key = NULL;
+		int64_t time;
+		json_t *value = json_of_column(rows->v[i].name, rows->v[i].value, &key, &time);
+
+		if (value)
+			json_object_set_new(root, key, value);
+	}
+	output_json(root);
+}
+
+/* The value of a row for people, NULL where it says nothing. Owned by the caller. */
+static char *readable(const struct msg_ctl_show_row *r, const struct table_view *view)
+{
+	_cleanup_free_ char *key = NULL;
+	int64_t time;
+	json_auto_t *value = json_of_column(r->name, r->value, &key, &time);
+	char text[RFC3339_MAX];
+
+	if (!value)
+		return NULL;
+	if (time && view->local)
+		output_time(view, time, text);
+	if (time && view->local)
+		return xstrdup(text);
+	return json_is_string(value) ? xstrdup(json_string_value(value)) : json_dumps(value, JSON_ENCODE_ANY);
+}
+
+static const char *value_of(const struct rows *rows, const char *name)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		if (strcmp(rows->v[i].name, name) == 0)
+			return rows->v[i].value;
+	return "";
+}
+
+/* What is a text of ours, not a name or a code. */
+static bool is_retold(const char *name)
+{
+	return strcmp(name, "detail") == 0 || strcmp(name, "evidence") == 0 ||
+	       strcmp(name, "live_evidence") == 0;
+}
+
+static void print_table(const struct rows *rows, const struct table_view *view)
+{
+	static const struct table_column columns[] = { { "WHAT", 0, 0 }, { "VALUE", 0, COLUMN_FLOWS } };
+	const enum language l = language_of_environment();
+	struct table *t = table_new(columns, ARRAY_SIZE(columns));
+	const char *reason = value_of(rows, "reason");
+	const struct reason_desc *desc = reason_find(reason[0] ? reason : value_of(rows, "nominated_for"));
+
+	for (size_t i = 0; i < rows->n; i++) {
+		_cleanup_free_ char *value = readable(&rows->v[i], view);
+
+		if (!value)
+			continue;
+		table_add(t, COLOR_DIM, "%s", rows->v[i].name);
+		_cleanup_free_ char *said = retell(value, is_retold(rows->v[i].name) ? l : LANGUAGE_EN);
+
+		table_add(t, COLOR_NONE, "%s", said);
+	}
+	table_print(t, stdout, view);
+	table_free(&t);
+	if (*desc->text[l].sentence) {
+		printf("\n");
+		table_text(stdout, view, "%s", desc->text[l].sentence);
+		table_text(stdout, view, TEXT(REMEDY_IS), desc->text[l].remedy);
+	}
+}
+
+int command_show(const struct options *o)
+{
+	struct msg request = { .type = MSG_CTL_SHOW };
+	struct rows rows = { .n = 0 };
+
+	if (o->n_args != 1 || str_to_u64(o->args[0], strlen(o->args[0]), &request.u.ctl_show.id) < 0 ||
+	    request.u.ctl_show.id == 0 || request.u.ctl_show.id > LEASE_ID_MAX)
+		return command_misuse(o, "%s", TEXT(SHOW_NEEDS));
+	const struct table_view view = options_view(o);
+	const int code = ctl_ask(o->socket, &request, 20000, on_row, &rows);
+
+	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
+		print_json(&rows);
+	else if (code == EXIT_CODE_OK)
+		print_table(&rows, &view);
+	return code;
+}

@@ -1,0 +1,526 @@
+/* status.c - `status`: the tree, its processes and its clusters. */
+// SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "model/duties.h"
+#include "model/kubernetes_version.h"
+#include "model/retell.h"
+#include "base/exit.h"
+#include "base/rfc3339.h"
+#include "base/xalloc.h"
+#include "cli/view/output.h"
+#include "cli/commands/command.h"
+#include "cli/instance/ctl.h"
+#include "cli/view/table.h"
+#include "cli/view/json.h"
+
+struct status {
+	struct msg_ctl_supervisor supervisor;
+	struct msg_child_stats *children;
+	size_t n_children;
+	struct msg_ctl_cluster clusters[CLUSTERS_MAX]; /* by index, which has no gaps */
+	struct msg_watch_stats watch[CLUSTERS_MAX];
+	size_t n_clusters;
+	struct msg_leader leaders[CLUSTERS_MAX];
+	bool elects[CLUSTERS_MAX];
+	struct msg_pause *pauses;
+	size_t n_pauses;
+	struct msg_trouble_row *troubles;
+	size_t n_troubles;
+	struct msg_ctl_sink_row *sinks;
+	size_t n_sinks;
+};
+
+static void on_row(void *ctx, const struct msg *m)
+{
+	struct status *s = ctx;
+
+	switch (m->type) {
+	case MSG_CTL_SUPERVISOR:
+		s->supervisor = m->u.ctl_supervisor;
+		break;
+	case MSG_CHILD_STATS:
+		s->children = xreallocarray(s->children, s->n_children + 1, sizeof(*s->children));
+		s->children[s->n_children++] = m->u.child_stats;
+		break;
+	case MSG_CTL_CLUSTER:
+		s->clusters[m->u.ctl_cluster.cluster] = m->u.ctl_cluster;
+		s->n_clusters = m->u.ctl_cluster.cluster + 1;
+		break;
+	case MSG_WATCH_STATS:
+		if (m->u.watch_stats.cluster < CLUSTERS_MAX)
+			s->watch[m->u.watch_stats.cluster] = m->u.watch_stats;
+		break;
+	case MSG_PAUSE:
+		s->pauses = xreallocarray(s->pauses, s->n_pauses + 1, sizeof(*s->pauses));
+		s->pauses[s->n_pauses++] = m->u.pause;
+		break;
+	case MSG_CTL_SINK_ROW:
+		s->sinks = xreallocarray(s->sinks, s->n_sinks + 1, sizeof(*s->sinks));
+		s->sinks[s->n_sinks++] = m->u.ctl_sink_row;
+		break;
+	case MSG_TROUBLE_ROW:
+		s->troubles = xreallocarray(s->troubles, s->n_troubles + 1, sizeof(*s->troubles));
+		s->troubles[s->n_troubles++] = m->u.trouble_row;
+		break;
+	case MSG_LEADER:
+		if (m->u.leader.cluster < CLUSTERS_MAX) {
+			s->leaders[m->u.leader.cluster] = m->u.leader;
+			s->elects[m->u.leader.cluster] = true;
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+static bool leads(const struct msg_leader *l)
+{
+	return l->leading && clock_boot_ms() < l->valid_until;
+}
+
+static bool has_duty(const struct status *s, enum duty d)
+{
+	return s->supervisor.duties >> d & 1;
+}
+
+/* -- JSON -- */
+
+/* null: not known, or not yet. */
+static json_t *kubernetes_json(const struct msg_watch_stats *w)
+{
+	static const char *const words[] = {
+		[KUBERNETES_OLDER] = "older", [KUBERNETES_TRIED] = "tried", [KUBERNETES_NEWER] = "newer"
+	};
+	const enum kubernetes_tried tried = kubernetes_version_tried(STR_C(w->kubernetes));
+
+	if (tried == KUBERNETES_UNKNOWN)
+		return json_null();
+	return json_pack("{s:s, s:s}", "version", w->kubernetes, "isTried", words[tried]);
+}
+
+/* null: no election. */
+static json_t *leader_json(const struct status *s, size_t cluster)
+{
+	struct msg_leader l = s->leaders[cluster];
+
+	l.leading = leads(&l);
+	return s->elects[cluster] ? json_of(MSG_LEADER, &l) : json_null();
+}
+
+static json_t *cluster_json(const struct status *s, size_t i)
+{
+	json_t *cluster = json_of(MSG_CTL_CLUSTER, &s->clusters[i]);
+
+	json_object_update_new(cluster, json_of(MSG_WATCH_STATS, &s->watch[i]));
+	json_object_set_new(cluster, "leader", leader_json(s, i));
+	json_object_set_new(cluster, "kubernetes", kubernetes_json(&s->watch[i]));
+	return cluster;
+}
+
+static json_t *trouble_json(const struct msg_trouble_row *t)
+{
+	const struct trouble_desc *d = trouble_desc((enum trouble)t->trouble);
+	json_t *trouble = json_of(MSG_TROUBLE_ROW, t);
+
+	json_object_set_new(trouble, "severity",
+			    json_string(d->severity == TROUBLE_IS_BLIND ? "blind" : "degraded"));
+	json_object_set_new(trouble, "sentence", json_string(d->text[LANGUAGE_EN].sentence));
+	json_object_set_new(trouble, "remedy", json_string(d->text[LANGUAGE_EN].remedy));
+	return trouble;
+}
+
+static void print_json(const struct status *s)
+{
+	json_t *root = json_of(MSG_CTL_SUPERVISOR, &s->supervisor);
+	json_t *clusters = json_array(), *troubles = json_array();
+
+	for (size_t i = 0; i < s->n_clusters; i++)
+		json_array_append_new(clusters, cluster_json(s, i));
+	for (size_t i = 0; i < s->n_troubles; i++)
+		json_array_append_new(troubles, trouble_json(&s->troubles[i]));
+	json_object_set_new(root, "troubles", troubles);
+	json_object_set_new(root, "processes", json_of_all(MSG_CHILD_STATS, s->children, s->n_children));
+	json_object_set_new(root, "clusters", clusters);
+	json_object_set_new(root, "pauses", json_of_all(MSG_PAUSE, s->pauses, s->n_pauses));
+	json_object_set_new(root, "sinks", json_of_all(MSG_CTL_SINK_ROW, s->sinks, s->n_sinks));
+	output_json(root);
+}
+
+/* -- table -- */
+
+static enum table_color state_color(const char *state)
+{
+	if (strcmp(state, "ready") == 0)
+		return COLOR_GOOD;
+	return strcmp(state, "degraded") == 0 || strcmp(state, "stopped") == 0 ? COLOR_BAD : COLOR_WARN;
+}
+
+#define GROUPS_FROM 12 /* more processes than these are shown in groups */
+
+/* Processes of one role in one state, or one process alone. */
+struct group {
+	size_t first, last, n;
+	uint64_t restarts, rss_kb, leases;
+	int64_t started; /* of the oldest */
+	bool many_clusters;
+};
+
+static bool are_alike(const struct msg_child_stats *a, const struct msg_child_stats *b)
+{
+	return strcmp(a->role, b->role) == 0 && strcmp(a->state, b->state) == 0;
+}
+
+static struct group group_of(const struct status *s, size_t of, bool grouped)
+{
+	struct group g = { .first = s->n_children, .started = INT64_MAX };
+
+	for (size_t i = 0; i < s->n_children; i++) {
+		const struct msg_child_stats *c = &s->children[i];
+
+		if (grouped ? !are_alike(c, &s->children[of]) : i != of)
+			continue;
+		g.first = g.n ? g.first : i;
+		g.last = i;
+		g.n++;
+		g.restarts += c->restarts;
+		g.rss_kb += c->rss_kb;
+		g.leases += c->leases;
+		g.started = c->started < g.started ? c->started : g.started;
+		g.many_clusters |= strcmp(c->cluster_name, s->children[g.first].cluster_name) != 0;
+	}
+	return g;
+}
+
+static void add_group(struct table *t, const struct msg_child_stats *c, const struct group *g, size_t all,
+		      int64_t now)
+{
+	const char *branch = g->last + 1 == all ? "└─" : "├─";
+	char span[32];
+
+	if (g->n > 1)
+		table_add(t, COLOR_NONE, "%s %s × %zu", branch, c->role, g->n);
+	else
+		table_add(t, COLOR_NONE, "%s %s %u", branch, c->role, (unsigned)c->number);
+	table_add(t, COLOR_NONE, "%s",
+		  g->many_clusters     ? TEXT(STATUS_SEVERAL)
+		  : c->cluster_name[0] ? c->cluster_name
+				       : "-");
+	table_add(t, state_color(c->state), "%s", c->state);
+	if (g->n > 1)
+		table_add(t, COLOR_NONE, "-");
+	else
+		table_add(t, COLOR_NONE, "%" PRIu64, c->pid);
+	table_add(t, COLOR_NONE, "%s", c->pid ? table_span(now - g->started, span) : "-");
+	table_add(t, g->restarts ? COLOR_WARN : COLOR_NONE, "%" PRIu64, g->restarts);
+	table_add(t, COLOR_NONE, "%.1f MB", (double)g->rss_kb / 1024);
+	table_add(t, COLOR_NONE, "%" PRIu64, g->leases);
+	table_add(t, COLOR_DIM, "%s", c->sandbox);
+	table_add(t, COLOR_BAD, "%s", c->error);
+}
+
+static void print_processes(const struct status *s, const struct table_view *view)
+{
+	static const struct table_column columns[] = {
+		{ "PROCESS", 0, 0 },
+		{ "CLUSTER", 0, COLUMN_ALIKE }, /* the numbers of processes begin anew in each */
+		{ "STATE", 0, 0 },
+		{ "PID", 1, 0 },
+		{ "UP", 0, 0 },
+		{ "DEATHS", 0, 0 },
+		{ "MEMORY", 2, 0 },
+		{ "LEASES", 3, 0 },
+		{ "SANDBOX", 0, COLUMN_WIDE },
+		{ "LAST ERROR", 0, COLUMN_WIDE },
+	};
+	struct table *t = table_new(columns, ARRAY_SIZE(columns));
+	const int64_t now = clock_wall_ms();
+
+	for (size_t i = 0; i < s->n_children; i++) {
+		const struct group g =
+			group_of(s, i, view->width && !view->wide && s->n_children > GROUPS_FROM);
+
+		if (g.first == i)
+			add_group(t, &s->children[i], &g, s->n_children, now);
+	}
+	table_print(t, stdout, view);
+	table_free(&t);
+}
+
+static void print_clusters(const struct status *s, const struct table_view *view)
+{
+	static const struct table_column columns[] = {
+		{ "CLUSTER", 0, 0 }, { "SYNCED", 0, 0 },    { "PODS", 0, 0 },
+		{ "CACHE", 4, 0 },   { "BYTES/POD", 3, 0 }, { "EVENTS", 5, 0 },
+		{ "QUEUE", 0, 0 },   { "DEADLINES", 2, 0 }, { "LAST", 0, 0 },
+	};
+	struct table *t = table_new(columns, ARRAY_SIZE(columns));
+	const int64_t now = clock_wall_ms();
+	char span[32];
+
+	for (size_t i = 0; i < s->n_clusters; i++) {
+		const struct msg_watch_stats *w = &s->watch[i];
+
+		table_add(t, COLOR_NONE, "%s", s->clusters[i].cluster_name);
+		table_add(t, w->synced ? COLOR_GOOD : COLOR_BAD, "%s", w->synced ? "yes" : "no");
+		table_add(t, COLOR_NONE, "%" PRIu64, w->pods);
+		table_add(t, COLOR_NONE, "%.1f MB", (double)w->bytes / 1048576);
+		table_add(t, COLOR_NONE, "%" PRIu64, w->pods ? w->bytes / w->pods : 0);
+		table_add(t, COLOR_NONE, "%" PRIu64, w->events);
+		table_add(t, COLOR_NONE, "%" PRIu64, w->queue);
+		table_add(t, COLOR_NONE, "%" PRIu64, w->deadlines);
+		table_add(t, COLOR_NONE, "%s", w->last_event ? table_span(now - w->last_event, span) : "-");
+	}
+	table_print(t, stdout, view);
+	table_free(&t);
+}
+
+static void print_leaders(const struct status *s, const struct table_view *view)
+{
+	for (uint64_t i = 0; i < s->n_clusters; i++) {
+		const struct msg_leader *l = &s->leaders[i];
+
+		if (s->elects[i])
+			table_text(stdout, view,
+				   leads(l)       ? TEXT(STATUS_LEADS)
+				   : l->holder[0] ? TEXT(STATUS_STANDBY)
+						  : TEXT(STATUS_NO_LEADER),
+				   s->clusters[i].cluster_name);
+	}
+}
+
+static void print_unseen(const struct status *s, const struct table_view *view)
+{
+	for (size_t i = 0; i < s->n_clusters; i++) {
+		_cleanup_free_ char *why = retell(s->watch[i].unseen, language_of_environment());
+
+		if (*why)
+			table_text(stdout, view, TEXT(STATUS_UNSEEN), s->clusters[i].cluster_name, why);
+	}
+}
+
+static void print_pauses(const struct status *s, const struct table_view *view)
+{
+	for (size_t i = 0; i < s->n_pauses; i++) {
+		const struct msg_pause *p = &s->pauses[i];
+		char since[RFC3339_MAX], until[RFC3339_MAX];
+		_cleanup_free_ char *clusters = output_clusters(p->cluster_name);
+		_cleanup_free_ char *why = retell(p->why, language_of_environment());
+
+		output_time(view, p->at, since);
+		output_time(view, p->until, until);
+		table_text(stdout, view, TEXT(STATUS_PAUSED), output_duties(p->duty), clusters, since, p->by,
+			   p->until ? until : TEXT(UNTIL_RESUMED), *why ? ": " : "", why);
+	}
+}
+
+static void print_blocked(const struct status *s, const struct table_view *view)
+{
+	for (size_t i = 0; i < s->n_clusters; i++)
+		if (s->watch[i].blocked)
+			table_text(stdout, view, TEXT(STATUS_BLOCKED), s->clusters[i].cluster_name,
+				   s->watch[i].blocked, s->watch[i].blocked_by);
+}
+
+/* When a cluster that could not be loaded is tried again; "" of everything else. */
+static void next_load(const struct status *s, const struct msg_trouble_row *t, char *ret, size_t size)
+{
+	const int64_t now = clock_wall_ms();
+	char span[32];
+
+	ret[0] = '\0';
+	for (size_t i = 0; i < s->n_clusters; i++) {
+		const struct msg_ctl_cluster *c = &s->clusters[i];
+
+		if ((t->trouble != TROUBLE_CLUSTER_WAITS && t->trouble != TROUBLE_CREDENTIAL_KEPT) ||
+		    strcmp(c->cluster_name, t->cluster_name) != 0)
+			continue;
+		if (c->next > now)
+			(void)snprintf(ret, size, TEXT(STATUS_TRIED_IN), table_span(c->next - now, span));
+		else
+			(void)snprintf(ret, size, "%s", TEXT(STATUS_TRIED_NOW));
+	}
+}
+
+static void print_troubles(const struct status *s, const struct table_view *view)
+{
+	const enum language l = language_of_environment();
+	char span[32], next[96];
+
+	for (size_t i = 0; i < s->n_troubles; i++) {
+		const struct msg_trouble_row *t = &s->troubles[i];
+		const struct trouble_desc *d = trouble_desc((enum trouble)t->trouble);
+
+		next_load(s, t, next, sizeof(next));
+		_cleanup_free_ char *in = t->cluster_name[0]
+						  ? xasprintf(TEXT(STATUS_IN_CLUSTER), t->cluster_name)
+						  : xstrdup("");
+		_cleanup_free_ char *detail = retell(t->detail, l);
+
+		table_text(stdout, view, TEXT(STATUS_TROUBLE), in,
+			   table_span(clock_wall_ms() - t->since, span), next, d->text[l].sentence,
+			   *detail ? ": " : "", detail, d->text[l].remedy);
+	}
+}
+
+static void print_kubernetes(const struct msg_watch_stats *w, const struct table_view *view)
+{
+	switch (kubernetes_version_tried(STR_C(w->kubernetes))) {
+	case KUBERNETES_UNKNOWN:
+		break;
+	case KUBERNETES_OLDER:
+		table_text(stdout, view, TEXT(STATUS_KUBERNETES_OLDER), w->kubernetes,
+			   kubernetes_versions_text());
+		break;
+	case KUBERNETES_TRIED:
+		table_text(stdout, view, TEXT(STATUS_KUBERNETES), w->kubernetes);
+		break;
+	case KUBERNETES_NEWER:
+		table_text(stdout, view, TEXT(STATUS_KUBERNETES_NEWER), w->kubernetes,
+			   kubernetes_versions_text());
+		break;
+	}
+}
+
+static void print_place(const struct msg_ctl_cluster *c, const struct msg_watch_stats *w,
+			const struct table_view *view)
+{
+	_cleanup_free_ char *context =
+		c->context[0] ? xasprintf(TEXT(STATUS_CONTEXT), c->context) : xstrdup("");
+	_cleanup_free_ char *user = c->user[0] ? xasprintf(TEXT(STATUS_USER), c->user) : xstrdup("");
+
+	table_text(stdout, view, TEXT(STATUS_PLACE), c->cluster_name,
+		   c->server[0] ? c->server : TEXT(STATUS_NO_SERVER),
+		   c->namespaces[0] ? c->namespaces : TEXT(STATUS_NO_NAMESPACES), context, user,
+		   c->kubeconfig);
+	print_kubernetes(w, view);
+	if (c->writer[0])
+		table_text(stdout, view, TEXT(STATUS_WRITER), c->writer);
+}
+
+/* Which configuration, and which clusters: so that nobody acts on another one than they think. */
+static void print_places(const struct status *s, const struct table_view *view)
+{
+	char duties[256] = "";
+	size_t n = 0;
+
+	for (enum duty d = 0; d < DUTY__MAX && n < sizeof(duties); d++)
+		if (has_duty(s, d))
+			n += (size_t)snprintf(duties + n, sizeof(duties) - n, "%s%s", n ? ", " : "",
+					      duty_name(d));
+	table_text(stdout, view, TEXT(STATUS_PLACES), s->supervisor.config, n ? duties : TEXT(NONE));
+	for (size_t i = 0; i < s->n_clusters; i++)
+		print_place(&s->clusters[i], &s->watch[i], view);
+}
+
+static void print_shared(const struct status *s, const struct table_view *view)
+{
+	for (size_t i = 0; i < s->n_clusters; i++)
+		if (s->watch[i].shared)
+			table_text(stdout, view, TEXT(STATUS_SHARED), s->clusters[i].cluster_name);
+}
+
+/* True when a child before the i-th has the same sandbox. */
+static bool sandbox_was_printed(const struct status *s, size_t i)
+{
+	size_t k = 0;
+
+	while (k < i && strcmp(s->children[k].sandbox, s->children[i].sandbox) != 0)
+		k++;
+	return k < i;
+}
+
+/* Each way in which it is weaker than it could be, once. */
+static void print_sandboxes(const struct status *s, const struct table_view *view)
+{
+	for (size_t i = 0; i < s->n_children; i++) {
+		const struct msg_child_stats *c = &s->children[i];
+
+		if (sandbox_is_weak(c->sandbox) && !sandbox_was_printed(s, i))
+			table_text(stdout, view, TEXT(STATUS_SANDBOX), c->role, c->sandbox,
+				   strcmp(c->sandbox, "off") == 0 ? TEXT(STATUS_SANDBOX_OFF)
+								  : TEXT(STATUS_SANDBOX_LACKS));
+	}
+}
+
+/* Only those that something waits for. */
+static void print_sinks(const struct status *s, const struct table_view *view)
+{
+	char span[32];
+
+	for (size_t i = 0; i < s->n_sinks; i++) {
+		const struct msg_ctl_sink_row *k = &s->sinks[i];
+		_cleanup_free_ char *error = retell(k->error, language_of_environment());
+
+		if (k->waiting > 0)
+			table_text(stdout, view, TEXT_OF(STATUS_SINK, k->waiting), k->name, k->waiting,
+				   table_span(clock_wall_ms() - k->oldest, span), *error ? ": " : "", error);
+	}
+}
+
+static void print_text(const struct status *s, const struct table_view *view)
+{
+	_cleanup_free_ char *actions =
+		xasprintf(TEXT_OF(STATUS_ACTIONS, s->supervisor.actions), s->supervisor.actions);
+	_cleanup_free_ char *leases =
+		xasprintf(TEXT_OF(STATUS_LEASES, s->supervisor.leases), s->supervisor.leases);
+	_cleanup_free_ char *note = retell(s->supervisor.note, language_of_environment());
+	char span[32];
+
+	table_text(stdout, view, TEXT(STATUS_HEAD), s->supervisor.version, s->supervisor.phase,
+		   s->supervisor.observe ? TEXT(STATUS_OBSERVE) : "enforce",
+		   table_span(clock_wall_ms() - s->supervisor.started, span), s->supervisor.generation,
+		   actions, leases, s->supervisor.pending);
+	print_troubles(s, view);
+	if (*note)
+		table_text(stdout, view, TEXT(STATUS_NOTE), note);
+	print_places(s, view);
+	print_pauses(s, view);
+	print_blocked(s, view);
+	print_sinks(s, view);
+	print_shared(s, view);
+	print_sandboxes(s, view);
+	printf("\n");
+	print_clusters(s, view);
+	printf("\n");
+	print_processes(s, view);
+	print_leaders(s, view);
+	print_unseen(s, view);
+}
+
+/* Who answers may be down, which the answer so far says. */
+static void ask_sinks(const struct options *o, struct status *s)
+{
+	const struct msg request = { .type = MSG_CTL_SINKS };
+
+	for (size_t i = 0; i < s->n_children; i++)
+		if (strcmp(s->children[i].role, role_name(ROLE_REPORTER)) == 0 &&
+		    strcmp(s->children[i].state, "ready") == 0)
+			(void)ctl_ask(o->socket, &request, 2000, on_row, s);
+}
+
+int command_status(const struct options *o)
+{
+	const struct msg request = { .type = MSG_CTL_STATUS };
+	const struct table_view view = options_view(o);
+	struct status s = { 0 };
+	const int code = ctl_ask(o->socket, &request, 10000, on_row, &s);
+
+	if (code == EXIT_CODE_OK && !o->quiet)
+		ask_sinks(o, &s);
+	if (code == EXIT_CODE_OK && !o->quiet && o->output == OUTPUT_JSON)
+		print_json(&s);
+	else if (code == EXIT_CODE_OK && !o->quiet)
+		print_text(&s, &view);
+	free(s.sinks);
+	free(s.children);
+	free(s.troubles);
+	free(s.pauses);
+	return code == EXIT_CODE_OK && s.n_troubles ? EXIT_CODE_FAILURE : code;
+}

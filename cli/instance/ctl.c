@@ -1,0 +1,205 @@
+/* ctl.c - see ctl.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/instance/ctl.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/xalloc.h"
+#include "cli/local/paths.h"
+#include "cli/view/output.h"
+
+#define SOON_MS 20
+/* What takes longer is said to be waited for. */
+#define QUIET_MS UINT64_C(1000)
+
+struct ctl {
+	int fd;
+	char *path;
+	size_t at, len; /* of the datagram that was read last: decoded up to at */
+	uint8_t frame[IPC_FRAME_MAX];
+};
+
+static int connect_socket(const char *path)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	_cleanup_close_ int fd = -1;
+
+	if (strlen(path) >= sizeof(sa.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(sa.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0)
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+static int not_connected(const char *path, int err)
+{
+	const bool denied = err == EACCES || err == EPERM;
+
+	output_complain(NULL, denied ? TEXT(CTL_DENIED) : TEXT(CTL_ABSENT), path, strerrordesc_np(err));
+	return denied ? EXIT_CODE_CREDENTIAL : EXIT_CODE_UNAVAILABLE;
+}
+
+int ctl_open(const char *socket, struct ctl **ret)
+{
+	struct ctl *c = xcalloc(1, sizeof(*c));
+
+	c->path = socket ? xstrdup(socket) : paths_default_control_socket();
+	c->fd = connect_socket(c->path);
+	if (c->fd >= 0) {
+		*ret = c;
+		return EXIT_CODE_OK;
+	}
+	const int code = not_connected(c->path, -c->fd);
+
+	ctl_close(&c);
+	return code;
+}
+
+int ctl_open_soon(const char *socket, uint64_t timeout_ms, struct ctl **ret)
+{
+	const struct timespec pause = { 0, SOON_MS * 1000000L };
+	const uint64_t end = clock_boot_ms() + timeout_ms;
+	int fd;
+
+	while ((fd = connect_socket(socket)) < 0 && clock_boot_ms() < end)
+		(void)nanosleep(&pause, NULL);
+	if (fd >= 0)
+		(void)close(fd);
+	return ctl_open(socket, ret);
+}
+
+void ctl_close(struct ctl **cp)
+{
+	struct ctl *c = *cp;
+
+	if (c && c->fd >= 0)
+		(void)close(c->fd);
+	if (c)
+		free(c->path);
+	free(c);
+	*cp = NULL;
+}
+
+static int ended(const char *why)
+{
+	output_complain(NULL, TEXT(CTL_ENDED), why);
+	return EXIT_CODE_UNAVAILABLE;
+}
+
+int ctl_send(struct ctl *c, const struct msg *m)
+{
+	uint8_t frame[IPC_FRAME_MAX];
+	const size_t n = msg_encode(m, frame);
+
+	/* A connection that was refused is told apart where its end is read. */
+	if (send(c->fd, frame, n, MSG_NOSIGNAL) == (ssize_t)n || errno == EPIPE || errno == ECONNRESET)
+		return EXIT_CODE_OK;
+	return ended(strerrordesc_np(errno));
+}
+
+/* On a terminal, in a line that goes away with the answer. Returns what is left of the time. */
+static uint64_t show_waiting(const struct ctl *c, uint64_t timeout_ms)
+{
+	struct pollfd p = { .fd = c->fd, .events = POLLIN };
+	uint64_t waited = 0;
+
+	if (!isatty(STDERR_FILENO))
+		return timeout_ms;
+	while (timeout_ms - waited > QUIET_MS && poll(&p, 1, (int)QUIET_MS) == 0) {
+		waited += QUIET_MS;
+		(void)fputs("\r\033[K", stderr);
+		(void)fprintf(stderr, TEXT(CTL_WAITING), waited / 1000);
+	}
+	if (waited > 0)
+		(void)fputs("\r\033[K", stderr);
+	return timeout_ms - waited;
+}
+
+static int late(const struct ctl *c)
+{
+	output_complain(NULL, TEXT(CTL_LATE), c->path);
+	return EXIT_CODE_UNAVAILABLE;
+}
+
+static int read_frame(struct ctl *c, uint64_t timeout_ms)
+{
+	const uint64_t left_ms = show_waiting(c, timeout_ms);
+	const struct timeval left = clock_timeval(left_ms ? left_ms : 1); /* 0 would be for ever */
+	ssize_t n;
+
+	(void)setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &left, sizeof(left));
+	do
+		n = recv(c->fd, c->frame, sizeof(c->frame), 0);
+	while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EAGAIN)
+		return late(c);
+	if (n <= 0)
+		return ended(TEXT(CTL_NOT_ANSWERED));
+	c->at = 0;
+	c->len = (size_t)n;
+	return EXIT_CODE_OK;
+}
+
+int ctl_recv(struct ctl *c, uint64_t timeout_ms, struct msg *ret)
+{
+	const char *field = NULL;
+	const int code = c->at < c->len ? EXIT_CODE_OK : read_frame(c, timeout_ms);
+
+	if (code != EXIT_CODE_OK)
+		return code;
+	const int n =
+		msg_decode(ROLE_SUPERVISOR, ROLE_CLI, PH_RUN, c->frame + c->at, c->len - c->at, ret, &field);
+
+	if (n < 0)
+		return ended(TEXT(CTL_OTHER_VERSION));
+	c->at += (size_t)n;
+	return EXIT_CODE_OK;
+}
+
+int ctl_request(struct ctl *c, const struct msg *request, uint64_t timeout_ms,
+		void (*on_row)(void *ctx, const struct msg *m), void *ctx)
+{
+	const uint64_t until = clock_boot_ms() + timeout_ms;
+	int code = ctl_send(c, request);
+
+	while (code == EXIT_CODE_OK) {
+		const uint64_t now = clock_boot_ms();
+		struct msg m;
+
+		code = now < until ? ctl_recv(c, until - now, &m) : late(c);
+		if (code == EXIT_CODE_OK && m.type == MSG_CTL_END) {
+			if (m.u.ctl_end.text[0])
+				output_complain_answer(m.u.ctl_end.text);
+			return (int)m.u.ctl_end.code;
+		}
+		if (code == EXIT_CODE_OK && on_row)
+			on_row(ctx, &m);
+	}
+	return code;
+}
+
+int ctl_ask(const char *socket, const struct msg *request, uint64_t timeout_ms,
+	    void (*on_row)(void *ctx, const struct msg *m), void *ctx)
+{
+	struct ctl *c = NULL;
+	int code = ctl_open(socket, &c);
+
+	if (code == EXIT_CODE_OK)
+		code = ctl_request(c, request, timeout_ms, on_row, ctx);
+	ctl_close(&c);
+	return code;
+}

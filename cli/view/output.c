@@ -1,0 +1,172 @@
+/* output.c - see output.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/view/output.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/exit.h"
+#include "base/str.h"
+#include "base/unicode.h"
+#include "base/xalloc.h"
+#include "config/diag.h"
+#include "model/retell.h"
+#include "model/duties.h"
+#include "model/reasons.h"
+
+/* jansson escapes C0 alone. Outside texts there is nothing but ASCII, so what is left to escape is in one. */
+static void print_escaped(const char *s)
+{
+	for (size_t n = strlen(s), len; n > 0; s += len, n -= len) {
+		char one[16];
+		uint32_t c;
+
+		len = unicode_take(s, n, &c);
+		if (len > 0 && (c == '\n' || unicode_is_printable(c))) {
+			(void)fwrite(s, 1, len, stdout);
+			continue;
+		}
+		len = len ? len : 1;
+		(void)str_escape_json(one, sizeof(one), s, len);
+		(void)fputs(one, stdout);
+	}
+}
+
+static bool json_expected;
+static char first_complaint[1024];
+
+void output_expect_json(bool expected)
+{
+	json_expected = expected;
+}
+
+void output_json(json_t *root)
+{
+	_cleanup_free_ char *text = json_dumps(root, JSON_INDENT(2));
+
+	json_expected = false;
+	print_escaped(text ? text : "null");
+	(void)fputc('\n', stdout);
+	json_decref(root);
+}
+
+void output_diags(const struct diags *d, bool errors)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		_cleanup_free_ char *text = diag_text(&d->v[i], language_of_environment());
+
+		if (d->v[i].error || !errors)
+			(void)fprintf(stderr, "%s\n", text);
+	}
+}
+
+int output_flush(int code)
+{
+	if (json_expected && code != EXIT_CODE_OK)
+		output_json(
+			json_pack("{s:{s:i, s:s}}", "error", "exitCode", code, "message", first_complaint));
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	output_complain(NULL, TEXT(NOT_WRITTEN_OUT), strerrordesc_np(errno));
+	return code == EXIT_CODE_OK ? EXIT_CODE_FAILURE : code;
+}
+
+void output_time(const struct table_view *v, int64_t ms, char ret[static RFC3339_MAX])
+{
+	const time_t s = (time_t)(ms / 1000);
+	struct tm tm;
+
+	if (!v->local || !localtime_r(&s, &tm) || strftime(ret, RFC3339_MAX, "%F %T", &tm) == 0)
+		rfc3339_format(ms, false, ret);
+}
+
+void output_complain(const char *command, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	_cleanup_free_ char *text = xvasprintf(fmt, ap);
+
+	va_end(ap);
+	(void)fprintf(stderr, "ops-pod-cleaner%s%s: %s\n", command ? " " : "", command ? command : "", text);
+	if (!first_complaint[0])
+		(void)str_copy_printable(first_complaint, sizeof(first_complaint), text, strlen(text));
+}
+
+/* text, said in that language, where it is the English of p with something in place of its %s. Else NULL. */
+static char *said_as(enum phrase p, const char *text, enum language l)
+{
+	const char *en = phrase_text(p, LANGUAGE_EN), *said = phrase_text(p, l);
+	const char *hole = strstr(en, "%s"), *to = strstr(said, "%s");
+	const size_t n = strlen(text), before = hole ? (size_t)(hole - en) : 0,
+		     behind = hole ? strlen(hole + 2) : 0;
+
+	if (!hole || !to)
+		return strcmp(text, en) == 0 ? xstrdup(said) : NULL;
+	if (n < before + behind || strncmp(text, en, before) != 0 || strcmp(text + n - behind, hole + 2) != 0)
+		return NULL;
+	return xasprintf("%.*s%.*s%s", (int)(to - said), said, (int)(n - before - behind), text + before,
+			 to + 2);
+}
+
+char *output_answer(const char *text, enum language l)
+{
+	static const enum phrase answers[] = {
+#define PHRASE(ID, ...) PHRASE_##ID,
+#include "model/phrases_answers.def"
+#undef PHRASE
+	};
+
+	for (size_t i = 0; l != LANGUAGE_EN && i < ARRAY_SIZE(answers); i++) {
+		char *said = said_as(answers[i], text, l);
+
+		if (said)
+			return said;
+	}
+	return retell(text, l);
+}
+
+void output_complain_answer(const char *text)
+{
+	_cleanup_free_ char *said = output_answer(text, language_of_environment());
+
+	output_complain(NULL, "%s", said);
+}
+
+const char *output_sentence(const char *code, enum language l)
+{
+	return reason_find(code)->text[l].sentence;
+}
+
+const char *output_remedy(const char *code, enum language l)
+{
+	return reason_find(code)->text[l].remedy;
+}
+
+const char *output_duties(int64_t d)
+{
+	return d < 0 ? TEXT(EVERY_DUTY) : duty_name((enum duty)d);
+}
+
+char *output_clusters(const char *name)
+{
+	return name[0] ? xasprintf(TEXT(THAT_CLUSTER), name) : xstrdup(TEXT(EVERY_CLUSTER));
+}
+
+const char *output_action(uint64_t action)
+{
+	return action < ACTION__MAX ? action_desc((enum action_kind)action)->name : "?";
+}
+
+void output_duty(char *ret, size_t size, uint64_t duty, uint64_t action)
+{
+	const struct duty_desc *d = duty_desc((enum duty)duty);
+	const bool own = action == d->action;
+
+	(void)snprintf(ret, size, "%s%s%s", d->name, own ? "" : " ", own ? "" : output_action(action));
+}
