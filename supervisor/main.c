@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "base/signals.h"
 #include "base/xalloc.h"
-#include "supervisor/wire.h"
+#include "supervisor/supervisor.h"
 
 #define LOCK_WAIT_MS 5000u
 #define LOCK_FD_MIN  10
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 
 	if (lock_fd < 0)
 		return EXIT_CODE_TEMPORARY;
-	const int code = wire_run(loader_argv, control_socket, lock_fd);
+	const int code = supervisor_run(loader_argv, control_socket, lock_fd);
 
 	(void)close(lock_fd);
 	return code;

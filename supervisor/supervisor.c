@@ -1,172 +1,465 @@
-/* supervisor.c - see supervisor.h. */
+/* supervisor.c - see supervisor.h. What happens when a child sends a message, becomes ready or dies, and when
+ * settings are in force, stands here from top to bottom; the parts do it. */
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/supervisor.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/exit.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "supervisor/operator/control.h"
+#include "supervisor/operator/pauses.h"
+#include "supervisor/operator/restores.h"
+#include "supervisor/operator/settled.h"
+#include "supervisor/operator/status_answer.h"
+#include "supervisor/operator/trouble_list.h"
 
-#define STATS_TICKS    5     /* stats of the children go to the reporter this often */
-#define SAVED_AGAIN_MS 5000u /* less than SAVED_GET_MS of an honest watcher */
+#define CREDENTIAL_PAUSE_MS 5000u
+#define STATS_TICKS         5 /* stats of the children go to the reporter this often */
 
-/* A history that is not open must not be taken for one that holds nothing: it is not asked. Neither is it
- * asked again while it answers: an answer is all rows of a cluster. One that could not be read has no end. */
-static bool hold_saved_get(struct supervisor *s, const struct msg *m)
+/* -- a message from a child -- */
+
+static void to_watcher(struct supervisor *s, const struct msg *m)
 {
-	if (m->type != MSG_SAVED_GET)
+	struct msg end = { .type = MSG_DIGEST_END };
+	const uint64_t cluster = msg_get_u64(m, "cluster", 0);
+
+	if (children_send(lifecycle_children(s->root), ROLE_WATCHER, cluster, m) || m->type != MSG_DIGEST_GET)
+		return; /* a watcher that comes back asks for everything else again */
+	msg_copy_fields(&end, m);
+	end.u.digest_end.synced = false;
+	reporter_link_send(s->reporter, &end);
+}
+
+/* Any worker of the cluster can look; without one the report goes on without. */
+static void to_worker(struct supervisor *s, const struct msg *m)
+{
+	struct msg answer = { .type = MSG_LOOKED };
+
+	if (children_send(lifecycle_children(s->root), ROLE_WORKER, m->u.look.cluster, m))
+		return;
+	answer.u.looked.cluster = m->u.look.cluster;
+	answer.u.looked.look = m->u.look.look;
+	reporter_link_send(s->reporter, &answer);
+}
+
+/* Since when something fails is the watcher's word in this life, and never a row of the history. */
+static void to_reporter(struct supervisor *s, const struct msg *m)
+{
+	if (m->type == MSG_FAILING_SINCE)
+		dispatch_on_failing_since(s->dispatch, &m->u.failing_since);
+	reporter_link_send(s->reporter, m);
+}
+
+/* -- what is saved for a watcher -- */
+
+static bool is_saved(enum msg_type type)
+{
+	static const enum msg_type rows[] = { MSG_SAVED_ROW,     MSG_ACTION_ROW, MSG_FAILING_SINCE_ROW,
+					      MSG_UNSETTLED_ROW, MSG_SCALED_ROW, MSG_SAVED_END };
+	bool one = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		one = one || rows[i] == type;
+	return one;
+}
+
+/* Rows of the history count between the watcher's question and their end: what comes unasked would change a
+ * watcher's budgets, its breaker or its clocks. And they are of that watcher: one that has come after it
+ * would take the rest for all. */
+static void from_history(struct supervisor *s, struct child *reporter, const struct msg *m)
+{
+	const uint64_t cluster = msg_get_u64(m, "cluster", 0);
+
+	if (!is_saved(m->type))
+		to_watcher(s, m);
+	else if (cluster >= CLUSTERS_MAX || !reporter_link_was_asked(s->reporter, cluster))
+		child_protocol_error(reporter, "rows for a watcher that did not ask");
+	else if (reporter_link_take_saved(s->reporter, cluster, m->type == MSG_SAVED_END))
+		to_watcher(s, m);
+}
+
+/* -- what the supervisor takes itself -- */
+
+static void on_credential(struct supervisor *s, const struct child *c, const struct msg *m)
+{
+	const uint64_t now = clock_boot_ms();
+
+	/* A newer generation may already be on its way to this child, and a credential that stays refused is
+	 * no reason to run the loader without end. */
+	if (m->u.credential.generation < lifecycle_generation(s->root)->number ||
+	    now < s->credential_ms + CREDENTIAL_PAUSE_MS)
+		return;
+	s->credential_ms = now;
+	log_info("the server refused a credential: loading it again",
+		 kv_s("cluster", child_info(c)->cluster_name));
+	(void)lifecycle_reload(s->root, 0, LANGUAGE_EN);
+}
+
+static void on_drained(const struct child *c, const struct msg *m)
+{
+	if (m->u.drained.left)
+		log_info("child gave up what it had left", kv_s("role", role_name(child_info(c)->role)),
+			 kv_u("left", m->u.drained.left));
+}
+
+/* What was refused or held for want of the history is answered now. */
+static void on_open_end(struct supervisor *s, struct child *c, const struct msg *m)
+{
+	if (!dispatch_on_open_end(s->dispatch, c, m))
+		return;
+	pauses_on_open_end(s->pauses);
+	for (uint64_t k = 0; k < CLUSTERS_MAX; k++)
+		if (s->list_started_ms[k]) /* its first list goes on only now */
+			s->list_started_ms[k] = clock_boot_ms();
+	reporter_link_on_history_open(s->reporter);
+}
+
+/* Clusters are watched all the same; what they find waits for OPEN_END. */
+static void on_no_history(struct supervisor *s, struct child *c, const struct msg *m)
+{
+	if (s->no_history || dispatch_history_is_open(s->dispatch)) {
+		child_protocol_error(c, "NO_HISTORY twice, or behind OPEN_END");
+		return;
+	}
+	s->no_history = true;
+	(void)log_warn(0, "there is no history: clusters are watched, and nothing is done",
+		       kv_s("detail", m->u.no_history.why));
+	lifecycle_open(s->root);
+}
+
+static void on_watch_stats(struct supervisor *s, const struct msg *m)
+{
+	const struct msg_watch_stats *w = &m->u.watch_stats;
+	uint64_t *since = &s->list_started_ms[w->cluster];
+
+	s->watch_stats[w->cluster] = *m;
+	if (!w->error[0] || w->failing)
+		*since = 0;
+	else if (*since == 0)
+		*since = clock_boot_ms();
+	lifecycle_tell_status(s->root);
+	status_send_watch_stats(s, w->cluster);
+}
+
+/* False when there is nobody for it. */
+static bool take_own(struct supervisor *s, struct child *c, const struct msg *m)
+{
+	switch (m->type) {
+	case MSG_DRAINED:
+		return on_drained(c, m), true;
+	case MSG_CREDENTIAL:
+		return on_credential(s, c, m), true;
+	case MSG_NOMINATE:
+		return dispatch_on_nominate(s->dispatch, c, m), true;
+	case MSG_INTENT_ACK:
+		return dispatch_on_intent_ack(s->dispatch, c, m), true;
+	case MSG_OPEN_INTENT:
+		return dispatch_on_open_intent(s->dispatch, c, m), true;
+	case MSG_OPEN_END:
+		return on_open_end(s, c, m), true;
+	case MSG_NO_HISTORY:
+		return on_no_history(s, c, m), true;
+	case MSG_RESULT:
+		return dispatch_on_result(s->dispatch, c, m), true;
+	case MSG_RECORD_ACK:
+		return dispatch_on_record_ack(s->dispatch, c, m), true;
+	case MSG_LEADER:
+		return dispatch_on_leader(s->dispatch, m), true;
+	case MSG_WATCH_STATS:
+		return on_watch_stats(s, m), true;
+	case MSG_PAUSE:
+		return pauses_on_pause(s->pauses, m), true;
+	case MSG_CTL_DRY_RUN_RESULT:
+		return dry_run_on_ctl_dry_run_result(s->dry_runs, c, m), true;
+	case MSG_RESTORE_ASK:
+		return restores_on_restore_ask(s->restores, m), true;
+	case MSG_CTL_RESTORE_ROW:
+		return answers_on_msg(&s->answers, c, m), true;
+#if defined(OPC_PROBES)
+	case MSG_CTL_PROBE_ROW:
+		return control_on_ctl_probe_row(s->control, m), true;
+#endif
+	default:
 		return false;
-	const uint64_t cluster = m->u.saved_get.cluster;
-	const bool is_asked =
-		s->saved_asked[cluster] && clock_boot_ms() < s->saved_asked_ms[cluster] + SAVED_AGAIN_MS;
-
-	if (!dispatch_history_is_open(s->dispatch) || (is_asked && s->saved_stale[cluster]))
-		s->saved_held[cluster] = true;
-	return s->saved_held[cluster] || is_asked;
-}
-
-static void note_asked(struct supervisor *s, uint64_t cluster)
-{
-	s->saved_asked[cluster]++;
-	s->saved_asked_ms[cluster] = clock_boot_ms();
-	s->saved_stale[cluster] = false;
-}
-
-static bool send_now(struct supervisor *s, const struct msg *m)
-{
-	const bool sent = children_send(lifecycle_children(s->root), ROLE_REPORTER, CLUSTERS_MAX, m);
-
-	if (sent && m->type == MSG_SAVED_GET)
-		note_asked(s, m->u.saved_get.cluster);
-	return sent;
-}
-
-void supervisor_send_reporter(struct supervisor *s, const struct msg *m)
-{
-	if (hold_saved_get(s, m))
-		return;
-	if (reporter_queue_count(s->reporter_queue) > 0 || !send_now(s, m))
-		reporter_queue_put(s->reporter_queue, m);
-}
-
-static void log_dropped(struct supervisor *s)
-{
-	for (uint64_t c = 0; c <= CLUSTERS_MAX; c++) {
-		const uint64_t dropped = reporter_queue_dropped(s->reporter_queue, c);
-
-		if (dropped)
-			(void)log_warn(0, "messages for the reporter were dropped while it took none",
-				       kv_s("cluster",
-					    c < CLUSTERS_MAX ? lifecycle_generation(s->root)->names[c] : ""),
-				       kv_u("dropped", dropped));
-	}
-	reporter_queue_reset_dropped(s->reporter_queue);
-}
-
-void supervisor_send_waiting(struct supervisor *s)
-{
-	struct msg m;
-
-	while (reporter_queue_first(s->reporter_queue, &m)) {
-		if (!hold_saved_get(s, &m) && !send_now(s, &m))
-			return;
-		reporter_queue_remove_first(s->reporter_queue);
-	}
-	log_dropped(s);
-}
-
-void supervisor_on_reporter_dead(struct supervisor *s)
-{
-	memset(s->saved_asked, 0, sizeof(s->saved_asked));
-	memset(s->saved_stale, 0, sizeof(s->saved_stale));
-	s->no_history = false;
-}
-
-void supervisor_on_watcher_dead(struct supervisor *s, uint64_t cluster)
-{
-	s->watch_stats[cluster].u.watch_stats.synced = false;
-	s->saved_stale[cluster] = s->saved_asked[cluster] > 0;
-	s->saved_held[cluster] = false;
-}
-
-static void ask_for_saved(struct supervisor *s, uint64_t cluster)
-{
-	const struct msg m = { .type = MSG_SAVED_GET, .u.saved_get.cluster = cluster };
-
-	if (!s->saved_held[cluster])
-		return;
-	s->saved_held[cluster] = false;
-	supervisor_send_reporter(s, &m);
-}
-
-bool supervisor_takes_saved(struct supervisor *s, uint64_t cluster, bool ends)
-{
-	const bool stale = s->saved_stale[cluster];
-
-	if (ends) {
-		s->saved_asked[cluster]--;
-		s->saved_stale[cluster] = false;
-		ask_for_saved(s, cluster);
-	}
-	return !stale;
-}
-
-void supervisor_on_history_open(struct supervisor *s)
-{
-	for (uint64_t c = 0; c < CLUSTERS_MAX; c++) {
-		if (s->waits_since[c]) /* for what follows now */
-			s->waits_since[c] = clock_boot_ms();
-		ask_for_saved(s, c);
 	}
 }
 
-void supervisor_send_log_level(const struct supervisor *s, struct child *c)
+/* A watcher speaks for its own cluster and for no other; so does a worker. The reporter answers all of them.
+ */
+static bool cluster_is_own(const struct child *c, const struct msg *m)
+{
+	const uint64_t own = child_info(c)->cluster;
+
+	return child_info(c)->role == ROLE_REPORTER || msg_get_u64(m, "cluster", own) == own;
+}
+
+/* The codec has checked that the sender's role may say m. */
+static void on_msg(struct supervisor *s, struct child *c, const struct msg *m)
+{
+	const enum role to = msg_receiver(m->type);
+
+	if (!cluster_is_own(c, m))
+		child_protocol_error(c, "a message about another cluster than its own");
+	else if (to == ROLE_REPORTER)
+		to_reporter(s, m);
+	else if (to == ROLE_WATCHER)
+		from_history(s, c, m);
+	else if (to == ROLE_WORKER)
+		to_worker(s, m);
+	else if (to == ROLE_CLI)
+		answers_on_msg(&s->answers, c, m);
+	else if (!take_own(s, c, m))
+		child_protocol_error(c, "a message that nobody takes");
+}
+
+/* -- what the root of all processes reports -- */
+
+static void log_damage(const char *dir)
+{
+	(void)log_error(
+		0,
+		"the supervisor's own file was damaged: everything is paused, and what was open in the "
+		"history is not carried on with",
+		kv_s("file", OWN_STATE_FILE), kv_s("directory", dir),
+		kv_s("remedy", "look at the disk, and at what was paused; then `ops-pod-cleaner resume`"));
+}
+
+static int on_first(struct supervisor *s)
+{
+	const char *dir = lifecycle_generation(s->root)->state_dir;
+	char text[OWN_STATE_TEXT_MAX] = "";
+	const int r = own_state_open(s->own, dir, text);
+
+	if (r < 0) {
+		(void)log_error(0, "the state directory cannot be used", kv_s("detail", text));
+		return r == -EPERM || r == -ENOTDIR ? EXIT_CODE_CONFIG : EXIT_CODE_TEMPORARY;
+	}
+	if (own_state_found(s->own) == OWN_DAMAGED)
+		log_damage(dir);
+	pauses_on_own_state(s->pauses);
+	return EXIT_CODE_OK;
+}
+
+/* What a worker did counts, whatever else it has done. */
+static bool still_counts(const struct msg *m)
+{
+	return m->type == MSG_RESULT;
+}
+
+static void send_log_level(const struct supervisor *s, struct child *c)
 {
 	const struct msg m = { .type = MSG_LOG_LEVEL, .u.log_level = s->log_level };
 
-	if (s->log_level.until_ms && child_is_ready(c))
+	if (s->log_level.until_ms)
 		(void)child_send(c, &m, -1);
 }
 
-void supervisor_child_stats(const struct supervisor *s, const struct child *c, struct msg *ret)
+/* What the reporter before it was told is gone with that one. */
+static void welcome_reporter(struct supervisor *s)
 {
-	child_stats(c, ret);
-	ret->u.child_stats.leases = dispatch_leases_of(s->dispatch, c);
+	struct msg due = { .type = MSG_DUE_GET };
+
+	dispatch_on_reporter_ready(s->dispatch);
+	reporter_link_send_waiting(s->reporter);
+	trouble_list_send(s->troubles);
+	for (uint64_t c = 0; c < lifecycle_generation(s->root)->clusters; c++) {
+		status_send_watch_stats(s, c);
+		due.u.due_get.cluster = c;
+		(void)children_send(lifecycle_children(s->root), ROLE_WATCHER, c, &due);
+	}
 }
 
-void supervisor_send_child_stats(struct supervisor *s, const struct child *c)
+/* A child is ready: it gets what its predecessor knew, or what waits for it. */
+static void welcome(struct supervisor *s, struct child *c)
 {
-	struct msg m;
+	const struct child_info *at = child_info(c);
 
-	supervisor_child_stats(s, c, &m);
-	supervisor_send_reporter(s, &m);
+	send_log_level(s, c);
+	if (at->role == ROLE_REPORTER)
+		welcome_reporter(s);
+	else if (at->role == ROLE_WORKER)
+		dispatch_cluster(s->dispatch, at->cluster);
+	else
+		pauses_on_watcher_ready(s->pauses, at->cluster);
 }
 
-void supervisor_tick(struct supervisor *s)
+/* A child has changed its state. */
+static void on_changed(struct supervisor *s, struct child *c, bool ready)
+{
+	if (ready)
+		welcome(s, c);
+	status_send_child_stats(s, c);
+}
+
+/* A child is dead, and everything that it had sent was taken: who waits for it gets an answer, and its work
+ * goes to others. It is started again by child.c. code: its exit code, or the negative number of the signal.
+ */
+static void on_dead(struct supervisor *s, struct child *c, int code)
+{
+	const struct child_info *at = child_info(c);
+
+#if defined(OPC_PROBES)
+	control_on_probed_dead(s->control, c, code);
+#endif
+	(void)code;
+	answers_on_child_dead(&s->answers, c); /* operators, and restores that watchers asked for */
+	if (at->role == ROLE_REPORTER) {
+		dispatch_on_reporter_dead(s->dispatch); /* nothing is granted before the next OPEN_END */
+		pauses_on_reporter_dead(s->pauses);
+		reporter_link_on_reporter_dead(s->reporter);
+		s->no_history = false;
+	} else if (at->role == ROLE_WATCHER) {
+		s->watch_stats[at->cluster].u.watch_stats.synced = false;
+		reporter_link_on_watcher_dead(s->reporter, at->cluster);
+	} else {
+		dry_run_on_worker_dead(s->dry_runs, c);
+		dispatch_on_worker_dead(s->dispatch, c); /* its leases: verified by the next holder */
+	}
+}
+
+static void send_stats(struct supervisor *s)
 {
 	const struct children *all = lifecycle_children(s->root);
 
-	if (reporter_queue_count(s->reporter_queue) > 0)
-		supervisor_send_waiting(s);
-	if (++s->ticks % STATS_TICKS != 0 || !lifecycle_is_running(s->root))
-		return;
 	for (size_t i = 0; i < children_count(all); i++)
-		supervisor_send_child_stats(s, children_get(all, i));
+		status_send_child_stats(s, children_get(all, i));
 }
 
-void supervisor_describe(const struct supervisor *s, char *ret, size_t size)
+static void on_tick(struct supervisor *s, uint64_t now_ms)
 {
-	const uint64_t clusters = lifecycle_generation(s->root)->clusters;
-	uint64_t pods = 0, synced = 0;
+	if (reporter_link_waiting(s->reporter) > 0)
+		reporter_link_send_waiting(s->reporter);
+	if (++s->ticks % STATS_TICKS == 0 && lifecycle_is_running(s->root))
+		send_stats(s);
+	dispatch_tick(s->dispatch, now_ms);
+	dry_run_tick(s->dry_runs, now_ms);
+	pauses_tick(s->pauses);
+	if (s->control)
+		control_tick(s->control, now_ms);
+	trouble_list_check(s->troubles);
+	settled_check(s);
+}
+
+/* Settings are in force: of the supervisor itself from now on, of each child as it takes them
+ * (settings_load.c). */
+static void on_loaded(struct supervisor *s)
+{
+	const struct generation *g = lifecycle_generation(s->root);
+
+	log_configure((enum log_level)g->log_level, (enum log_format)g->log_format);
+	status_log_identity(s);
+	for (uint64_t c = 0; c < g->clusters; c++)
+		status_send_watch_stats(s, c);
+	trouble_list_check(s->troubles);
+	lifecycle_tell_status(s->root);
+}
+
+/* A worker with the settings in force may get work. */
+static void on_taken(struct supervisor *s, struct child *c)
+{
+	if (child_info(c)->role == ROLE_WORKER)
+		dispatch_cluster(s->dispatch, child_info(c)->cluster);
+}
+
+static void on_reload_end(struct supervisor *s, uint64_t conn, int code, const char *text)
+{
+	answers_end(&s->answers, conn, (uint64_t)code, text);
+}
+
+static size_t count_busy(const struct supervisor *s)
+{
 	struct dispatch_stats d;
 
-	for (uint64_t c = 0; c < clusters; c++) {
-		pods += s->watch_stats[c].u.watch_stats.pods;
-		synced += s->watch_stats[c].u.watch_stats.synced;
-	}
 	dispatch_stats(s->dispatch, &d);
-	(void)snprintf(ret, size, "%llu/%llu clusters synced, %llu pods, %llu actions",
-		       (unsigned long long)synced, (unsigned long long)clusters, (unsigned long long)pods,
-		       (unsigned long long)d.done);
+	return d.busy;
+}
+
+static const struct lifecycle_ops lifecycle_ops = {
+	.on_first = on_first,
+	.on_msg = on_msg,
+	.still_counts = still_counts,
+	.on_changed = on_changed,
+	.on_dead = on_dead,
+	.on_tick = on_tick,
+	.on_loaded = on_loaded,
+	.on_taken = on_taken,
+	.on_reload_end = on_reload_end,
+	.busy = count_busy,
+	.dump = status_dump,
+	.describe = status_describe,
+};
+
+/* -- start and end -- */
+
+struct supervisor *supervisor_new(const char *const loader_argv[], int lock_fd)
+{
+	struct supervisor *s = xcalloc(1, sizeof(*s));
+
+	s->started_at = clock_wall_ms();
+	s->root = lifecycle_new(loader_argv, lock_fd, &lifecycle_ops, s);
+	if (!s->root) {
+		free(s);
+		return NULL;
+	}
+	s->pause_list = pause_list_new();
+	s->own = own_state_new(s->pause_list);
+	s->dispatch = dispatch_new(s->root, s->pause_list, s->own, &s->answers);
+	s->pauses = pauses_new(s);
+	s->reporter = reporter_link_new(s->root, s->dispatch);
+	s->dry_runs = dry_run_new(s->root, s->dispatch, &s->answers);
+	s->troubles = trouble_list_new(s);
+	s->restores = restores_new(s);
+	return s;
+}
+
+int supervisor_listen(struct supervisor *s, const char *control_socket)
+{
+	return control_new(s, control_socket, &s->control);
+}
+
+void supervisor_free(struct supervisor **sp)
+{
+	struct supervisor *s = *sp;
+
+	if (s->control)
+		control_free(&s->control);
+	lifecycle_free(&s->root);
+	restores_free(&s->restores);
+	dry_run_free(&s->dry_runs);
+	pauses_free(&s->pauses);
+	reporter_link_free(&s->reporter);
+	dispatch_free(&s->dispatch);
+	own_state_free(&s->own);
+	pause_list_free(&s->pause_list);
+	trouble_list_free(&s->troubles);
+	free(s);
+	*sp = NULL;
+}
+
+int supervisor_run(const char *const loader_argv[], const char *control_socket, int lock_fd)
+{
+	struct supervisor *s = supervisor_new(loader_argv, lock_fd);
+
+	if (!s)
+		return EXIT_CODE_RESOURCE;
+	const int r = supervisor_listen(s, control_socket);
+
+	if (r == -EEXIST)
+		(void)log_error(0,
+				"the control socket would replace a file that is no socket: move it away, or "
+				"choose another --control-socket",
+				kv_s("path", control_socket));
+	else if (r < 0)
+		(void)log_error(r, "cannot open the control socket", kv_s("path", control_socket));
+	const int code = r == -EEXIST ? EXIT_CODE_CONFIG
+			 : r < 0      ? EXIT_CODE_RESOURCE
+				      : lifecycle_run(s->root);
+
+	supervisor_free(&s);
+	return code;
 }

@@ -47,14 +47,14 @@ struct dispatch {
 	struct open_intents *open;
 	struct write_guard *guard;
 	uint64_t floor_ms; /* boot time when the floor was last kept */
-	bool known_is_full;
+	bool registry_is_full;
 	struct worker workers[CHILDREN_MAX];
 	struct msg leader[CLUSTERS_MAX]; /* type 0 = nothing yet */
 	bool history_open;
 	uint64_t done;
 	struct bucket nominations[CLUSTERS_MAX];
 	struct end_log end_log;
-	bool unasked[CLUSTERS_MAX]; /* the last dry run there was forbidden */
+	bool dry_run_forbidden[CLUSTERS_MAX]; /* the last dry run there was forbidden */
 	struct failures failures;
 	bool (*idle)(void *ctx, struct child *worker);
 	void *idle_ctx;
@@ -142,37 +142,39 @@ static bool prefetches(struct dispatch *d, const struct child *worker)
 /* -- since when it is known to fail -- */
 
 /* For a GRANT or a PREFETCH. What is not known, or only from now on, is known since now. */
-static int64_t known_to_fail_since(const struct dispatch *d, uint64_t action, const struct known_key *key)
+static int64_t known_to_fail_since(const struct dispatch *d, uint64_t action,
+				   const struct failing_since_key *key)
 {
 	const int64_t now = clock_wall_ms();
 
 	if (duty_workload((enum duty)key->duty) < 0 || action == ACTION_RESTORE)
 		return 0;
-	const int64_t since = known_since(own_state_known(d->own), key);
+	const int64_t since = failing_since_get(own_state_failing_since(d->own), key);
 
 	return since > 0 && since < now ? since : now;
 }
 
-static void add_known(struct dispatch *d, const struct known_key *key, int64_t at)
+static void add_known(struct dispatch *d, const struct failing_since_key *key, int64_t at)
 {
-	if (known_add(own_state_known(d->own), key, at) || d->known_is_full)
+	if (failing_since_add(own_state_failing_since(d->own), key, at) || d->registry_is_full)
 		return;
-	d->known_is_full = true; /* said once */
+	d->registry_is_full = true; /* said once */
 	(void)log_warn(
 		0, "more workloads fail than can be kept in mind: what begins to fail now is not scaled down",
-		kv_s("cluster", key->cluster_name), kv_u("kept", KNOWN_MAX));
+		kv_s("cluster", key->cluster_name), kv_u("kept", FAILING_SINCE_MAX));
 }
 
 void dispatch_on_failing_since(struct dispatch *d, const struct msg_failing_since *m)
 {
 	if (m->cluster >= settings(d)->clusters || duty_workload((enum duty)m->duty) < 0)
 		return;
-	const struct known_key key = { settings(d)->names[m->cluster], m->duty, m->owner, m->revision };
+	const struct failing_since_key key = { settings(d)->names[m->cluster], m->duty, m->owner,
+					       m->revision };
 
 	if (m->at > 0)
 		add_known(d, &key, clock_wall_ms() - KNOWN_SLACK_MS);
 	else
-		known_remove(own_state_known(d->own), &key);
+		failing_since_remove(own_state_failing_since(d->own), &key);
 }
 
 /* -- nominations -- */
@@ -180,7 +182,7 @@ void dispatch_on_failing_since(struct dispatch *d, const struct msg_failing_sinc
 /* An idle worker reads and judges while the intent is being written down. It is a hint: the grant may go to
  * another one, and then that one reads. */
 static void send_prefetch(struct dispatch *d, const struct lease *l, const struct msg *from,
-			  const struct known_key *key)
+			  const struct failing_since_key *key)
 {
 	struct msg m = { .type = MSG_PREFETCH };
 	struct child *w;
@@ -234,7 +236,8 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 		return;
 	}
 	const struct msg_nominate *n = &m->u.nominate;
-	const struct known_key key = { settings(d)->names[n->cluster], n->duty, n->action_key, n->revision };
+	const struct failing_since_key key = { settings(d)->names[n->cluster], n->duty, n->action_key,
+					       n->revision };
 
 	if (duty_workload((enum duty)n->duty) >= 0) /* named now, if it was not before */
 		add_known(d, &key, clock_wall_ms());
@@ -415,7 +418,8 @@ static bool send_grant(struct dispatch *d, struct child *worker)
 	m.u.grant.verify_first = l->verify_first;
 	m.u.grant.valid_until = until;
 	const struct msg_intent *i = &intent.u.intent;
-	const struct known_key key = { settings(d)->names[at->cluster], i->duty, i->action_key, i->revision };
+	const struct failing_since_key key = { settings(d)->names[at->cluster], i->duty, i->action_key,
+					       i->revision };
 
 	m.u.grant.known_since = known_to_fail_since(d, i->action, &key);
 	(void)child_send(worker, &m, -1); /* a failure is followed by the worker's death */
@@ -495,13 +499,13 @@ void dispatch_worker_idle(struct dispatch *d, const struct child *worker)
 /* Said once, however many workers meet it: what would be done is known all the same. */
 static void note_dry_run(struct dispatch *d, uint64_t cluster, const struct msg_result *r)
 {
-	const bool before = d->unasked[cluster];
+	const bool before = d->dry_run_forbidden[cluster];
 
 	if (r->outcome != OUTCOME_WOULD || r->http == 0)
 		return;
-	d->unasked[cluster] = r->http == 403;
-	if (!before && d->unasked[cluster])
-		(void)log_warn(0, DISPATCH_UNASKED,
+	d->dry_run_forbidden[cluster] = r->http == 403;
+	if (!before && d->dry_run_forbidden[cluster])
+		(void)log_warn(0, DISPATCH_DRY_RUN_FORBIDDEN,
 			       kv_s("remedy",
 				    "none is needed; to hear the server's judgement as well, grant the "
 				    "verbs of deploy/rbac.yaml"),
@@ -595,7 +599,7 @@ static void keep_floor(struct dispatch *d, uint64_t now_ms)
 /* A restart does not begin anew. What is not on disk does: it is acted on later, never earlier. */
 static void keep_known(struct dispatch *d)
 {
-	if (known_is_changed(own_state_known(d->own)))
+	if (failing_since_is_changed(own_state_failing_since(d->own)))
 		(void)own_state_save(d->own);
 }
 
@@ -621,7 +625,7 @@ void dispatch_stats(const struct dispatch *d, struct dispatch_stats *ret)
 {
 	*ret = (struct dispatch_stats){ .leases = lease_table_count(d->leases), .done = d->done };
 	for (uint64_t c = 0; settings(d)->observe && c < settings(d)->clusters; c++)
-		ret->unasked = ret->unasked || d->unasked[c];
+		ret->dry_run_forbidden = ret->dry_run_forbidden || d->dry_run_forbidden[c];
 	ret->limited = settings(d) && write_guard_blocks(d->guard);
 	for (const struct lease *l = lease_next(d->leases, NULL); l; l = lease_next(d->leases, l))
 		ret->busy += l->phase == LEASE_GRANTED || l->phase == LEASE_RECORDING;

@@ -59,15 +59,15 @@ bool dispatch_history_is_open(const struct dispatch *d);
 /* LEADER as the watcher of the cluster has last said, NULL when it has not. */
 const struct msg *dispatch_leader(const struct dispatch *d, uint64_t cluster);
 
-#define DISPATCH_UNASKED                                                                                     \
+#define DISPATCH_DRY_RUN_FORBIDDEN                                                                           \
 	"observe: the credential may not ask the API server by a dry run; what would be done is this "       \
 	"program's own judgement"
 struct dispatch_stats {
-	size_t leases; /* open */
-	size_t busy;   /* of them, those that a worker or the history still works on */
-	uint64_t done; /* writes since the start */
-	bool unasked;  /* in mode observe a credential may not even ask the server by a dry run */
-	bool limited;  /* in some cluster as much was written as may be */
+	size_t leases;          /* open */
+	size_t busy;            /* of them, those that a worker or the history still works on */
+	uint64_t done;          /* writes since the start */
+	bool dry_run_forbidden; /* in mode observe a credential may not even ask the server by a dry run */
+	bool limited;           /* in some cluster as much was written as may be */
 };
 void dispatch_stats(const struct dispatch *d, struct dispatch_stats *ret);
 /* Of any worker or none, in that cluster. */

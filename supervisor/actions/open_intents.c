@@ -47,9 +47,9 @@ static struct objection objection(const struct open_intents *o, const struct msg
 					   "another version, or not by this program at all" };
 	if (o->closed || i->id < own_state_floor(o->own))
 		return (struct objection){ not_ours, "it had ended already" };
-	const struct known_key key = { g->names[i->cluster], i->duty, i->action_key, NULL };
+	const struct failing_since_key key = { g->names[i->cluster], i->duty, i->action_key, NULL };
 
-	if (!lease_reopen(o->leases, m, known_revision(own_state_known(o->own), &key)))
+	if (!lease_reopen(o->leases, m, failing_since_revision(own_state_failing_since(o->own), &key)))
 		return (struct objection){ not_ours,
 					   "another action on the same object is open, or too many are" };
 	return (struct objection){ 0 };

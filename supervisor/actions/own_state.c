@@ -18,7 +18,7 @@
 #include "base/xalloc.h"
 #include "model/reasons.h"
 
-#define FILE_MAX (64u << 20) /* more than all that may be known (known.h) */
+#define FILE_MAX (64u << 20) /* more than all that may be known (failing_since_registry.h) */
 
 struct own_state {
 	struct pause_list *pauses;
@@ -30,7 +30,7 @@ struct own_state {
 	uint64_t floor;
 	struct write_count counts[CLUSTERS_MAX];
 	size_t n_counts;
-	struct known *known;
+	struct failing_since_registry *known;
 };
 
 /* -- signatures -- */
@@ -149,7 +149,7 @@ struct write_count *own_state_count(struct own_state *o, const char *cluster_nam
 	return c;
 }
 
-struct known *own_state_known(const struct own_state *o)
+struct failing_since_registry *own_state_failing_since(const struct own_state *o)
 {
 	return o->known;
 }
@@ -181,10 +181,10 @@ static void put_counts(const struct own_state *o, FILE *f)
 static void put_known(const struct own_state *o, FILE *f)
 {
 	struct msg m = { .type = MSG_OWN_FAILING };
-	const struct known_entry *e = NULL;
+	const struct failing_since_entry *e = NULL;
 
-	while ((e = known_next(o->known, e))) {
-		const char *name = known_cluster_name(o->known, e);
+	while ((e = failing_since_next(o->known, e))) {
+		const char *name = failing_since_cluster_name(o->known, e);
 
 		m.u.own_failing = (struct msg_own_failing){ .duty = e->duty, .at = e->at };
 		msg_set(&m, own_failing.cluster_name, name, strlen(name));
@@ -231,7 +231,7 @@ int own_state_save(struct own_state *o)
 
 	free(bytes);
 	if (r == 0)
-		known_kept(o->known);
+		failing_since_kept(o->known);
 	return r;
 }
 
@@ -265,9 +265,10 @@ static bool take(struct own_state *o, const struct msg *m)
 	case MSG_PAUSE:
 		return m->u.pause.on && pause_list_set(o->pauses, &m->u.pause);
 	case MSG_OWN_FAILING:
-		return known_add(o->known,
-				 &(struct known_key){ f->cluster_name, f->duty, f->owner, f->revision },
-				 f->at);
+		return failing_since_add(
+			o->known,
+			&(struct failing_since_key){ f->cluster_name, f->duty, f->owner, f->revision },
+			f->at);
 	default:
 		return false;
 	}
@@ -305,7 +306,7 @@ static void forget_all(struct own_state *o)
 
 	while ((e = pause_list_get(o->pauses, 0)))
 		pause_list_remove(o->pauses, e);
-	known_forget_all(o->known);
+	failing_since_forget_all(o->known);
 	o->n_counts = 0;
 	o->floor = 0;
 	random_bytes(o->key, sizeof(o->key));
@@ -392,7 +393,7 @@ struct own_state *own_state_new(struct pause_list *pauses)
 {
 	struct own_state *o = xcalloc(1, sizeof(*o));
 
-	*o = (struct own_state){ .pauses = pauses, .lock_fd = -1, .known = known_new() };
+	*o = (struct own_state){ .pauses = pauses, .lock_fd = -1, .known = failing_since_new() };
 	random_bytes(o->key, sizeof(o->key));
 	return o;
 }
@@ -405,7 +406,7 @@ void own_state_free(struct own_state **op)
 		(void)close(o->lock_fd);
 	if (o) {
 		free(o->dir);
-		known_free(&o->known);
+		failing_since_free(&o->known);
 	}
 	free(o);
 	*op = NULL;

@@ -14,7 +14,7 @@
 
 #include "base/siphash.h"
 #include "ipc/msg.h"
-#include "supervisor/actions/known.h"
+#include "supervisor/actions/failing_since_registry.h"
 #include "supervisor/actions/pause_list.h"
 #include "supervisor/actions/write_limit.h"
 
@@ -67,6 +67,6 @@ bool own_state_vouches(const struct own_state *o, const struct msg_ctl_restore_r
 struct write_count *own_state_count(struct own_state *o, const char *cluster_name);
 
 /* Since when workloads are known to fail. Borrowed; it lives as long as o. */
-struct known *own_state_known(const struct own_state *o);
+struct failing_since_registry *own_state_failing_since(const struct own_state *o);
 
 #endif

@@ -356,7 +356,7 @@ static void reopen(void)
 
 static bool is_paused(void)
 {
-	return pause_list_pauses(stage_supervisor(w.s)->pauses, "test", 0, clock_wall_ms());
+	return pause_list_pauses(stage_supervisor(w.s)->pause_list, "test", 0, clock_wall_ms());
 }
 
 static void operate(void)
@@ -376,7 +376,7 @@ static void operate(void)
 	w.paused = is_paused();
 	for (uint64_t d = 0; d < DUTY__MAX; d++)
 		w.paused = w.paused &&
-			   pause_list_pauses(stage_supervisor(w.s)->pauses, "test", d, INT64_MAX - 1);
+			   pause_list_pauses(stage_supervisor(w.s)->pause_list, "test", d, INT64_MAX - 1);
 }
 
 static void start(void)
@@ -423,7 +423,7 @@ static void check(void)
 	struct dispatch_stats d;
 
 	dispatch_stats(s->dispatch, &d);
-	demand(d.leases <= LEASES_MAX && reporter_queue_count(s->reporter_queue) <= REPORTER_QUEUE_MAX,
+	demand(d.leases <= LEASES_MAX && reporter_link_waiting(s->reporter) <= REPORTER_QUEUE_MAX,
 	       "memory is bounded");
 	demand(!w.paused || is_paused(), "only an operator resumes");
 }

@@ -400,8 +400,8 @@ struct stage *stage_new(const struct stage_options *o)
 	s->o = *o;
 	s->socket = xasprintf("%s.sock", o->dir); /* beside it: the directory is made by the supervisor */
 	on_stage = s;
-	s->supervisor = wire_new(argv, -1);
-	if (!s->supervisor || wire_listen(s->supervisor, s->socket) < 0)
+	s->supervisor = supervisor_new(argv, -1);
+	if (!s->supervisor || supervisor_listen(s->supervisor, s->socket) < 0)
 		abort();
 	(void)lifecycle_reload(s->supervisor->root, 0, LANGUAGE_EN);
 	stage_run(s);
@@ -417,7 +417,7 @@ void stage_reload(struct stage *s, const struct stage_options *o)
 
 void stage_free(struct stage **sp)
 {
-	wire_free(&(*sp)->supervisor);
+	supervisor_free(&(*sp)->supervisor);
 	free((*sp)->socket);
 	free(*sp);
 	*sp = NULL;

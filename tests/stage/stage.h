@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "ipc/msg.h"
-#include "supervisor/wire.h"
+#include "supervisor/supervisor.h"
 
 #define STAGE_WORKERS 2
 

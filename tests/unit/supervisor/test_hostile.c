@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "supervisor/operator/pauses.h"
 #include "world.h"
 
 /* -- numbers -- */
@@ -374,7 +375,7 @@ static void pause_all(bool on)
 {
 	struct msg m = { .type = MSG_CTL_PAUSE, .u.ctl_pause = { .duty = DUTY_ALL, .on = on } };
 
-	pause_requests_on_ctl_pause(stage_supervisor(w.s)->pause_requests, &m);
+	pauses_on_ctl_pause(stage_supervisor(w.s)->pauses, &m);
 	stage_run(w.s);
 }
 

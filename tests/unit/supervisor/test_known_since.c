@@ -187,7 +187,7 @@ TEST(inventions_do_not_displace_what_is_known)
 	name_failing("rs-1", "r1", true);
 	const int64_t then = clock_wall_ms() - SLACK_MS;
 
-	for (unsigned i = 0; i < KNOWN_MAX + 10; i++) {
+	for (unsigned i = 0; i < FAILING_SINCE_MAX + 10; i++) {
 		(void)snprintf(owner, sizeof(owner), "x-%u", i);
 		name_failing(owner, "r1", true);
 	}

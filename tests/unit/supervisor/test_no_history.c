@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "supervisor/trouble_check.h"
+#include "supervisor/operator/pauses.h"
+#include "supervisor/operator/trouble_list.h"
 #include "world.h"
 
 static void say_no_history(void)
@@ -179,7 +180,7 @@ TEST(a_pause_without_history_is_written_down_later)
 	start_again();
 	say_no_history();
 	forget();
-	pause_requests_on_ctl_pause(stage_supervisor(w.s)->pause_requests, &m);
+	pauses_on_ctl_pause(stage_supervisor(w.s)->pauses, &m);
 	stage_run(w.s);
 	ck_assert_uint_eq(count(MSG_PAUSE), 1); /* to the watcher */
 	stage_pass(w.s, 61000);
@@ -207,7 +208,7 @@ TEST(nobody_but_the_reporter_says_it)
 
 static bool stands(enum trouble kind)
 {
-	return trouble_list_of(stage_supervisor(w.s)->troubles, kind, 0) > 0;
+	return trouble_list_count(stage_supervisor(w.s)->troubles, kind, 0) > 0;
 }
 
 /* That a watcher waits for its memory is no trouble of the cluster, also just when the history is there. */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "supervisor/reporter_queue.h"
-#include "supervisor/trouble_check.h"
+#include "supervisor/actions/reporter_queue.h"
+#include "supervisor/operator/trouble_list.h"
 #include "world.h"
 
 static struct reporter_queue *q;
@@ -187,16 +187,16 @@ TEST(the_last_value_counts_and_counts_are_added_up)
 	ck_assert(!reporter_queue_first(q, &m));
 }
 
-static struct reporter_queue *waiting(void)
+static size_t waiting(void)
 {
-	return stage_supervisor(w.s)->reporter_queue;
+	return reporter_link_waiting(stage_supervisor(w.s)->reporter);
 }
 
 static void send_refusal(unsigned number)
 {
 	const struct msg m = refusal(0, number);
 
-	supervisor_send_reporter(stage_supervisor(w.s), &m);
+	reporter_link_send(stage_supervisor(w.s)->reporter, &m);
 }
 
 /* The reporter lives and does not read. Returns the number of the first refusal that has to wait. */
@@ -205,9 +205,9 @@ static unsigned fill_channel(void)
 	unsigned number = 0;
 
 	open_history();
-	while (reporter_queue_count(waiting()) == 0 && number < 1000000)
+	while (waiting() == 0 && number < 1000000)
 		send_refusal(++number);
-	ck_assert_uint_eq(reporter_queue_count(waiting()), 1);
+	ck_assert_uint_eq(waiting(), 1);
 	return number;
 }
 
@@ -218,19 +218,19 @@ TEST(what_waits_is_sent_within_a_second_and_in_order)
 	stage_run(w.s);
 	forget();
 	send_refusal(1);
-	ck_assert_uint_eq(reporter_queue_count(waiting()), 2);
+	ck_assert_uint_eq(waiting(), 2);
 	stage_pass(w.s, 1000);
-	ck_assert_uint_eq(reporter_queue_count(waiting()), 0);
+	ck_assert_uint_eq(waiting(), 0);
 	ck_assert_str_eq(heard(MSG_REFUSAL, 0)->u.refusal.name, refusal(0, number).u.refusal.name);
 	ck_assert_str_eq(heard(MSG_REFUSAL, 1)->u.refusal.name, "pod-1");
 	send_refusal(2);
-	ck_assert_uint_eq(reporter_queue_count(waiting()), 0);
+	ck_assert_uint_eq(waiting(), 0);
 }
 
 static uint64_t dropped_trouble(void)
 {
-	trouble_check(stage_supervisor(w.s));
-	return trouble_list_of(stage_supervisor(w.s)->troubles, TROUBLE_REPORTER_QUEUE, 0);
+	trouble_list_check(stage_supervisor(w.s)->troubles);
+	return trouble_list_count(stage_supervisor(w.s)->troubles, TROUBLE_REPORTER_QUEUE, 0);
 }
 
 TEST(what_is_dropped_is_a_trouble_until_the_reporter_has_the_rest)
@@ -243,12 +243,12 @@ TEST(what_is_dropped_is_a_trouble_until_the_reporter_has_the_rest)
 	stage_run(w.s);
 	ck_assert_uint_eq(dropped_trouble(), 1);
 	stage_pass(w.s, 1000);
-	ck_assert_uint_eq(reporter_queue_count(waiting()), 0);
-	ck_assert_uint_eq(reporter_queue_dropped(waiting(), 0), 0);
+	ck_assert_uint_eq(waiting(), 0);
+	ck_assert_uint_eq(reporter_link_dropped(stage_supervisor(w.s)->reporter, 0), 0);
 	ck_assert_uint_eq(dropped_trouble(), 0);
 }
 
-TEST_MAIN("supervisor/reporter_queue")
+TEST_MAIN("supervisor/actions/reporter_queue")
 {
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_set_timeout(t, 60);

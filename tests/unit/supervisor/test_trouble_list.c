@@ -1,103 +1,189 @@
-/* test_trouble_list.c - when a trouble is told, and when a duty's failure is one. */
+/* test_trouble_list.c - when the reporter gets the row of a trouble, what it says of one with several parts,
+ * and when a duty's failure is one. */
 // SPDX-License-Identifier: Apache-2.0
+#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/cleanup.h"
 #include "supervisor/actions/failures.h"
-#include "supervisor/trouble_list.h"
-#include "tests/suite.h"
+#include "supervisor/operator/trouble_list.h"
+#include "world.h"
 
-#define MINUTE_MS 60000u
+#define FIRST_DUTY  0
+#define SECOND_DUTY 1
 
-static struct trouble_list *list;
-static char told[1024];
-static uint64_t now;
-
-static void tell(void *ctx, const struct standing_trouble *s, enum trouble_news news)
+static struct trouble_list *troubles(void)
 {
-	static const char marks[] = "+=-";
-	const size_t n = strlen(told);
-
-	(void)ctx;
-	(void)snprintf(told + n, sizeof(told) - n, "%c%s.%u(%.40s) ", marks[news],
-		       trouble_desc(s->kind)->name, (unsigned)s->cluster, s->detail);
+	return stage_supervisor(w.s)->troubles;
 }
 
-static void begin(void)
+/* The details of two duties that are forbidden, NULL = that one is not, after `ms`. */
+static void look_after(int64_t ms, const char *first, const char *second)
 {
-	list = trouble_list_new(tell, NULL);
-	now = 1000;
+	forget();
+	clock_fake_advance(ms);
+	trouble_list_begin(troubles());
+	if (first)
+		trouble_list_add(troubles(), TROUBLE_FORBIDDEN, 0, FIRST_DUTY, first);
+	if (second)
+		trouble_list_add(troubles(), TROUBLE_FORBIDDEN, 0, SECOND_DUTY, second);
+	trouble_list_end(troubles(), clock_boot_ms(), clock_wall_ms());
+	stage_run(w.s);
 }
 
-static void end(void)
+/* What lasts is reported again. */
+static void look(const char *first, const char *second)
 {
-	trouble_list_free(&list);
+	look_after(600000, first, second);
 }
 
-/* One look: the WATCH trouble of cluster 0 with that detail, NULL = it is not there. */
-static const char *look(const char *detail)
+/* The TROUBLE_ROWs of that: "+detail" of one that begins or lasts, "-detail" of one that is over. */
+static const char *rows(void)
 {
-	told[0] = '\0';
-	trouble_list_begin(list);
-	if (detail)
-		trouble_list_add(list, TROUBLE_WATCH, 0, 0, detail);
-	trouble_list_end(list, now, (int64_t)now);
-	return told;
+	static char text[1024];
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < count(MSG_TROUBLE_ROW); i++) {
+		const struct msg_trouble_row *r = &heard(MSG_TROUBLE_ROW, i)->u.trouble_row;
+
+		if (r->trouble == TROUBLE_FORBIDDEN)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%c%s ", r->n ? '+' : '-',
+					      r->detail);
+	}
+	return text;
 }
 
-TEST(is_told_when_it_begins_and_when_it_is_over)
+static const struct msg_trouble_row *last_row(void)
 {
-	ck_assert_str_eq(look("a"), "+watch.0(a) ");
-	ck_assert_uint_eq(trouble_list_count(list), 1);
-	now += 1000;
-	ck_assert_str_eq(look("a"), "");
-	ck_assert_int_eq(trouble_list_get(list, 0)->since, 1000);
-	ck_assert_str_eq(look(NULL), "-watch.0(a) ");
-	ck_assert_uint_eq(trouble_list_count(list), 0);
-	ck_assert_str_eq(look("b"), "+watch.0(b) ");
+	ck_assert_uint_gt(count(MSG_TROUBLE_ROW), 0);
+	return &heard(MSG_TROUBLE_ROW, count(MSG_TROUBLE_ROW) - 1)->u.trouble_row;
 }
 
-TEST(is_told_again_every_ten_minutes)
+TEST(is_reported_when_it_begins_and_when_it_is_over)
 {
-	(void)look("a");
+	open_history();
+	look_after(0, "a", NULL);
+	ck_assert_str_eq(rows(), "+a ");
+	const int64_t since = last_row()->since;
+
+	ck_assert_int_eq(since, clock_wall_ms());
+	look_after(1000, "a", NULL);
+	ck_assert_str_eq(rows(), "");
+	look_after(1000, NULL, NULL);
+	ck_assert_str_eq(rows(), "-a ");
+	ck_assert_int_eq(last_row()->since, since);
+	look_after(1000, "b", NULL);
+	ck_assert_str_eq(rows(), "+b ");
+	ck_assert_int_gt(last_row()->since, since);
+}
+
+TEST(is_reported_again_every_ten_minutes)
+{
+	open_history();
+	look_after(0, "a", NULL);
 	for (int i = 0; i < 3; i++) {
-		now += 10 * MINUTE_MS - 1;
-		ck_assert_str_eq(look("a"), "");
-		now += 1;
-		ck_assert_str_eq(look("a"), "=watch.0(a) ");
-		ck_assert_str_eq(look("a"), "");
+		look_after(599999, "a", NULL);
+		ck_assert_str_eq(rows(), "");
+		look_after(1, "a", NULL);
+		ck_assert_str_eq(rows(), "+a ");
+		look_after(0, "a", NULL);
+		ck_assert_str_eq(rows(), "");
 	}
 }
 
-TEST(another_detail_is_told_once_a_minute)
+TEST(another_detail_is_reported_once_a_minute)
 {
-	(void)look("a");
-	ck_assert_str_eq(look("b"), "");
-	ck_assert_str_eq(trouble_list_get(list, 0)->detail, "b");
-	now += MINUTE_MS;
-	ck_assert_str_eq(look("c"), "=watch.0(c) ");
-	now += MINUTE_MS;
-	ck_assert_str_eq(look("c"), "");
+	open_history();
+	look_after(0, "a", NULL);
+	look_after(0, "b", NULL);
+	ck_assert_str_eq(rows(), "");
+	look_after(60000, "c", NULL);
+	ck_assert_str_eq(rows(), "+c ");
+	look_after(60000, "c", NULL);
+	ck_assert_str_eq(rows(), "");
 }
 
-TEST(what_ends_is_off_the_list_when_it_is_told)
+TEST(the_headline_is_of_what_is_left)
 {
-	trouble_list_begin(list);
-	trouble_list_add(list, TROUBLE_FORBIDDEN, 1, 0, "x");
-	trouble_list_add(list, TROUBLE_FORBIDDEN, 1, 2, "y");
-	trouble_list_add(list, TROUBLE_CLUSTER_UNSEEN, 1, 0, "z");
-	trouble_list_end(list, now, 0);
-	ck_assert_uint_eq(trouble_list_of(list, TROUBLE_FORBIDDEN, 1), 2);
-	ck_assert_uint_eq(trouble_list_of(list, TROUBLE_FORBIDDEN, 0), 0);
-	ck_assert(trouble_list_blind(list, 1) && !trouble_list_blind(list, 0));
-	told[0] = '\0';
-	trouble_list_begin(list);
-	trouble_list_add(list, TROUBLE_FORBIDDEN, 1, 2, "y");
-	trouble_list_end(list, now, 0);
-	ck_assert_str_eq(told, "-forbidden.1(x) -cluster-unseen.1(z) ");
-	ck_assert_uint_eq(trouble_list_of(list, TROUBLE_FORBIDDEN, 1), 1);
-	ck_assert(!trouble_list_blind(list, 1));
+	open_history();
+	look("x", NULL);
+	ck_assert_str_eq(trouble_list_headline(troubles()), "degraded");
+	trouble_list_begin(troubles());
+	trouble_list_add(troubles(), TROUBLE_CLUSTER_UNSEEN, 0, 0, "z");
+	trouble_list_end(troubles(), clock_boot_ms(), clock_wall_ms());
+	ck_assert_str_eq(trouble_list_headline(troubles()), "blind");
+	look(NULL, NULL);
+	ck_assert_str_eq(trouble_list_headline(troubles()), "running");
+}
+
+TEST(it_is_all_that_stands_of_it)
+{
+	open_history();
+	look("evicted: no", "finished: no");
+	ck_assert_uint_eq(last_row()->n, 2);
+	ck_assert_str_eq(last_row()->detail, "evicted: no; finished: no");
+	const uint64_t since = (uint64_t)last_row()->since;
+
+	look("evicted: no", "finished: not allowed");
+	ck_assert_str_eq(last_row()->detail, "evicted: no; finished: not allowed");
+	look(NULL, "finished: not allowed");
+	ck_assert_uint_eq(last_row()->n, 1);
+	ck_assert_str_eq(last_row()->detail, "finished: not allowed");
+	ck_assert_uint_eq((uint64_t)last_row()->since, since);
+	look(NULL, NULL);
+	ck_assert_uint_eq(last_row()->n, 0);
+}
+
+static bool watcher_stays_away(void)
+{
+	const struct children *all = lifecycle_children(stage_supervisor(w.s)->root);
+
+	for (size_t i = 0; i < children_count(all); i++)
+		if (child_info(children_get(all, i))->role == ROLE_WATCHER)
+			return child_is_slow(children_get(all, i));
+	ck_abort();
+}
+
+/* What the last one said before it died does not take turns with its death: the log would have a line of each
+ * every minute. */
+TEST(a_watcher_that_stays_away_is_one_trouble_with_one_detail)
+{
+	struct msg m = { .type = MSG_WATCH_STATS };
+	const struct msg not_its_own = { .type = MSG_SAVED_END };
+
+	open_history();
+	strcpy(m.u.watch_stats.error, "no answer from the API server");
+	say(ROLE_WATCHER, &m);
+	for (int i = 0; i < 100 && !watcher_stays_away(); i++)
+		say(ROLE_WATCHER, &not_its_own); /* for which it is killed */
+	ck_assert(watcher_stays_away());
+	trouble_list_check(troubles());
+	stage_run(w.s);
+	forget();
+	for (int i = 0; i < 5; i++) {
+		clock_fake_advance(60000);
+		trouble_list_check(troubles());
+	}
+	stage_run(w.s);
+	ck_assert_uint_eq(count(MSG_TROUBLE_ROW), 0);
+	clock_fake_advance(300000); /* what lasts is told again */
+	trouble_list_check(troubles());
+	stage_run(w.s);
+	size_t unseen = 0;
+
+	for (size_t i = 0; i < count(MSG_TROUBLE_ROW); i++) {
+		const struct msg_trouble_row *row = &heard(MSG_TROUBLE_ROW, i)->u.trouble_row;
+
+		if (row->trouble != TROUBLE_CLUSTER_UNSEEN)
+			continue;
+		unseen++;
+		ck_assert_str_eq(row->cluster_name, "test");
+		ck_assert_msg(strstr(row->detail, "the watcher: ") == row->detail, "%s", row->detail);
+	}
+	ck_assert_uint_eq(unseen, 1);
 }
 
 static const struct {
@@ -128,5 +214,6 @@ TEST_LOOP(a_failure_lasts_until_a_success_or_an_hour, 0, ARRAY_SIZE(outcomes))
 
 TEST_MAIN("supervisor/trouble_list")
 {
-	tcase_add_checked_fixture(t, begin, end);
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_set_timeout(t, 60);
 }

@@ -1,6 +1,6 @@
-/* pause_requests.c - see pause_requests.h. */
+/* pauses.c - see pauses.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "supervisor/actions/pause_requests.h"
+#include "supervisor/operator/pauses.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,28 +12,21 @@
 #include "base/xalloc.h"
 #include "model/duties.h"
 
-struct pause_requests {
-	struct lifecycle *root;
-	struct dispatch *dispatch;
-	struct pause_list *list;
-	struct own_state *own;
-	struct answers *answers;
+struct pauses {
+	struct supervisor *s;
 	bool known;  /* what is paused: by our own file, or because the history was read once */
 	bool unkept; /* our own file does not say all of it */
 };
 
-struct pause_requests *pause_requests_new(struct lifecycle *root, struct dispatch *d, struct pause_list *list,
-					  struct own_state *own, struct answers *answers)
+struct pauses *pauses_new(struct supervisor *s)
 {
-	struct pause_requests *ps = xcalloc(1, sizeof(*ps));
+	struct pauses *ps = xcalloc(1, sizeof(*ps));
 
-	*ps = (struct pause_requests){
-		.root = root, .dispatch = d, .list = list, .own = own, .answers = answers
-	};
+	ps->s = s;
 	return ps;
 }
 
-void pause_requests_free(struct pause_requests **ps)
+void pauses_free(struct pauses **ps)
 {
 	free(*ps);
 	*ps = NULL;
@@ -41,74 +34,74 @@ void pause_requests_free(struct pause_requests **ps)
 
 /* -- sending -- */
 
-static void send_to_watcher(const struct pause_requests *ps, uint64_t cluster, const struct msg_pause *p)
+static void send_to_watcher(const struct pauses *ps, uint64_t cluster, const struct msg_pause *p)
 {
 	const struct msg m = { .type = MSG_PAUSE, .u.pause = *p };
 
 	if (!p->cluster_name[0] ||
-	    strcmp(p->cluster_name, lifecycle_generation(ps->root)->names[cluster]) == 0)
-		(void)children_send(lifecycle_children(ps->root), ROLE_WATCHER, cluster, &m);
+	    strcmp(p->cluster_name, lifecycle_generation(ps->s->root)->names[cluster]) == 0)
+		(void)children_send(lifecycle_children(ps->s->root), ROLE_WATCHER, cluster, &m);
 }
 
-void pause_requests_on_watcher_ready(const struct pause_requests *ps, uint64_t cluster)
+void pauses_on_watcher_ready(const struct pauses *ps, uint64_t cluster)
 {
 	const struct pause *e;
 
-	for (size_t i = 0; (e = pause_list_get(ps->list, i)); i++)
+	for (size_t i = 0; (e = pause_list_get(ps->s->pause_list, i)); i++)
 		if (e->p.on)
 			send_to_watcher(ps, cluster, &e->p);
 }
 
-static void change(const struct pause_requests *ps, const struct msg_pause *p)
+static void change(const struct pauses *ps, const struct msg_pause *p)
 {
 	log_info("a pause changed", kv_s("now", p->on ? "paused" : "resumed"),
 		 kv_s("cluster", p->cluster_name[0] ? p->cluster_name : "*"),
 		 kv_s("duty", p->duty < 0 ? "*" : duty_name((enum duty)p->duty)), kv_s("by", p->by),
 		 kv_s("why", p->why));
-	for (uint64_t c = 0; c < lifecycle_generation(ps->root)->clusters; c++)
+	for (uint64_t c = 0; c < lifecycle_generation(ps->s->root)->clusters; c++)
 		send_to_watcher(ps, c, p);
-	dispatch_all(ps->dispatch);
+	dispatch_all(ps->s->dispatch);
 }
 
-static void end(const struct pause_requests *ps, uint64_t conn, uint64_t code, const char *text)
+static void end(const struct pauses *ps, uint64_t conn, uint64_t code, const char *text)
 {
-	answers_end(ps->answers, conn, code, text);
+	answers_end(&ps->s->answers, conn, code, text);
 }
 
-void pause_requests_send_status(const struct pause_requests *ps, uint64_t conn)
+void pauses_send_status(const struct pauses *ps, uint64_t conn)
 {
 	const int64_t now = clock_wall_ms();
 	const struct pause *e;
 
-	for (size_t i = 0; (e = pause_list_get(ps->list, i)); i++) {
+	for (size_t i = 0; (e = pause_list_get(ps->s->pause_list, i)); i++) {
 		const struct msg m = { .type = MSG_PAUSE, .u.pause = e->p };
 
 		if (e->p.on && !pause_has_ended(&e->p, now))
-			answers_send(ps->answers, conn, &m);
+			answers_send(&ps->s->answers, conn, &m);
 	}
 }
 
 /* -- having it written down -- */
 
-static void answer_late(const struct pause_requests *ps, struct pause *e)
+static void answer_late(const struct pauses *ps, struct pause *e)
 {
 	end(ps, e->conn, EXIT_CODE_OK,
 	    "in force now; it will be written down as soon as the history is there again");
 	e->conn = 0;
 }
 
-static void send_to_reporter(const struct pause_requests *ps, struct pause *e)
+static void send_to_reporter(const struct pauses *ps, struct pause *e)
 {
 	const struct msg m = { .type = MSG_PAUSE, .u.pause = e->p };
 
-	if (e->unsaved && !e->sent && dispatch_history_is_open(ps->dispatch))
-		e->sent = children_send(lifecycle_children(ps->root), ROLE_REPORTER, CLUSTERS_MAX, &m);
+	if (e->unsaved && !e->sent && dispatch_history_is_open(ps->s->dispatch))
+		e->sent = children_send(lifecycle_children(ps->s->root), ROLE_REPORTER, CLUSTERS_MAX, &m);
 }
 
 /* Our own file, which no child can touch. */
-static void keep(struct pause_requests *ps)
+static void keep(struct pauses *ps)
 {
-	const int r = own_state_save(ps->own);
+	const int r = own_state_save(ps->s->own);
 
 	if (r < 0 && !ps->unkept)
 		(void)log_error(
@@ -117,7 +110,7 @@ static void keep(struct pause_requests *ps)
 }
 
 /* Have it written down, now or when that is possible. */
-static void save(struct pause_requests *ps, struct pause *e)
+static void save(struct pauses *ps, struct pause *e)
 {
 	keep(ps);
 	answer_late(ps, e); /* somebody else changed the same */
@@ -126,27 +119,27 @@ static void save(struct pause_requests *ps, struct pause *e)
 	send_to_reporter(ps, e);
 }
 
-static void save_again(const struct pause_requests *ps)
+static void save_again(const struct pauses *ps)
 {
 	struct pause *e;
 
-	for (size_t i = 0; (e = pause_list_get(ps->list, i)); i++)
+	for (size_t i = 0; (e = pause_list_get(ps->s->pause_list, i)); i++)
 		send_to_reporter(ps, e);
 }
 
 /* -- an operator -- */
 
 /* e: saved last; late: something saved before it waits already. */
-static void wait_for(const struct pause_requests *ps, struct pause *e, uint64_t conn, bool late)
+static void wait_for(const struct pauses *ps, struct pause *e, uint64_t conn, bool late)
 {
 	e->conn = conn;
 	if (late || !e->sent || ps->unkept)
 		answer_late(ps, e);
 }
 
-static void pause_scope(struct pause_requests *ps, const struct msg_pause *p, uint64_t conn)
+static void pause_scope(struct pauses *ps, const struct msg_pause *p, uint64_t conn)
 {
-	struct pause *e = pause_list_set(ps->list, p);
+	struct pause *e = pause_list_set(ps->s->pause_list, p);
 
 	if (!e) {
 		end(ps, conn, EXIT_CODE_RESOURCE, "too many pauses; resume some first");
@@ -157,31 +150,31 @@ static void pause_scope(struct pause_requests *ps, const struct msg_pause *p, ui
 	change(ps, p);
 }
 
-static void say_nothing_to_resume(const struct pause_requests *ps, const struct msg_pause *scope,
-				  uint64_t conn)
+static void say_nothing_to_resume(const struct pauses *ps, const struct msg_pause *scope, uint64_t conn)
 {
 	const bool all = scope->duty < 0 && !scope->cluster_name[0];
 	const uint64_t duty = scope->duty < 0 ? DUTY_EVICTED : (uint64_t)scope->duty;
-	const bool wider = !all && pause_list_pauses(ps->list, scope->cluster_name, duty, clock_wall_ms());
+	const bool wider =
+		!all && pause_list_pauses(ps->s->pause_list, scope->cluster_name, duty, clock_wall_ms());
 
 	end(ps, conn, EXIT_CODE_FAILURE,
 	    wider ? "a wider pause covers it (see `ops-pod-cleaner status`): resume that one"
 		  : "nothing of that is paused");
 }
 
-static void resume(struct pause_requests *ps, struct pause *e)
+static void resume(struct pauses *ps, struct pause *e)
 {
 	e->p.on = false;
 	save(ps, e);
 	change(ps, &e->p);
 }
 
-static void resume_scope(struct pause_requests *ps, const struct msg_pause *scope, uint64_t conn)
+static void resume_scope(struct pauses *ps, const struct msg_pause *scope, uint64_t conn)
 {
 	struct pause *e, *last = NULL;
 	bool late = false;
 
-	for (size_t i = 0; (e = pause_list_get(ps->list, i)); i++) {
+	for (size_t i = 0; (e = pause_list_get(ps->s->pause_list, i)); i++) {
 		if (!e->p.on || !pause_covers(scope, e->p.cluster_name, e->p.duty))
 			continue;
 		(void)snprintf(e->p.by, sizeof(e->p.by), "%s", scope->by);
@@ -195,9 +188,9 @@ static void resume_scope(struct pause_requests *ps, const struct msg_pause *scop
 		say_nothing_to_resume(ps, scope, conn);
 }
 
-void pause_requests_on_ctl_pause(struct pause_requests *ps, const struct msg *m)
+void pauses_on_ctl_pause(struct pauses *ps, const struct msg *m)
 {
-	const struct generation *g = lifecycle_generation(ps->root);
+	const struct generation *g = lifecycle_generation(ps->s->root);
 	const uint64_t conn = m->u.ctl_pause.conn;
 	struct msg pause = { .type = MSG_PAUSE };
 	struct msg_pause *p = &pause.u.pause;
@@ -216,11 +209,11 @@ void pause_requests_on_ctl_pause(struct pause_requests *ps, const struct msg *m)
 		resume_scope(ps, p, conn);
 }
 
-void pause_requests_tick(struct pause_requests *ps)
+void pauses_tick(struct pauses *ps)
 {
 	struct pause *e;
 
-	for (size_t i = 0; (e = pause_list_get(ps->list, i)); i++)
+	for (size_t i = 0; (e = pause_list_get(ps->s->pause_list, i)); i++)
 		if (e->p.on && pause_has_ended(&e->p, clock_wall_ms()))
 			resume(ps, e);
 	if (ps->unkept)
@@ -230,9 +223,9 @@ void pause_requests_tick(struct pause_requests *ps)
 
 /* -- the history -- */
 
-static void on_confirmation(const struct pause_requests *ps, const struct msg_pause *p)
+static void on_confirmation(const struct pauses *ps, const struct msg_pause *p)
 {
-	struct pause *e = pause_list_find_scope(ps->list, p);
+	struct pause *e = pause_list_find_scope(ps->s->pause_list, p);
 
 	if (!e || !e->unsaved || !e->sent || e->p.on != p->on || e->p.at != p->at)
 		return; /* of what was changed again since */
@@ -240,31 +233,31 @@ static void on_confirmation(const struct pause_requests *ps, const struct msg_pa
 	e->conn = 0;
 	e->unsaved = false;
 	if (!p->on)
-		pause_list_remove(ps->list, e);
+		pause_list_remove(ps->s->pause_list, e);
 }
 
-static bool names_a_cluster(const struct pause_requests *ps, const struct msg_pause *p)
+static bool names_a_cluster(const struct pauses *ps, const struct msg_pause *p)
 {
-	const struct generation *g = lifecycle_generation(ps->root);
+	const struct generation *g = lifecycle_generation(ps->s->root);
 
 	return !p->cluster_name[0] || generation_find_cluster(g, p->cluster_name) < g->clusters;
 }
 
-void pause_requests_on_own_state(struct pause_requests *ps)
+void pauses_on_own_state(struct pauses *ps)
 {
-	ps->known = own_state_found(ps->own) == OWN_READ;
+	ps->known = own_state_found(ps->s->own) == OWN_READ;
 }
 
-void pause_requests_on_pause(struct pause_requests *ps, const struct msg *m)
+void pauses_on_pause(struct pauses *ps, const struct msg *m)
 {
 	struct pause *e;
 
-	if (dispatch_history_is_open(ps->dispatch)) {
+	if (dispatch_history_is_open(ps->s->dispatch)) {
 		on_confirmation(ps, &m->u.pause);
 	} else if (!names_a_cluster(ps, &m->u.pause)) {
 		return; /* one of an older configuration: the list has room for all that there are */
-	} else if (!ps->known || !pause_list_find_scope(ps->list, &m->u.pause)) {
-		e = pause_list_set(ps->list, &m->u.pause);
+	} else if (!ps->known || !pause_list_find_scope(ps->s->pause_list, &m->u.pause)) {
+		e = pause_list_set(ps->s->pause_list, &m->u.pause);
 		if (e)
 			e->p.on = !ps->known; /* else it was resumed while the history was away */
 		if (!ps->known)
@@ -273,21 +266,21 @@ void pause_requests_on_pause(struct pause_requests *ps, const struct msg *m)
 }
 
 /* Those that began before the history was open. */
-static void tell_watchers(const struct pause_requests *ps)
+static void tell_watchers(const struct pauses *ps)
 {
-	for (uint64_t c = 0; c < lifecycle_generation(ps->root)->clusters; c++)
-		pause_requests_on_watcher_ready(ps, c);
+	for (uint64_t c = 0; c < lifecycle_generation(ps->s->root)->clusters; c++)
+		pauses_on_watcher_ready(ps, c);
 }
 
-void pause_requests_on_open_end(struct pause_requests *ps)
+void pauses_on_open_end(struct pauses *ps)
 {
 	struct pause *e;
 
 	/* What its predecessor wrote is not known: all of it again does no harm. */
-	for (size_t i = 0; (e = pause_list_get(ps->list, i)); i++)
+	for (size_t i = 0; (e = pause_list_get(ps->s->pause_list, i)); i++)
 		e->unsaved = true;
 	if (!ps->known) {
-		own_state_set_read(ps->own);
+		own_state_set_read(ps->s->own);
 		keep(ps);
 		tell_watchers(ps);
 	}
@@ -295,11 +288,11 @@ void pause_requests_on_open_end(struct pause_requests *ps)
 	save_again(ps);
 }
 
-void pause_requests_on_reporter_dead(struct pause_requests *ps)
+void pauses_on_reporter_dead(struct pauses *ps)
 {
 	struct pause *e;
 
-	for (size_t i = 0; (e = pause_list_get(ps->list, i)); i++) {
+	for (size_t i = 0; (e = pause_list_get(ps->s->pause_list, i)); i++) {
 		answer_late(ps, e);
 		e->sent = false;
 	}

@@ -2,10 +2,10 @@
  * members of CTL_SUPERVISOR and CTL_CLUSTER that plan, `run --once` and `rbac --check` wait for. Process:
  * supervisor. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef SUPERVISOR_SETTLED_H
-#define SUPERVISOR_SETTLED_H
+#ifndef SUPERVISOR_OPERATOR_SETTLED_H
+#define SUPERVISOR_OPERATOR_SETTLED_H
 
-#include "supervisor/supervisor.h"
+#include "supervisor/operator/parts.h"
 
 /* Note what moves and what fails. Call once a second, and before the functions below. */
 void settled_check(struct supervisor *s);

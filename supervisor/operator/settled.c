@@ -1,6 +1,6 @@
 /* settled.c - see settled.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "supervisor/settled.h"
+#include "supervisor/operator/settled.h"
 
 #include "base/clock.h"
 

@@ -1,6 +1,6 @@
 /* control.c - see control.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "supervisor/control.h"
+#include "supervisor/operator/control.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -17,7 +17,8 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "ipc/channel.h"
-#include "supervisor/overview.h"
+#include "supervisor/operator/pauses.h"
+#include "supervisor/operator/status_answer.h"
 
 #define CONNECTIONS_MAX 32
 /* Connections whose questions children answer at once. What the supervisor answers itself has no limit. */
@@ -254,17 +255,22 @@ static void on_ctl_pause(struct connection *c, struct msg *m)
 	(void)snprintf(by, sizeof(by), "%.40s%suid %u%s", p->by, p->by[0] ? " (" : "", (unsigned)c->uid,
 		       p->by[0] ? ")" : "");
 	msg_set(m, ctl_pause.by, by, strlen(by));
-	pause_requests_on_ctl_pause(c->control->supervisor->pause_requests, m);
+	pauses_on_ctl_pause(c->control->supervisor->pauses, m);
 }
 
 static void on_ctl_log_level(struct connection *c, const struct msg_ctl_log_level *asked)
 {
 	struct supervisor *s = c->control->supervisor;
 
-	s->log_level = (struct msg_log_level){ asked->level, clock_boot_ms() + asked->for_ms };
+	const struct children *all = lifecycle_children(s->root);
+	const struct msg m = { .type = MSG_LOG_LEVEL,
+			       .u.log_level = { asked->level, clock_boot_ms() + asked->for_ms } };
+
+	s->log_level = m.u.log_level;
 	log_override_level((enum log_level)s->log_level.level, s->log_level.until_ms);
-	for (size_t i = 0; i < children_count(lifecycle_children(s->root)); i++)
-		supervisor_send_log_level(s, children_get(lifecycle_children(s->root), i));
+	for (size_t i = 0; i < children_count(all); i++)
+		if (child_is_ready(children_get(all, i)))
+			(void)child_send(children_get(all, i), &m, -1);
 	end_request(c, EXIT_CODE_OK, "");
 }
 
@@ -326,7 +332,7 @@ static void on_request(struct connection *c, struct msg *m)
 
 	switch (m->type) {
 	case MSG_CTL_STATUS:
-		overview_answer(s, c->asker.conn);
+		status_answer(s, c->asker.conn);
 		break;
 	case MSG_CTL_LOG_LEVEL:
 		on_ctl_log_level(c, &m->u.ctl_log_level);

@@ -1,6 +1,6 @@
 /* restores.c - see restores.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "supervisor/actions/restores.h"
+#include "supervisor/operator/restores.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +21,7 @@ struct restore {
 };
 
 struct restores {
-	struct lifecycle *root;
-	const struct pause_list *pauses;
-	struct dispatch *dispatch;
-	struct dry_runs *dry_runs;
-	struct answers *answers;
+	struct supervisor *s;
 	struct restore v[CLUSTERS_MAX];
 };
 
@@ -37,12 +33,12 @@ static void send_end(const struct restores *all, uint64_t cluster, uint64_t id, 
 
 	msg_set(&m, restore_end.reason, reason, strlen(reason));
 	/* A watcher that is down is given its list again. */
-	(void)children_send(lifecycle_children(all->root), ROLE_WATCHER, cluster, &m);
+	(void)children_send(lifecycle_children(all->s->root), ROLE_WATCHER, cluster, &m);
 }
 
 static void end(struct restore *r, enum outcome outcome, const char *reason)
 {
-	answers_remove(r->all->answers, &r->asker);
+	answers_remove(&r->all->s->answers, &r->asker);
 	send_end(r->all, r->cluster, r->id, outcome, reason);
 	free(r->row);
 	r->row = NULL;
@@ -52,10 +48,10 @@ static void end(struct restore *r, enum outcome outcome, const char *reason)
 /* Why nothing can be put back in this cluster now; NULL: it can. */
 static const char *objection(const struct restores *r, uint64_t cluster)
 {
-	const struct generation *g = lifecycle_generation(r->root);
-	const struct msg *leader = dispatch_leader(r->dispatch, cluster);
+	const struct generation *g = lifecycle_generation(r->s->root);
+	const struct msg *leader = dispatch_leader(r->s->dispatch, cluster);
 
-	if (!lifecycle_is_running(r->root) || !dispatch_history_is_open(r->dispatch))
+	if (!lifecycle_is_running(r->s->root) || !dispatch_history_is_open(r->s->dispatch))
 		return reason_code(REASON_BUSY);
 	if (g->election && !(leader && leader->u.leader.leading))
 		return reason_code(REASON_NOT_LEADER);
@@ -64,9 +60,9 @@ static const char *objection(const struct restores *r, uint64_t cluster)
 
 static bool is_paused(const struct restores *all, const struct msg_ctl_restore_row *row)
 {
-	const char *name = lifecycle_generation(all->root)->names[row->cluster];
+	const char *name = lifecycle_generation(all->s->root)->names[row->cluster];
 
-	return pause_list_pauses(all->pauses, name, row->duty, clock_wall_ms());
+	return pause_list_pauses(all->s->pause_list, name, row->duty, clock_wall_ms());
 }
 
 /* The history says what the action was. Returns false when it answers about another one. */
@@ -82,7 +78,7 @@ static bool on_row(struct restore *r, const struct msg *m)
 		end(r, OUTCOME_REFUSED, reason_code(REASON_PAUSED));
 		return true;
 	}
-	if (!dispatch_vouches(r->all->dispatch, m)) {
+	if (!dispatch_vouches(r->all->s->dispatch, m)) {
 		(void)log_warn(0, "a row of the history is not signed: nothing is put back by it",
 			       kv_u("id", r->id), kv_s("target", row->want_target));
 		end(r, OUTCOME_REFUSED, reason_code(REASON_ORIGIN_NOT_SIGNED));
@@ -93,7 +89,7 @@ static bool on_row(struct restore *r, const struct msg *m)
 	msg_copy_fields(&ask, m);
 	ask.u.ctl_dry_run.id = r->id;
 	ask.u.ctl_dry_run.vouched = true;
-	dry_run_on_ctl_dry_run(r->all->dry_runs, &ask);
+	dry_run_on_ctl_dry_run(r->all->s->dry_runs, &ask);
 	return true;
 }
 
@@ -104,7 +100,7 @@ static void act(struct restore *r)
 	msg_unpack(r->row, &row);
 	r->phase = RESTORE_ACTION;
 	if (objection(r->all, r->cluster) || is_paused(r->all, &row.u.ctl_restore_row) ||
-	    !dispatch_restore(r->all->dispatch, &row, r->asker.conn, false))
+	    !dispatch_restore(r->all->s->dispatch, &row, r->asker.conn, false))
 		end(r, OUTCOME_REFUSED, reason_code(REASON_BUSY));
 }
 
@@ -145,22 +141,17 @@ void restores_on_restore_ask(struct restores *all, const struct msg *m)
 		return;
 	}
 	*r = (struct restore){ .asker.take = take_answer, .all = all, .cluster = cluster, .id = id };
-	answers_add(all->answers, &r->asker);
+	answers_add(&all->s->answers, &r->asker);
 	ask.u.ctl_restore.conn = r->asker.conn;
-	answers_ask(all->answers, &r->asker, children_find(lifecycle_children(all->root), ROLE_REPORTER, 0),
-		    ROLE_REPORTER, &ask);
+	answers_ask(&all->s->answers, &r->asker,
+		    children_find(lifecycle_children(all->s->root), ROLE_REPORTER, 0), ROLE_REPORTER, &ask);
 }
 
-struct restores *restores_new(struct lifecycle *root, const struct pause_list *pauses, struct dispatch *d,
-			      struct dry_runs *q, struct answers *answers)
+struct restores *restores_new(struct supervisor *s)
 {
 	struct restores *r = xcalloc(1, sizeof(*r));
 
-	r->root = root;
-	r->pauses = pauses;
-	r->dispatch = d;
-	r->dry_runs = q;
-	r->answers = answers;
+	r->s = s;
 	return r;
 }
 

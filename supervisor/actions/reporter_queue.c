@@ -1,6 +1,6 @@
 /* reporter_queue.c - see reporter_queue.h. A ring. */
 // SPDX-License-Identifier: Apache-2.0
-#include "supervisor/reporter_queue.h"
+#include "supervisor/actions/reporter_queue.h"
 
 #include <stdlib.h>
 #include <string.h>

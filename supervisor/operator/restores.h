@@ -3,16 +3,15 @@
  * says; a worker looks at the object (a dry run); and when that allows it, it goes the way of every action,
  * on which a worker reads and decides again. One at a time in each cluster. Process: supervisor. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef SUPERVISOR_ACTIONS_RESTORES_H
-#define SUPERVISOR_ACTIONS_RESTORES_H
+#ifndef SUPERVISOR_OPERATOR_RESTORES_H
+#define SUPERVISOR_OPERATOR_RESTORES_H
 
-#include "supervisor/actions/dry_run.h"
+#include "supervisor/operator/parts.h"
 
 struct restores;
 
-/* All is borrowed. */
-struct restores *restores_new(struct lifecycle *root, const struct pause_list *pauses, struct dispatch *d,
-			      struct dry_runs *q, struct answers *answers);
+/* s is borrowed. */
+struct restores *restores_new(struct supervisor *s);
 void restores_free(struct restores **r);
 
 /* RESTORE_ASK of a watcher. It is answered by one RESTORE_END, now or later. */

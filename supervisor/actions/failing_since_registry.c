@@ -1,6 +1,7 @@
-/* known.c - see known.h. A hash by cluster, duty and owner: the revisions of one owner share a bucket. */
+/* failing_since_registry.c - see failing_since_registry.h. A hash by cluster, duty and owner: the revisions
+ * of one owner share a bucket. */
 // SPDX-License-Identifier: Apache-2.0
-#include "supervisor/actions/known.h"
+#include "supervisor/actions/failing_since_registry.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,27 +21,27 @@ struct cluster {
 	size_t n; /* 0: the place is free */
 };
 
-struct known {
-	struct known_entry *by_owner[BUCKETS];
+struct failing_since_registry {
+	struct failing_since_entry *by_owner[BUCKETS];
 	struct cluster clusters[CLUSTERS_MAX];
 	bool changed;
 };
 
-struct known *known_new(void)
+struct failing_since_registry *failing_since_new(void)
 {
-	return xcalloc(1, sizeof(struct known));
+	return xcalloc(1, sizeof(struct failing_since_registry));
 }
 
-void known_free(struct known **k)
+void failing_since_free(struct failing_since_registry **k)
 {
 	if (*k)
-		known_forget_all(*k);
+		failing_since_forget_all(*k);
 	free(*k);
 	*k = NULL;
 }
 
 /* Its place, or CLUSTERS_MAX. */
-static size_t find_cluster(const struct known *k, const char *name)
+static size_t find_cluster(const struct failing_since_registry *k, const char *name)
 {
 	size_t i = 0;
 
@@ -49,7 +50,7 @@ static size_t find_cluster(const struct known *k, const char *name)
 	return i;
 }
 
-static size_t make_cluster(struct known *k, const char *name)
+static size_t make_cluster(struct failing_since_registry *k, const char *name)
 {
 	size_t i = find_cluster(k, name);
 
@@ -67,24 +68,25 @@ static size_t bucket_of(size_t cluster, uint64_t duty, const char *owner)
 	return (size_t)(fnv_text(FNV_START ^ (cluster << 8 | duty), owner) >> 20) % BUCKETS;
 }
 
-static bool is_of(const struct known_entry *e, size_t cluster, const struct known_key *key)
+static bool is_of(const struct failing_since_entry *e, size_t cluster, const struct failing_since_key *key)
 {
 	return e->cluster == cluster && e->duty == key->duty && strcmp(e->owner, key->owner) == 0;
 }
 
 /* Where the entry hangs; where nothing hangs when there is none. */
-static struct known_entry **find(struct known *k, size_t cluster, const struct known_key *key)
+static struct failing_since_entry **find(struct failing_since_registry *k, size_t cluster,
+					 const struct failing_since_key *key)
 {
-	struct known_entry **p = &k->by_owner[bucket_of(cluster, key->duty, key->owner)];
+	struct failing_since_entry **p = &k->by_owner[bucket_of(cluster, key->duty, key->owner)];
 
 	while (*p && !(is_of(*p, cluster, key) && strcmp((*p)->revision, key->revision) == 0))
 		p = &(*p)->next;
 	return p;
 }
 
-static void drop(struct known *k, struct known_entry **p)
+static void drop(struct failing_since_registry *k, struct failing_since_entry **p)
 {
-	struct known_entry *e = *p;
+	struct failing_since_entry *e = *p;
 
 	*p = e->next;
 	k->clusters[e->cluster].n--;
@@ -92,17 +94,17 @@ static void drop(struct known *k, struct known_entry **p)
 	free(e);
 }
 
-void known_forget_all(struct known *k)
+void failing_since_forget_all(struct failing_since_registry *k)
 {
 	for (size_t b = 0; b < BUCKETS; b++)
 		while (k->by_owner[b])
 			drop(k, &k->by_owner[b]);
 }
 
-static struct known_entry *make(const struct known_key *key, size_t cluster, int64_t at)
+static struct failing_since_entry *make(const struct failing_since_key *key, size_t cluster, int64_t at)
 {
 	const size_t owner = strlen(key->owner) + 1, revision = strlen(key->revision) + 1;
-	struct known_entry *e = xcalloc(1, sizeof(*e) + owner + revision);
+	struct failing_since_entry *e = xcalloc(1, sizeof(*e) + owner + revision);
 
 	memcpy(e->owner, key->owner, owner);
 	memcpy(e->owner + owner, key->revision, revision);
@@ -114,21 +116,21 @@ static struct known_entry *make(const struct known_key *key, size_t cluster, int
 }
 
 /* What is known from a time that is still to come was named by a clock that has been set back. */
-static bool begin_earlier(struct known *k, struct known_entry *e, int64_t at)
+static bool begin_earlier(struct failing_since_registry *k, struct failing_since_entry *e, int64_t at)
 {
 	k->changed = k->changed || at < e->at;
 	e->at = at < e->at ? at : e->at;
 	return true;
 }
 
-bool known_add(struct known *k, const struct known_key *key, int64_t at)
+bool failing_since_add(struct failing_since_registry *k, const struct failing_since_key *key, int64_t at)
 {
 	const size_t cluster = make_cluster(k, key->cluster_name);
-	struct known_entry **p = cluster < CLUSTERS_MAX ? find(k, cluster, key) : NULL;
+	struct failing_since_entry **p = cluster < CLUSTERS_MAX ? find(k, cluster, key) : NULL;
 
 	if (p && *p)
 		return begin_earlier(k, *p, at);
-	if (!p || k->clusters[cluster].n >= KNOWN_MAX)
+	if (!p || k->clusters[cluster].n >= FAILING_SINCE_MAX)
 		return false;
 	*p = make(key, cluster, at);
 	k->clusters[cluster].n++;
@@ -136,20 +138,21 @@ bool known_add(struct known *k, const struct known_key *key, int64_t at)
 	return true;
 }
 
-void known_remove(struct known *k, const struct known_key *key)
+void failing_since_remove(struct failing_since_registry *k, const struct failing_since_key *key)
 {
 	const size_t cluster = find_cluster(k, key->cluster_name);
-	struct known_entry **p = cluster < CLUSTERS_MAX ? find(k, cluster, key) : NULL;
+	struct failing_since_entry **p = cluster < CLUSTERS_MAX ? find(k, cluster, key) : NULL;
 
 	if (p && *p)
 		drop(k, p);
 }
 
 /* The newest of this owner, of that revision when there is one. */
-static const struct known_entry *newest(const struct known *k, const struct known_key *key)
+static const struct failing_since_entry *newest(const struct failing_since_registry *k,
+						const struct failing_since_key *key)
 {
 	const size_t cluster = find_cluster(k, key->cluster_name);
-	const struct known_entry *found = NULL, *e;
+	const struct failing_since_entry *found = NULL, *e;
 
 	if (cluster == CLUSTERS_MAX)
 		return NULL;
@@ -160,22 +163,24 @@ static const struct known_entry *newest(const struct known *k, const struct know
 	return found;
 }
 
-int64_t known_since(const struct known *k, const struct known_key *key)
+int64_t failing_since_get(const struct failing_since_registry *k, const struct failing_since_key *key)
 {
-	const struct known_entry *e = newest(k, key);
+	const struct failing_since_entry *e = newest(k, key);
 
 	return e ? e->at : 0;
 }
 
-const char *known_revision(const struct known *k, const struct known_key *key)
+const char *failing_since_revision(const struct failing_since_registry *k,
+				   const struct failing_since_key *key)
 {
-	const struct known_key any = { key->cluster_name, key->duty, key->owner, NULL };
-	const struct known_entry *e = newest(k, &any);
+	const struct failing_since_key any = { key->cluster_name, key->duty, key->owner, NULL };
+	const struct failing_since_entry *e = newest(k, &any);
 
 	return e ? e->revision : "";
 }
 
-const struct known_entry *known_next(const struct known *k, const struct known_entry *e)
+const struct failing_since_entry *failing_since_next(const struct failing_since_registry *k,
+						     const struct failing_since_entry *e)
 {
 	size_t b = e ? bucket_of(e->cluster, e->duty, e->owner) + 1 : 0;
 
@@ -186,17 +191,18 @@ const struct known_entry *known_next(const struct known *k, const struct known_e
 	return b < BUCKETS ? k->by_owner[b] : NULL;
 }
 
-const char *known_cluster_name(const struct known *k, const struct known_entry *e)
+const char *failing_since_cluster_name(const struct failing_since_registry *k,
+				       const struct failing_since_entry *e)
 {
 	return k->clusters[e->cluster].name;
 }
 
-bool known_is_changed(const struct known *k)
+bool failing_since_is_changed(const struct failing_since_registry *k)
 {
 	return k->changed;
 }
 
-void known_kept(struct known *k)
+void failing_since_kept(struct failing_since_registry *k)
 {
 	k->changed = false;
 }

@@ -3,8 +3,8 @@
  * and by cluster, so that a flood from one leaves room for the others.
  * Process: supervisor.  Owns: the messages in it. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef SUPERVISOR_REPORTER_QUEUE_H
-#define SUPERVISOR_REPORTER_QUEUE_H
+#ifndef SUPERVISOR_ACTIONS_REPORTER_QUEUE_H
+#define SUPERVISOR_ACTIONS_REPORTER_QUEUE_H
 
 #include "ipc/msg.h"
 

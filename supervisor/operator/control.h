@@ -2,10 +2,10 @@
  * a worker (CTL_DRY_RUN) writes nothing, and a restore names an action of the history. Process: supervisor.
  * Owns: the socket and its connections. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef SUPERVISOR_CONTROL_H
-#define SUPERVISOR_CONTROL_H
+#ifndef SUPERVISOR_OPERATOR_CONTROL_H
+#define SUPERVISOR_OPERATOR_CONTROL_H
 
-#include "supervisor/supervisor.h"
+#include "supervisor/operator/parts.h"
 
 /* Listen at path, which is borrowed. 0 or negative errno. */
 int control_new(struct supervisor *s, const char *path, struct control **ret);

@@ -1,0 +1,33 @@
+/* pauses.h - pauses on their way: from an operator to the list, the watchers and the history, and
+ * back from the history at its start. In force at once; confirmed to the operator when it is on disk. What is
+ * resumed by a crash between the two would be wrong, so the list of a running supervisor is what counts, and
+ * a new reporter is corrected by it. Process: supervisor. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SUPERVISOR_OPERATOR_PAUSES_H
+#define SUPERVISOR_OPERATOR_PAUSES_H
+
+#include "supervisor/operator/parts.h"
+
+struct pauses;
+
+/* s is borrowed; its pause_list is what dispatch obeys. */
+struct pauses *pauses_new(struct supervisor *s);
+void pauses_free(struct pauses **p);
+
+/* The supervisor's own file was read: what it says counts, and the history is corrected by it. When there was
+ * none, or a damaged one, what the history holds is paused, too. */
+void pauses_on_own_state(struct pauses *p);
+/* Somebody pauses or resumes: CTL_PAUSE, its conn is set. */
+void pauses_on_ctl_pause(struct pauses *p, const struct msg *m);
+/* PAUSE from the reporter. Before OPEN_END: what the history holds. Afterwards: it is on disk. */
+void pauses_on_pause(struct pauses *p, const struct msg *m);
+/* The history is open. */
+void pauses_on_open_end(struct pauses *p);
+void pauses_on_reporter_dead(struct pauses *p);
+void pauses_on_watcher_ready(const struct pauses *p, uint64_t cluster);
+/* Ends pauses that have ended, and tells the history what it did not take. */
+void pauses_tick(struct pauses *p);
+/* A PAUSE for each that is in force. */
+void pauses_send_status(const struct pauses *p, uint64_t conn);
+
+#endif

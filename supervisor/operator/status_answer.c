@@ -1,0 +1,301 @@
+/* status_answer.c - see status_answer.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/operator/status_answer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "build_id.h"
+#include "model/guards.h"
+#include "supervisor/operator/pauses.h"
+#include "supervisor/operator/settled.h"
+#include "supervisor/operator/trouble_list.h"
+
+/* -- log -- */
+
+static void describe_duties(uint64_t duties, char *ret, size_t size)
+{
+	size_t n = 0;
+
+	ret[0] = '\0';
+	for (enum duty d = 0; d < DUTY__MAX && n < size; d++)
+		if (duties >> d & 1)
+			n += (size_t)snprintf(ret + n, size - n, "%s%s", n ? ", " : "", duty_name(d));
+}
+
+static void log_start(const struct generation *g)
+{
+	char duties[256];
+
+	describe_duties(g->duties, duties, sizeof(duties));
+	log_info("ops-pod-cleaner starts", kv_s("version", OPC_BUILD_ID), kv_s("config", g->config),
+		 kv_s("mode", g->observe ? "observe" : "enforce"), kv_s("duties", duties),
+		 kv_u("clusters", g->clusters));
+#if defined(OPC_PROBES)
+	(void)log_warn(0, "this is a test build: its processes obey attackers; install another one");
+#endif
+}
+
+static void log_cluster(const struct msg_load_cluster *at)
+{
+	log_info("cluster", kv_s("cluster", at->cluster_name), kv_s("server", at->server),
+		 kv_s("context", at->context), kv_s("user", at->user), kv_s("kubeconfig", at->kubeconfig),
+		 kv_s("writer", at->writer), kv_s("namespaces", at->namespaces));
+}
+
+void status_log_identity(struct supervisor *s)
+{
+	const struct generation *g = lifecycle_generation(s->root);
+
+	if (!s->logged_start)
+		log_start(g);
+	s->logged_start = true;
+	for (uint64_t c = 0; c < g->clusters; c++) {
+		if (g->at[c].loaded && !s->logged_identity[c])
+			log_cluster(&g->at[c]);
+		s->logged_identity[c] = g->at[c].loaded;
+	}
+}
+
+/* -- stats -- */
+
+/* False when there is nothing to say. */
+static bool stats_of(const struct supervisor *s, uint64_t cluster, struct msg *ret)
+{
+	const struct generation *g = lifecycle_generation(s->root);
+	const char *problem = g->problem[cluster];
+	char text[GENERATION_PROBLEM_MAX + 64];
+
+	*ret = s->watch_stats[cluster];
+	if (!problem[0] || ret->u.watch_stats.error[0])
+		return ret->type == MSG_WATCH_STATS;
+	ret->type = MSG_WATCH_STATS;
+	ret->u.watch_stats.cluster = cluster;
+	(void)snprintf(text, sizeof(text), "%s%s",
+		       generation_has_cluster(g, cluster) ? "the credential that it has stays in use: " : "",
+		       problem);
+	msg_set(ret, watch_stats.error, text, strlen(text));
+	return true;
+}
+
+void status_send_watch_stats(struct supervisor *s, uint64_t cluster)
+{
+	struct msg m;
+
+	if (stats_of(s, cluster, &m))
+		reporter_link_send(s->reporter, &m);
+}
+
+static void child_stats_of(const struct supervisor *s, const struct child *c, struct msg *ret)
+{
+	child_stats(c, ret);
+	ret->u.child_stats.leases = dispatch_leases_of(s->dispatch, c);
+}
+
+void status_send_child_stats(struct supervisor *s, const struct child *c)
+{
+	struct msg m;
+
+	child_stats_of(s, c, &m);
+	reporter_link_send(s->reporter, &m);
+}
+
+/* -- the answer -- */
+
+static void answer_cluster(const struct supervisor *s, const struct generation *g, uint64_t cluster,
+			   uint64_t conn)
+{
+	const struct msg at = { .type = MSG_LOAD_CLUSTER, .u.load_cluster = g->at[cluster] };
+	const uint64_t next = lifecycle_next_load_ms(s->root), now = clock_boot_ms();
+	struct msg m = { .type = MSG_CTL_CLUSTER };
+
+	msg_copy_fields(&m, &at);
+	m.u.ctl_cluster.conn = conn;
+	m.u.ctl_cluster.waiting = !generation_has_cluster(g, cluster);
+	settled_describe_cluster(s, cluster, &m.u.ctl_cluster);
+	msg_set(&m, ctl_cluster.problem, g->problem[cluster], strlen(g->problem[cluster]));
+	if (g->problem[cluster][0] && next > now)
+		m.u.ctl_cluster.next = clock_wall_ms() + (int64_t)(next - now);
+	answers_send(&s->answers, conn, &m);
+}
+
+static void answer_clusters(const struct supervisor *s, uint64_t conn)
+{
+	const struct generation *g = lifecycle_generation(s->root);
+	struct msg m;
+
+	for (uint64_t c = 0; c < g->clusters; c++) {
+		answer_cluster(s, g, c, conn);
+		if (stats_of(s, c, &m))
+			answers_send(&s->answers, conn, &m);
+	}
+}
+
+static void answer_supervisor(const struct supervisor *s, uint64_t conn)
+{
+	const struct generation *g = lifecycle_generation(s->root);
+	const char *headline = trouble_list_headline(s->troubles);
+	struct dispatch_stats d;
+
+	dispatch_stats(s->dispatch, &d);
+	struct msg m = { .type = MSG_CTL_SUPERVISOR,
+			 .u.ctl_supervisor = { .conn = conn,
+					       .started = s->started_at,
+					       .leases = d.leases,
+					       .actions = d.done,
+					       .pending = d.leases - d.busy,
+					       .duties = g->duties } };
+
+	lifecycle_describe(s->root, &m);
+	settled_describe(s, &m.u.ctl_supervisor);
+	if (lifecycle_is_running(s->root))
+		msg_set(&m, ctl_supervisor.phase, headline, strlen(headline));
+	if (d.dry_run_forbidden)
+		msg_set(&m, ctl_supervisor.note, DISPATCH_DRY_RUN_FORBIDDEN,
+			strlen(DISPATCH_DRY_RUN_FORBIDDEN));
+	msg_set(&m, ctl_supervisor.version, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
+	msg_set(&m, ctl_supervisor.config, g->config, strlen(g->config));
+	answers_send(&s->answers, conn, &m);
+}
+
+void status_answer(struct supervisor *s, uint64_t conn)
+{
+	const struct children *all = lifecycle_children(s->root);
+	const struct msg *leader;
+	struct msg m;
+
+	trouble_list_check(s->troubles);
+	settled_check(s);
+	answer_supervisor(s, conn);
+	trouble_list_answer(s->troubles, conn);
+	answer_clusters(s, conn);
+	for (size_t i = 0; i < children_count(all); i++) {
+		child_stats_of(s, children_get(all, i), &m);
+		answers_send(&s->answers, conn, &m);
+	}
+	pauses_send_status(s->pauses, conn);
+	for (uint64_t c = 0; c < CLUSTERS_MAX; c++)
+		if ((leader = dispatch_leader(s->dispatch, c)))
+			answers_send(&s->answers, conn, leader);
+	answers_end(&s->answers, conn, 0, "");
+}
+
+void status_describe(const struct supervisor *s, char *ret, size_t size)
+{
+	const uint64_t clusters = lifecycle_generation(s->root)->clusters;
+	uint64_t pods = 0, synced = 0;
+	struct dispatch_stats d;
+
+	for (uint64_t c = 0; c < clusters; c++) {
+		pods += s->watch_stats[c].u.watch_stats.pods;
+		synced += s->watch_stats[c].u.watch_stats.synced;
+	}
+	dispatch_stats(s->dispatch, &d);
+	(void)snprintf(ret, size, "%llu/%llu clusters synced, %llu pods, %llu actions",
+		       (unsigned long long)synced, (unsigned long long)clusters, (unsigned long long)pods,
+		       (unsigned long long)d.done);
+}
+
+/* -- the answer in the log -- */
+
+#define FIELDS_MAX 48
+#define NAMES_MAX  256
+
+static const char *name_of_duty(unsigned i)
+{
+	return duty_name((enum duty)i);
+}
+
+static const char *name_of_guard(unsigned i)
+{
+	return guard_name((enum guard)i);
+}
+
+static const char *name_of_trouble(unsigned i)
+{
+	return trouble_desc((enum trouble)i)->name;
+}
+
+/* Numbers of the protocol that have names, by the name of their field. */
+static const struct named {
+	const char *field;
+	const char *(*name)(unsigned i);
+	unsigned max;
+	bool set; /* of bits */
+} names[] = {
+	{ "duty", name_of_duty, DUTY__MAX, false },
+	{ "duties", name_of_duty, DUTY__MAX, true },
+	{ "guards", name_of_guard, GUARD__MAX, true },
+	{ "trouble", name_of_trouble, TROUBLE__MAX, false },
+};
+
+static const struct named *find_named(const char *field)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(names[i].field, field) == 0)
+			return &names[i];
+	return NULL;
+}
+
+/* DUTY_ALL is -1, and above every name. */
+static struct log_kv named_kv(const struct named *n, uint64_t value, char text[static NAMES_MAX])
+{
+	size_t len = 0;
+
+	text[0] = '\0';
+	if (!n->set)
+		return kv_s(n->field, value < n->max ? n->name((unsigned)value) : "all");
+	for (unsigned i = 0; i < n->max && len < NAMES_MAX; i++)
+		if (value >> i & 1)
+			len += (size_t)snprintf(text + len, NAMES_MAX - len, "%s%s", len ? ", " : "",
+						n->name(i));
+	return kv_s(n->field, text);
+}
+
+static struct log_kv field_kv(const struct msg *m, const struct msg_field *f, char text[static NAMES_MAX])
+{
+	const struct named *n = find_named(f->name);
+	const char *at = (const char *)&m->u + f->off;
+
+	if (n)
+		return named_kv(n, *(const uint64_t *)(const void *)at, text);
+	switch (f->kind) {
+	case KIND_U64:
+		return kv_u(f->name, *(const uint64_t *)(const void *)at);
+	case KIND_I64:
+		return kv_i(f->name, *(const int64_t *)(const void *)at);
+	case KIND_BOOL:
+		return kv_u(f->name, *(const bool *)(const void *)at);
+	default:
+		return kv_s(f->name, at);
+	}
+}
+
+/* A row of the answer, with every field of it. */
+static bool log_row(struct asker *a, const struct msg *m)
+{
+	const struct msg_desc *d = msg_desc(m->type);
+	struct log_kv kv[FIELDS_MAX] = { kv_s("row", d->name) };
+	char text[NAMES_MAX]; /* a row has one set */
+	size_t n = 1;
+
+	(void)a;
+	for (size_t i = 0; i < d->n && n < FIELDS_MAX; i++)
+		if (strcmp(d->fields[i].name, "conn") != 0)
+			kv[n++] = field_kv(m, &d->fields[i], text);
+	if (m->type != MSG_CTL_END)
+		(void)log_write(LOG_LEVEL_INFO, 0, "state", kv, n);
+	return true;
+}
+
+void status_dump(struct supervisor *s)
+{
+	struct asker log = { .take = log_row };
+
+	answers_add(&s->answers, &log);
+	status_answer(s, log.conn);
+	answers_remove(&s->answers, &log);
+}

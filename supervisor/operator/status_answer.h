@@ -1,0 +1,24 @@
+/* status_answer.h - what the supervisor says of the whole: to `status`, in the log, to the reporter. It is
+ * built of the messages that the children sent last. Process: supervisor. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SUPERVISOR_OPERATOR_STATUS_ANSWER_H
+#define SUPERVISOR_OPERATOR_STATUS_ANSWER_H
+
+#include "supervisor/operator/parts.h"
+
+/* Answer CTL_STATUS to the asker of that number. */
+void status_answer(struct supervisor *s, uint64_t conn);
+/* Log that answer, a line a row, at level info: for a machine where nobody may use the control socket. */
+void status_dump(struct supervisor *s);
+/* Print "2/2 clusters synced, 1204 pods, 17 actions" into ret. */
+void status_describe(const struct supervisor *s, char *ret, size_t size);
+
+/* Log version and configuration once, and each cluster's server and user as it is loaded. */
+void status_log_identity(struct supervisor *s);
+/* Send the reporter WATCH_STATS of a cluster: the last that its watcher sent, or, where that reports no
+ * error, with the error of loading. Nothing while there is neither. */
+void status_send_watch_stats(struct supervisor *s, uint64_t cluster);
+/* Send the reporter CHILD_STATS of c. */
+void status_send_child_stats(struct supervisor *s, const struct child *c);
+
+#endif

@@ -1,0 +1,379 @@
+/* trouble_list.c - see trouble_list.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/operator/trouble_list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/rfc3339.h"
+#include "base/xalloc.h"
+#include "model/guards.h"
+
+#define AGAIN_MS   600000u /* while it lasts */
+#define CHANGED_MS 60000u  /* no oftener for another detail */
+/* A list of a large cluster takes seconds at every start, and that is no trouble. */
+#define LIST_TIME_MS 60000u
+
+struct entry {
+	struct msg_trouble_row row; /* without conn and n, which are filled in as it is sent */
+	uint64_t cluster, part;     /* cluster CLUSTERS_MAX: of none */
+	uint64_t sent_ms;           /* boot time */
+	bool here;                  /* added since trouble_list_begin() */
+	bool begins, changed;       /* not sent yet; another detail than was sent */
+};
+
+struct trouble_list {
+	struct supervisor *s;
+	struct entry *v;
+	size_t n;
+	struct log_quota lines[CLUSTERS_MAX + 1]; /* of the log, by cluster */
+};
+
+/* -- reports -- */
+
+static bool is_of(const struct entry *e, enum trouble kind, uint64_t cluster)
+{
+	return e->row.trouble == kind && e->cluster == cluster;
+}
+
+uint64_t trouble_list_count(const struct trouble_list *t, enum trouble kind, uint64_t cluster)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		n += is_of(&t->v[i], kind, cluster);
+	return n;
+}
+
+static struct msg row_of(const struct trouble_list *t, const struct entry *e, uint64_t conn)
+{
+	struct msg m = { .type = MSG_TROUBLE_ROW, .u.trouble_row = e->row };
+
+	m.u.trouble_row.conn = conn;
+	m.u.trouble_row.n = trouble_list_count(t, (enum trouble)e->row.trouble, e->cluster);
+	return m;
+}
+
+void trouble_list_answer(const struct trouble_list *t, uint64_t conn)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct msg m = row_of(t, &t->v[i], conn);
+
+		answers_send(&t->s->answers, conn, &m);
+	}
+}
+
+/* For the reporter a row is all of a kind in a cluster: since the first of them, with the details of each. */
+static void send_row(const struct trouble_list *t, const struct entry *e)
+{
+	struct msg m = row_of(t, e, 0);
+	char details[sizeof(m.u.trouble_row.detail)];
+	size_t n = 0, parts = 0;
+
+	for (size_t i = 0; i < t->n && n < sizeof(details); i++) {
+		if (!is_of(&t->v[i], (enum trouble)e->row.trouble, e->cluster))
+			continue;
+		if (parts == 0)
+			m.u.trouble_row.since = t->v[i].row.since;
+		n += (size_t)snprintf(details + n, sizeof(details) - n, "%s%s", parts++ ? "; " : "",
+				      t->v[i].row.detail);
+	}
+	if (parts > 0)
+		msg_set(&m, trouble_row.detail, details, strlen(details));
+	reporter_link_send(t->s->reporter, &m);
+}
+
+void trouble_list_send(const struct trouble_list *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		send_row(t, &t->v[i]);
+}
+
+static void log_trouble(const struct entry *e, bool lasts)
+{
+	const struct trouble_desc *desc = trouble_desc((enum trouble)e->row.trouble);
+	const enum log_level level = desc->severity == TROUBLE_IS_BLIND ? LOG_LEVEL_ERROR : LOG_LEVEL_WARN;
+	char since[RFC3339_MAX];
+	struct log_kv kv[5] = { kv_s("trouble", desc->name) };
+	size_t n = 1;
+
+	rfc3339_format(e->row.since, false, since);
+	if (e->cluster < CLUSTERS_MAX)
+		kv[n++] = kv_s("cluster", e->row.cluster_name);
+	if (e->row.detail[0])
+		kv[n++] = kv_s("detail", e->row.detail);
+	kv[n++] = kv_s("remedy", desc->text[LANGUAGE_EN].remedy);
+	if (lasts)
+		kv[n++] = kv_s("since", since);
+	(void)log_write(level, 0, desc->text[LANGUAGE_EN].sentence, kv, n);
+}
+
+static void report_over(struct trouble_list *t, const struct entry *e)
+{
+	struct log_quota *before = log_charge(&t->lines[e->cluster]);
+
+	log_info("a trouble is over", kv_s("trouble", trouble_desc((enum trouble)e->row.trouble)->name),
+		 kv_s("cluster", e->row.cluster_name));
+	(void)log_charge(before);
+	send_row(t, e);
+}
+
+/* As it begins, and again while it lasts: its detail may be another. */
+static void report(struct trouble_list *t, struct entry *e, uint64_t boot_ms)
+{
+	if (!e->begins && boot_ms < e->sent_ms + (e->changed ? CHANGED_MS : AGAIN_MS))
+		return;
+	struct log_quota *before = log_charge(&t->lines[e->cluster]);
+
+	if (!e->begins || trouble_desc((enum trouble)e->row.trouble)->said)
+		log_trouble(e, !e->begins);
+	(void)log_charge(before);
+	send_row(t, e);
+	e->sent_ms = boot_ms;
+	e->begins = e->changed = false;
+}
+
+/* -- the list -- */
+
+void trouble_list_begin(struct trouble_list *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		t->v[i].here = false;
+}
+
+static struct entry *find_or_make(struct trouble_list *t, enum trouble kind, uint64_t cluster, uint64_t part)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->v[i].row.trouble == kind && t->v[i].cluster == cluster && t->v[i].part == part)
+			return &t->v[i];
+	t->v = xreallocarray(t->v, t->n + 1, sizeof(*t->v));
+	t->v[t->n] = (struct entry){ .row.trouble = kind, .cluster = cluster, .part = part, .begins = true };
+	return &t->v[t->n++];
+}
+
+void trouble_list_add(struct trouble_list *t, enum trouble kind, uint64_t cluster, uint64_t part,
+		      const char *detail)
+{
+	struct entry *e = find_or_make(t, kind, cluster, part);
+	struct msg m = { .type = MSG_TROUBLE_ROW, .u.trouble_row = e->row };
+	const char *name = cluster < CLUSTERS_MAX ? lifecycle_generation(t->s->root)->names[cluster] : "";
+
+	msg_set(&m, trouble_row.cluster_name, name, strlen(name));
+	msg_set(&m, trouble_row.detail, detail, strlen(detail));
+	e->changed |= strcmp(e->row.detail, m.u.trouble_row.detail) != 0;
+	e->here = true;
+	e->row = m.u.trouble_row;
+}
+
+void trouble_list_end(struct trouble_list *t, uint64_t boot_ms, int64_t wall_ms)
+{
+	for (size_t i = 0; i < t->n;) {
+		const struct entry over = t->v[i];
+
+		if (over.here) {
+			i++;
+			continue;
+		}
+		/* It leaves the list before it is reported. */
+		memmove(&t->v[i], &t->v[i + 1], (t->n - i - 1) * sizeof(*t->v));
+		t->n--;
+		report_over(t, &over);
+	}
+	for (size_t i = 0; i < t->n; i++)
+		if (t->v[i].begins)
+			t->v[i].row.since = wall_ms;
+	for (size_t i = 0; i < t->n; i++)
+		report(t, &t->v[i], boot_ms);
+}
+
+const char *trouble_list_headline(const struct trouble_list *t)
+{
+	const uint64_t clusters = lifecycle_generation(t->s->root)->clusters;
+	bool is_blind[CLUSTERS_MAX + 1] = { false };
+	uint64_t blind = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		is_blind[t->v[i].cluster] |=
+			trouble_desc((enum trouble)t->v[i].row.trouble)->severity == TROUBLE_IS_BLIND;
+	for (uint64_t c = 0; c < clusters; c++)
+		blind += is_blind[c];
+	if (blind == clusters)
+		return "blind";
+	return t->n ? "degraded" : "running";
+}
+
+/* -- checks -- */
+
+static void check_loads(struct trouble_list *t, const struct generation *g)
+{
+	for (uint64_t c = 0; c < g->clusters; c++)
+		if (g->problem[c][0])
+			trouble_list_add(t,
+					 generation_has_cluster(g, c) ? TROUBLE_CREDENTIAL_KEPT
+								      : TROUBLE_CLUSTER_WAITS,
+					 c, 0, g->problem[c]);
+	if (lifecycle_refusal(t->s->root)[0])
+		trouble_list_add(t, TROUBLE_SETTINGS, CLUSTERS_MAX, 0, lifecycle_refusal(t->s->root));
+}
+
+/* Guards that say that something is wrong; the others do as they were told: a pause, a window, a standby. */
+static bool is_wrong(enum guard g)
+{
+	return g == GUARD_CLOCK || reason_desc(guard_desc(g)->reason)->attention != ATTENTION_NO;
+}
+
+static bool half_is_blocked(const struct supervisor *s, const struct msg_watch_stats *w)
+{
+	uint64_t wrong = 0;
+
+	for (enum guard g = 0; g < GUARD__MAX; g++)
+		wrong |= is_wrong(g) ? w->guards & UINT64_C(1) << g : 0;
+	return wrong && w->blocked >= dispatch_leases_in(s->dispatch, w->cluster);
+}
+
+/* Nothing fails, it only takes its time. */
+static bool waits(const struct supervisor *s, uint64_t cluster)
+{
+	const uint64_t since = s->list_started_ms[cluster];
+
+	return since && clock_boot_ms() < since + LIST_TIME_MS;
+}
+
+/* Its trouble is that of the history, which is told. */
+static bool waits_for_history(const struct supervisor *s, const struct msg_watch_stats *w)
+{
+	return s->no_history && !dispatch_history_is_open(s->dispatch) && w->synced && !w->failing;
+}
+
+/* That its watcher does not come up is said by check_child(): what the last one said is of another time. */
+static bool watcher_stays_away(const struct supervisor *s, uint64_t cluster)
+{
+	const struct children *all = lifecycle_children(s->root);
+
+	for (size_t i = 0; i < children_count(all); i++) {
+		const struct child *c = children_get(all, i);
+
+		if (child_info(c)->role == ROLE_WATCHER && child_info(c)->cluster == cluster)
+			return child_is_slow(c);
+	}
+	return false;
+}
+
+static void check_watch(struct trouble_list *t, uint64_t cluster)
+{
+	const struct msg_watch_stats *w = &t->s->watch_stats[cluster].u.watch_stats;
+	char detail[320];
+
+	if (watcher_stays_away(t->s, cluster))
+		return;
+	if (w->error[0] && !waits(t->s, cluster) && !waits_for_history(t->s, w))
+		trouble_list_add(t, w->synced ? TROUBLE_WATCH : TROUBLE_CLUSTER_UNSEEN, cluster, 0, w->error);
+	if (!half_is_blocked(t->s, w))
+		return;
+	(void)snprintf(detail, sizeof(detail), "%llu due, but blocked: %s", (unsigned long long)w->blocked,
+		       w->blocked_by);
+	trouble_list_add(t, TROUBLE_BLOCKED, cluster, 0, detail);
+}
+
+static void check_dropped(struct trouble_list *t, uint64_t cluster)
+{
+	const uint64_t dropped = reporter_link_dropped(t->s->reporter, cluster);
+	char detail[64];
+
+	if (!dropped)
+		return;
+	(void)snprintf(detail, sizeof(detail), "%llu dropped so far", (unsigned long long)dropped);
+	trouble_list_add(t, TROUBLE_REPORTER_QUEUE, cluster, 0, detail);
+}
+
+/* What it says itself, and whether it runs at all. */
+static void check_child(struct trouble_list *t, const struct child *c)
+{
+	const struct child_info *at = child_info(c);
+	struct msg m;
+	char detail[320];
+
+	for (enum trouble kind = 0; kind < TROUBLE__MAX; kind++)
+		if (child_trouble(c, kind)[0])
+			trouble_list_add(t, kind, at->cluster, 0, child_trouble(c, kind));
+	if (!child_is_slow(c))
+		return;
+	child_stats(c, &m);
+	(void)snprintf(detail, sizeof(detail), "the %s: %s", role_name(at->role), m.u.child_stats.error);
+	trouble_list_add(t, TROUBLE_PROCESS, at->cluster, at->index, detail);
+	if (at->role == ROLE_WATCHER)
+		trouble_list_add(t, TROUBLE_CLUSTER_UNSEEN, at->cluster, 0, detail);
+}
+
+static void check_actions(struct trouble_list *t, uint64_t cluster)
+{
+	char detail[400];
+
+	for (enum duty d = 0; d < DUTY__MAX; d++) {
+		const struct failure *f = dispatch_failure(t->s->dispatch, cluster, d);
+
+		if (!f)
+			continue;
+		(void)snprintf(detail, sizeof(detail), "%s: %s", duty_name(d), f->detail);
+		trouble_list_add(t, f->forbidden ? TROUBLE_FORBIDDEN : TROUBLE_FAILING, cluster, d, detail);
+	}
+}
+
+/* What comes and goes at a child's word, second after second, does not fill the log. */
+static void log_left_out(struct trouble_list *t)
+{
+	for (uint64_t c = 0; c <= CLUSTERS_MAX; c++) {
+		const uint64_t left_out = log_quota_left_out(&t->lines[c]);
+
+		if (left_out)
+			(void)log_warn(0, "more troubles come and go than the log takes",
+				       kv_s("cluster", c < CLUSTERS_MAX
+							       ? lifecycle_generation(t->s->root)->names[c]
+							       : ""),
+				       kv_u("lines_left_out", left_out));
+	}
+}
+
+void trouble_list_check(struct trouble_list *t)
+{
+	const struct supervisor *s = t->s;
+	const struct generation *g = lifecycle_generation(s->root);
+	const struct children *all = lifecycle_children(s->root);
+	struct dispatch_stats d;
+
+	if (!g)
+		return;
+	dispatch_stats(s->dispatch, &d);
+	trouble_list_begin(t);
+	check_loads(t, g);
+	for (uint64_t c = 0; c < g->clusters; c++) {
+		check_watch(t, c);
+		check_actions(t, c);
+		check_dropped(t, c);
+	}
+	check_dropped(t, CLUSTERS_MAX);
+	for (size_t i = 0; i < children_count(all); i++)
+		check_child(t, children_get(all, i));
+	if (d.limited)
+		trouble_list_add(t, TROUBLE_WRITE_LIMIT, CLUSTERS_MAX, 0, "");
+	trouble_list_end(t, clock_boot_ms(), clock_wall_ms());
+	log_left_out(t);
+}
+
+struct trouble_list *trouble_list_new(struct supervisor *s)
+{
+	struct trouble_list *t = xcalloc(1, sizeof(*t));
+
+	t->s = s;
+	return t;
+}
+
+void trouble_list_free(struct trouble_list **t)
+{
+	free((*t)->v);
+	free(*t);
+	*t = NULL;
+}
