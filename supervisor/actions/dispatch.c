@@ -212,30 +212,41 @@ static bool has_room(const struct dispatch *d, uint64_t cluster)
 	       !bucket_is_empty(&d->nominations[cluster], &nomination_rate, clock_boot_ms());
 }
 
+/* Why a nomination becomes no lease now. */
+struct objection {
+	enum reason reason; /* REASON__MAX: it does */
+	uint64_t retry_ms;
+};
+
+static struct objection objection(const struct dispatch *d, const struct msg_nominate *n)
+{
+	if (!may_open(d) || !has_room(d, n->cluster))
+		return (struct objection){ REASON_BUSY, BUSY_RETRY_MS };
+	if (write_guard_check(d->guard, n->cluster, 0))
+		return (struct objection){ REASON_WRITE_LIMIT, LIMIT_RETRY_MS };
+	if (is_paused(d, n->cluster, n->duty))
+		return (struct objection){ REASON_PAUSED, PAUSED_RETRY_MS };
+	if (!(settings(d)->duties >> n->duty & 1))
+		return (struct objection){ REASON_DUTY_DISABLED, 0 };
+	return (struct objection){ REASON__MAX, 0 };
+}
+
+/* A nomination arrives. It becomes a lease and an INTENT; dispatch_on_intent_ack() grants it to a worker,
+ * dispatch_on_result() has the end written down, and dispatch_on_record_ack() closes it. */
 void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struct msg *m)
 {
-	if (m->u.nominate.action == ACTION_RESTORE) {
+	const struct msg_nominate *n = &m->u.nominate;
+
+	if (n->action == ACTION_RESTORE) {
 		child_protocol_error(watcher, "NOMINATE of a restore");
 		return;
 	}
-	if (!may_open(d) || !has_room(d, m->u.nominate.cluster)) {
-		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS, 0);
+	const struct objection no = objection(d, n);
+
+	if (no.reason != REASON__MAX) {
+		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(no.reason), no.retry_ms, 0);
 		return;
 	}
-	if (write_guard_check(d->guard, m->u.nominate.cluster, 0)) {
-		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_WRITE_LIMIT), LIMIT_RETRY_MS,
-				       0);
-		return;
-	}
-	if (is_paused(d, m->u.nominate.cluster, m->u.nominate.duty)) {
-		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_PAUSED), PAUSED_RETRY_MS, 0);
-		return;
-	}
-	if (!(settings(d)->duties >> m->u.nominate.duty & 1)) {
-		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_DUTY_DISABLED), 0, 0);
-		return;
-	}
-	const struct msg_nominate *n = &m->u.nominate;
 	const struct failing_since_key key = { settings(d)->names[n->cluster], n->duty, n->action_key,
 					       n->revision };
 

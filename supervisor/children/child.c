@@ -269,12 +269,13 @@ static void forget_troubles(struct child *c)
 	}
 }
 
+/* A child is dead, and everything that it had sent was taken. */
 static void on_death(void *ctx, const siginfo_t *si)
 {
 	struct child *c = ctx;
+	const int code = si->si_code == CLD_EXITED ? si->si_status : -si->si_status;
 
 	describe_death(c, si);
-	const int code = si->si_code == CLD_EXITED ? si->si_status : -si->si_status;
 	const enum fsm_event ev =
 		fsm_death(&c->deaths, c->life.ready, c->life.ready_ms, cause_of(c, code), clock_boot_ms());
 
@@ -282,8 +283,8 @@ static void on_death(void *ctx, const siginfo_t *si)
 	c->life = (struct life){ 0 };
 	forget_troubles(c);
 	c->info.pid = 0;
-	c->env->ops->on_dead(c->env->root, c, code);
-	child_event(c, ev);
+	c->env->ops->on_dead(c->env->root, c, code); /* its settings, its work, who waits for it */
+	child_event(c, ev); /* start it again at once, later or slowly, or end the service: fsm.c */
 }
 
 /* -- actions of the state machine -- */

@@ -275,27 +275,31 @@ static void on_first(struct settings_load *l, struct generation *g, int code)
 		finish(l, 0, "");
 }
 
-/* g is NULL when there is none; code is the loader's. */
-static void loaded(struct settings_load *l, struct generation *g, int code)
+/* Settings change: a run of the loader is over. g is NULL when it made no whole generation; code is its exit
+ * code. A generation that differs is in force for the supervisor at once, and offered to each child, which
+ * prepares it (settings_load_on_settings_ack()) and is told to use it (use_where_prepared()). */
+static void use_loaded(struct settings_load *l, struct generation *g, int code)
 {
-	const char *fixed = g && l->in_force ? generation_fixed_difference(l->in_force, g) : NULL;
+	const char *problem = l->problem[0] ? l->problem : "the loader failed, see the log";
 	char why[128];
 
-	if (g && l->in_force)
-		generation_keep_places(g, l->in_force);
 	if (!l->in_force) {
 		on_first(l, g, code);
 		return;
 	}
-	if (g && !fixed && !l->stopped && !generation_equal(l->in_force, g)) {
-		take(l, g);
-		return;
-	}
-	if (fixed)
+	const char *fixed = g ? generation_fixed_difference(l->in_force, g) : NULL;
+
+	if (g)
+		generation_keep_places(g, l->in_force);
+	if (fixed) {
 		(void)snprintf(why, sizeof(why), "%s changed: restart the service to use it", fixed);
-	else if (g)
-		generation_update(l->in_force, g);
-	const char *problem = fixed ? why : l->problem[0] ? l->problem : "the loader failed, see the log";
+		problem = why;
+	} else if (g && !l->stopped && !generation_equal(l->in_force, g)) {
+		take(l, g); /* the run ends when all children have it */
+		return;
+	} else if (g) {
+		generation_update(l->in_force, g); /* no child would notice */
+	}
 	const bool ok = g && !fixed;
 
 	generation_free(&g);
@@ -450,7 +454,7 @@ static void on_death(void *ctx, const siginfo_t *si)
 					kv_i("code", si->si_status));
 		generation_free(&g);
 	}
-	loaded(l, g, exited ? si->si_status : EXIT_CODE_INTERNAL);
+	use_loaded(l, g, exited ? si->si_status : EXIT_CODE_INTERNAL);
 }
 
 int settings_load_start(struct settings_load *l, uint64_t conn, uint64_t language)
@@ -475,7 +479,7 @@ int settings_load_start(struct settings_load *l, uint64_t conn, uint64_t languag
 
 	if (r < 0) {
 		(void)log_error(r, "cannot start the loader");
-		loaded(l, NULL, EXIT_CODE_RESOURCE);
+		use_loaded(l, NULL, EXIT_CODE_RESOURCE);
 		return 0;
 	}
 	l->since_ms = clock_boot_ms();
