@@ -342,27 +342,18 @@ static const char *configured(const struct inbox *i, uint64_t cluster)
 	return cluster < i->settings->cluster_names.n ? history_cluster_name(i->history, cluster) : NULL;
 }
 
-static void on_due_row(struct inbox *i, const struct msg *m)
+/* DUE_ROW, REQUESTS and TIMING. */
+static void on_figures(struct inbox *i, const struct msg *m)
 {
-	const char *cluster = configured(i, m->u.due_row.cluster);
+	const char *cluster = configured(i, msg_get_u64(m, "cluster", 0));
 
-	if (cluster)
+	if (!cluster)
+		return;
+	if (m->type == MSG_DUE_ROW)
 		state_put(i->state, cluster, m);
-}
-
-static void on_requests(struct inbox *i, const struct msg *m)
-{
-	const char *cluster = configured(i, m->u.requests.cluster);
-
-	if (cluster)
+	else if (m->type == MSG_REQUESTS)
 		stats_requests(i->stats, cluster, &m->u.requests);
-}
-
-static void on_timing(struct inbox *i, const struct msg *m)
-{
-	const char *cluster = configured(i, m->u.timing.cluster);
-
-	if (cluster)
+	else
 		stats_timings(i->stats, cluster, &m->u.timing);
 }
 
@@ -383,19 +374,15 @@ static void on_child_stats(struct inbox *i, const struct msg *m)
 		digest_runner_synced(i->runner, (uint64_t)cluster, false);
 }
 
-static void on_digest_row(struct inbox *i, const struct msg *m)
+/* What watchers and workers answer for a report. */
+static void on_report_answer(struct inbox *i, const struct msg *m)
 {
-	digest_runner_on_row(i->runner, &m->u.digest_row);
-}
-
-static void on_digest_end(struct inbox *i, const struct msg *m)
-{
-	digest_runner_on_end(i->runner, &m->u.digest_end);
-}
-
-static void on_looked(struct inbox *i, const struct msg *m)
-{
-	digest_runner_on_looked(i->runner, &m->u.looked);
+	if (m->type == MSG_DIGEST_ROW)
+		digest_runner_on_row(i->runner, &m->u.digest_row);
+	else if (m->type == MSG_DIGEST_END)
+		digest_runner_on_end(i->runner, &m->u.digest_end);
+	else
+		digest_runner_on_looked(i->runner, &m->u.looked);
 }
 
 static void (*const handlers[MSG__MAX])(struct inbox *i, const struct msg *m) = {
@@ -414,13 +401,13 @@ static void (*const handlers[MSG__MAX])(struct inbox *i, const struct msg *m) = 
 	[MSG_CTL_SINKS] = on_ctl_sinks,
 	[MSG_WATCH_STATS] = on_watch_stats,
 	[MSG_CHILD_STATS] = on_child_stats,
-	[MSG_DUE_ROW] = on_due_row,
-	[MSG_REQUESTS] = on_requests,
-	[MSG_TIMING] = on_timing,
+	[MSG_DUE_ROW] = on_figures,
+	[MSG_REQUESTS] = on_figures,
+	[MSG_TIMING] = on_figures,
 	[MSG_TROUBLE_ROW] = on_trouble_row,
-	[MSG_DIGEST_ROW] = on_digest_row,
-	[MSG_DIGEST_END] = on_digest_end,
-	[MSG_LOOKED] = on_looked,
+	[MSG_DIGEST_ROW] = on_report_answer,
+	[MSG_DIGEST_END] = on_report_answer,
+	[MSG_LOOKED] = on_report_answer,
 };
 
 void inbox_on_msg(struct inbox *i, const struct msg *m)

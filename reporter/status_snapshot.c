@@ -16,7 +16,7 @@
 #include "model/sink_types.h"
 #include "model/troubles.h"
 #include "reporter/report/schedule.h"
-#include "reporter/history/recent.h"
+#include "reporter/history/query.h"
 #include "reporter/notify/outbox.h"
 #include "reporter/page/status_page.h"
 

@@ -13,7 +13,7 @@
 #include "reporter/report/attach.h"
 #include "reporter/report/report_run.h"
 #include "reporter/report/schedule.h"
-#include "reporter/report/sampler.h"
+#include "reporter/report/samples.h"
 #include "reporter/history/attention.h"
 #include "reporter/notify/sink_select.h"
 #include "reporter/notify/outbox.h"

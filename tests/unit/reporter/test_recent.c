@@ -10,7 +10,7 @@
 #include "reporter/report/attach.h"
 #include "reporter/report/samples.h"
 #include "reporter/history/attention.h"
-#include "reporter/history/recent.h"
+#include "reporter/history/query.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
