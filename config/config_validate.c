@@ -199,69 +199,61 @@ static bool is_frequent(const struct cron *c, const struct zone *z)
 	return false;
 }
 
-static void check_schedule(const struct check *k)
+/* Load the zone of that name; *ret is NULL for UTC, and after an error. */
+static void check_zone(const struct check *k, struct place at, const char *name, struct zone **ret)
 {
-	const struct settings *s = &k->c->settings;
-	struct place of = place_at(k, "tooManyRestart.duration");
-	const char *name = s->time_zone ? s->time_zone : "UTC";
 	_cleanup_free_ void *bytes = NULL;
 	char why[SENTENCE_MAX];
-	struct zone *z = NULL;
-	struct cron c;
 	size_t n;
-	int r;
+	int r = zone_load(name, &bytes, &n);
 
-	if (!s->schedule || cron_parse(s->schedule, &c, NULL) < 0)
-		return; /* reported where it was read */
-	if (c.zone[0] != '\0') {
-		name = c.zone;
-		if (is_written(k, "tooManyRestart.timeZone"))
-			WARN(k, of, ZONE_UNUSED, c.zone);
-	} else if (is_written(k, "tooManyRestart.timeZone")) {
-		of = place_at(k, "tooManyRestart.timeZone");
-	} else if (is_written(k, "timeZone") && policy_enables(&s->policy, DUTY_RESTARTS)) {
-		WARN(k, place_at(k, "timeZone"), ZONE_OF_WINDOWS, name);
-	}
-	r = zone_load(name, &bytes, &n);
+	*ret = NULL;
 	if (r == 0 && bytes)
-		r = zone_parse(bytes, n, &z);
+		r = zone_parse(bytes, n, ret);
 	if (r < 0)
-		ERROR(k, of, ZONE, name, zone_error(why, r));
-	else if (policy_enables(&s->policy, DUTY_RESTARTS) && is_frequent(&c, z))
-		WARN(k, place_at(k, "tooManyRestart.duration"), FREQUENT);
-	zone_free(&z);
+		ERROR(k, at, ZONE, name, zone_error(why, r));
 }
 
-static const char *zone_of_windows(const struct check *k)
+static const char *default_zone(const struct check *k)
 {
 	return k->c->settings.window_zone ? k->c->settings.window_zone : "UTC";
 }
 
-static void check_zone(const struct check *k, struct place at, const char *name)
+static void check_schedule(const struct check *k)
 {
-	_cleanup_free_ void *bytes = NULL;
-	char why[SENTENCE_MAX];
-	size_t n;
-	const int r = zone_load(name, &bytes, &n);
+	const struct settings *s = &k->c->settings;
+	const struct place schedule = place_at(k, "tooManyRestart.duration"),
+			   zone = place_at(k, "tooManyRestart.timeZone");
+	struct zone *z = NULL;
+	struct cron c;
 
-	if (r < 0)
-		ERROR(k, at, ZONE, name, zone_error(why, r));
+	if (!s->schedule || cron_parse(s->schedule, &c, NULL) < 0)
+		return; /* reported where it was read */
+	if (c.zone[0] && s->time_zone)
+		WARN(k, schedule, ZONE_UNUSED, c.zone);
+	if (c.zone[0] || !s->time_zone)
+		check_zone(k, c.zone[0] ? schedule : place_at(k, "timeZone"),
+			   c.zone[0] ? c.zone : default_zone(k), &z);
+	else
+		check_zone(k, zone, s->time_zone, &z);
+	if (policy_enables(&s->policy, DUTY_RESTARTS) && is_frequent(&c, z))
+		WARN(k, schedule, FREQUENT);
+	zone_free(&z);
 }
 
 /* Every zone that a window names is there; the windows themselves were read where they stand. */
 static void check_windows(const struct check *k, enum duty d)
 {
 	const struct str_list *windows = &k->c->settings.policy.duty[d].windows;
+	struct zone *z = NULL;
 	struct window w;
 	char key[64];
 
 	for (size_t i = 0; i < windows->n; i++) {
-		if (window_parse(windows->v[i], &w, NULL) < 0)
+		if (window_parse(windows->v[i], &w, NULL) < 0 || !*w.cron.zone)
 			continue;
-		if (*w.cron.zone)
-			check_zone(k, at_duty(k, d, "windows", key), w.cron.zone);
-		else if (!is_written(k, "timeZone")) /* else it is looked at where it stands */
-			check_zone(k, at_duty(k, d, "windows", key), zone_of_windows(k));
+		check_zone(k, at_duty(k, d, "windows", key), w.cron.zone, &z);
+		zone_free(&z);
 	}
 }
 
@@ -340,6 +332,7 @@ void config_validate(const char *path, const struct config *c, const struct posi
 		     struct diags *d)
 {
 	const struct check k = { path, c, positions, d };
+	struct zone *zone;
 
 	check_duties(&k);
 	check_exclusions(&k, "excludeNamespaces", &c->settings.policy.exclude_namespaces);
@@ -347,8 +340,8 @@ void config_validate(const char *path, const struct config *c, const struct posi
 	check_secrets(&k);
 	config_validate_sinks(path, c, positions, d);
 	check_schedule(&k);
-	if (is_written(&k, "timeZone"))
-		check_zone(&k, place_at(&k, "timeZone"), zone_of_windows(&k));
+	check_zone(&k, place_at(&k, "timeZone"), default_zone(&k), &zone);
+	zone_free(&zone);
 	for (enum duty duty = 0; duty < DUTY__MAX; duty++)
 		check_windows(&k, duty);
 	check_clusters(&k);

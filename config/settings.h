@@ -69,10 +69,10 @@ struct settings {
 	uint64_t language;         /* enum language; of everything that is said to nobody in particular */
 	char *schedule;            /* tooManyRestart.duration: cron expression */
 	uint64_t report_window_ms; /* tooManyRestart.window; 0 = since the last report */
-	char *time_zone;           /* IANA name, NULL = UTC */
+	char *time_zone;           /* of the schedule: IANA name; NULL: timeZone */
 	void *zone_data;           /* TZif bytes read by the loader, NULL = UTC */
 	uint64_t zone_size;
-	char *window_zone;  /* timeZone: of windows that name none; NULL = UTC */
+	char *window_zone;  /* timeZone: of all that names none; NULL = UTC */
 	void *window_zones; /* TZif bytes by name (config/window.h), read by the loader */
 	uint64_t window_zones_size;
 	char *state_dir;

@@ -30,11 +30,14 @@ static bool load_zone(struct loader *l)
 	size_t n = 0;
 	int r;
 
-	if (cron_parse(s->schedule, &c, NULL) == 0 && c.zone[0] != '\0') {
-		free(s->time_zone);
-		s->time_zone = xstrdup(c.zone);
-	}
-	r = zone_load(s->time_zone ? s->time_zone : "", &s->zone_data, &n);
+	const bool prefixed = cron_parse(s->schedule, &c, NULL) == 0 && c.zone[0] != '\0';
+	char *name = prefixed       ? xstrdup(c.zone)
+		     : s->time_zone ? xstrdup(s->time_zone)
+				    : xstrdup(s->window_zone ? s->window_zone : "UTC");
+
+	free(s->time_zone);
+	s->time_zone = name;
+	r = zone_load(s->time_zone, &s->zone_data, &n);
 	s->zone_size = r == 0 ? n : 0;
 	if (r == 0)
 		return true;

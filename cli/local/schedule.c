@@ -80,7 +80,8 @@ json_t *schedule_json(const struct config *c, int64_t now_ms)
 	struct cron cron;
 
 	if (policy_enables(p, DUTY_RESTARTS) && s->schedule && cron_parse(s->schedule, &cron, NULL) == 0)
-		add(all, "tooManyRestart.duration", s->schedule, &cron, s->time_zone, now_ms);
+		add(all, "tooManyRestart.duration", s->schedule, &cron,
+		    s->time_zone ? s->time_zone : s->window_zone, now_ms);
 	for (size_t i = 0; i < DUTY__MAX; i++) {
 		const enum duty d = duty_at(i);
 		const struct str_list *windows = &p->duty[d].windows;

@@ -190,6 +190,21 @@ TEST(webhook_from_files_and_zone)
 	ck_assert_uint_gt(run.reporter.zone_size, 100);
 }
 
+/* timeZone holds for the report too, unless that has one of its own. */
+TEST(one_time_zone_for_all)
+{
+	free(suite_file(dir, "hook", "https://localhost:1/HOOK\n"));
+	succeeds("timeZone: Asia/Tokyo\ntooManyRestart: {enable: true, namespaces: a, apiurlFile: hook}\n",
+		 "reader");
+	ck_assert_str_eq(run.reporter.time_zone, "Asia/Tokyo");
+	ck_assert_uint_gt(run.reporter.zone_size, 100);
+	succeeds("timeZone: Asia/Tokyo\ntooManyRestart: {enable: true, namespaces: a, apiurlFile: hook, "
+		 "timeZone: "
+		 "UTC}\n",
+		 "reader");
+	ck_assert_uint_eq(run.reporter.zone_size, 0);
+}
+
 TEST(in_a_pod)
 {
 	free(suite_file(dir, "namespace", "janitors"));
