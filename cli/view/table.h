@@ -1,5 +1,6 @@
 /* table.h - text tables for people: columns aligned by display width (CJK counts two), colours only where
- * wanted. Process: cli. */
+ * wanted. Not libsmartcols, which aligns, colours and truncates: here a column that does not fit goes below
+ * its row, and lines of Chinese break as its marks allow. Process: cli. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CLI_VIEW_TABLE_H
 #define CLI_VIEW_TABLE_H

@@ -30,18 +30,27 @@ void instance_end(const struct instance_call *call, int code)
 static void serve(int listener, unsigned calls,
 		  void (*answer)(const struct instance_call *call, unsigned nth))
 {
-	for (unsigned i = 0; i < calls; i++) {
-		struct instance_call call = { .fd = accept(listener, NULL, NULL) };
+	struct instance_call call = { .fd = -1 };
+
+	for (unsigned i = 0; i < calls;) {
 		uint8_t frame[IPC_FRAME_MAX];
 		const char *field = NULL;
+
+		if (call.fd < 0)
+			call.fd = accept(listener, NULL, NULL);
 		const ssize_t n = recv(call.fd, frame, sizeof(frame), 0);
 
-		if (n <= 0 || msg_decode(ROLE_CLI, ROLE_SUPERVISOR, PH_RUN, frame, (size_t)n, &call.request,
-					 &field) < 0)
+		if (n <= 0) { /* the next command, or the next connection of this one */
+			(void)close(call.fd);
+			call.fd = -1;
+			continue;
+		}
+		if (msg_decode(ROLE_CLI, ROLE_SUPERVISOR, PH_RUN, frame, (size_t)n, &call.request, &field) <
+		    0)
 			_exit(1);
-		answer(&call, i);
-		(void)close(call.fd);
+		answer(&call, i++);
 	}
+	(void)close(call.fd);
 }
 
 void instance_start(char ret_path[static 128], unsigned calls,

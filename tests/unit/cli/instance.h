@@ -13,8 +13,8 @@ struct instance_call {
 	struct msg request;
 };
 
-/* Listens at a path of its own, which it writes, and calls `answer` for each of `calls` connections, one
- * after another. */
+/* Listen at a path of its own, which it writes, and call `answer` for each of `calls` questions, of one
+ * connection after another. */
 void instance_start(char ret_path[static 128], unsigned calls,
 		    void (*answer)(const struct instance_call *call, unsigned nth));
 /* Send one message to the command. */

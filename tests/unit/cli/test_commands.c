@@ -1,0 +1,395 @@
+/* test_commands.c - commands against a control socket that answers by a script: what they ask, what they
+ * print as JSON and as a table, and their exit codes. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/exit.h"
+#include "cli/commands/command.h"
+#include "cli/view/output.h"
+#include "tests/suite.h"
+#include "tests/unit/cli/instance.h"
+
+#define QUESTIONS 64 /* more than any command asks */
+
+/* -- the instance -- */
+
+static void set_object(struct msg_ctl_plan_row *r, const char *name, const char *reason)
+{
+	(void)snprintf(r->ns, sizeof(r->ns), "shop");
+	(void)snprintf(r->name, sizeof(r->name), "%s", name);
+	(void)snprintf(r->uid, sizeof(r->uid), "uid-%s", name);
+	(void)snprintf(r->action_key, sizeof(r->action_key), "uid-%s", name);
+	(void)snprintf(r->reason, sizeof(r->reason), "%s", reason);
+}
+
+static void send_plan_row(const struct instance_call *c, const char *name, enum verdict_kind verdict,
+			  const char *reason)
+{
+	struct msg m = { .type = MSG_CTL_PLAN_ROW,
+			 .u.ctl_plan_row = { .verdict = verdict,
+					     .duty = DUTY_EVICTED,
+					     .action = ACTION_DELETE,
+					     .until = verdict == VERDICT_WAIT ? 1000 : 0 } };
+
+	set_object(&m.u.ctl_plan_row, name, reason);
+	instance_send(c, &m);
+}
+
+static void answer_status(const struct instance_call *c)
+{
+	struct msg m = { .type = MSG_CTL_SUPERVISOR,
+			 .u.ctl_supervisor = {
+				 .version = "1", .phase = "degraded", .observe = true, .started = 1 } };
+
+	instance_send(c, &m);
+	m = (struct msg){ .type = MSG_TROUBLE_ROW,
+			  .u.trouble_row = {
+				  .trouble = TROUBLE_SINK, .n = 1, .since = 1, .detail = "chat" } };
+	instance_send(c, &m);
+	m = (struct msg){ .type = MSG_CTL_CLUSTER,
+			  .u.ctl_cluster = { .cluster_name = "prod", .judged = true } };
+	instance_send(c, &m);
+	m = (struct msg){ .type = MSG_WATCH_STATS,
+			  .u.watch_stats = { .synced = true, .pods = 7, .blocked = 2 } };
+	instance_send(c, &m);
+	m = (struct msg){ .type = MSG_CHILD_STATS,
+			  .u.child_stats = {
+				  .role = "reporter", .state = "ready", .pid = 5, .sandbox = "off" } };
+	instance_send(c, &m);
+	/* A weakness that another row stands between is said once all the same. */
+	m.u.child_stats =
+		(struct msg_child_stats){ .role = "watcher", .state = "ready", .sandbox = "nnp,no landlock" };
+	instance_send(c, &m);
+	m.u.child_stats = (struct msg_child_stats){ .role = "worker", .state = "ready", .sandbox = "off" };
+	instance_send(c, &m);
+	m = (struct msg){ .type = MSG_PAUSE, .u.pause = { .duty = -1, .on = true, .at = 1, .by = "eve" } };
+	instance_send(c, &m);
+	instance_end(c, EXIT_CODE_OK);
+}
+
+static void answer_history(const struct instance_call *c)
+{
+	struct msg m = { .type = MSG_CTL_HISTORY_ROW,
+			 .u.ctl_history_row = { .id = 7,
+						.intent_at = 1000,
+						.result_at = 2000,
+						.cluster_name = "prod",
+						.ns = "shop",
+						.name = "web",
+						.uid = "uid-web",
+						.outcome = OUTCOME_DONE,
+						.action = ACTION_SCALE_DOWN,
+						.duty = DUTY_IMAGE_PULL,
+						.replicas = 3,
+						.reason = "ImagePull",
+						.target = "deployments.apps/shop/web",
+						.action_key = "uid-web" } };
+
+	if (c->request.u.ctl_history.outcomes >> OUTCOME_DONE & 1)
+		instance_send(c, &m);
+	m.u.ctl_history_row.id = 9;
+	m.u.ctl_history_row.outcome = OUTCOME_REFUSED;
+	m.u.ctl_history_row.action = ACTION_DELETE;
+	(void)snprintf(m.u.ctl_history_row.reason, 49, "PodReady");
+	(void)snprintf(m.u.ctl_history_row.action_key, 64, "uid-no");
+	if (c->request.u.ctl_history.outcomes >> OUTCOME_REFUSED & 1)
+		instance_send(c, &m);
+	instance_end(c, EXIT_CODE_OK);
+}
+
+/* The pod "no" is refused by the worker. */
+static void answer_dry_run(const struct instance_call *c)
+{
+	const struct msg_ctl_dry_run *asked = &c->request.u.ctl_dry_run;
+	const bool no = strcmp(asked->name, "no") == 0;
+	struct msg m = { .type = MSG_CTL_DRY_RUN_RESULT,
+			 .u.ctl_dry_run_result = { .id = asked->id,
+						   .outcome = no ? OUTCOME_REFUSED : OUTCOME_WOULD,
+						   .replicas = -1,
+						   .request = "DELETE /api" } };
+
+	(void)snprintf(m.u.ctl_dry_run_result.reason, 49, no ? "NodeNotReady" : "Evicted");
+	instance_send(c, &m);
+}
+
+static void answer_restore(const struct instance_call *c)
+{
+	struct msg m = { .type = MSG_CTL_DRY_RUN_RESULT,
+			 .u.ctl_dry_run_result = { .id = c->request.u.ctl_restore.id,
+						   .outcome = c->request.u.ctl_restore.dry ? OUTCOME_WOULD
+											   : OUTCOME_DONE,
+						   .replicas = -1,
+						   .reason = "Restored",
+						   .target = "deployments.apps/shop/web" } };
+
+	instance_send(c, &m);
+}
+
+static void send_explain_row(const struct instance_call *c, const char *rule, uint64_t holds)
+{
+	struct msg m = { .type = MSG_CTL_EXPLAIN_ROW,
+			 .u.ctl_explain_row = { .duty = DUTY_EVICTED,
+						.verdict = VERDICT_ACT,
+						.holds = holds,
+						.reason = "Evicted",
+						.evidence = "phase Failed" } };
+
+	(void)snprintf(m.u.ctl_explain_row.rule, sizeof(m.u.ctl_explain_row.rule), "%s", rule);
+	instance_send(c, &m);
+}
+
+static void answer_show(const struct instance_call *c)
+{
+	static const char *const rows[][2] = {
+		{ "id", "7" },           { "duty", "0" }, { "observe", "1" },
+		{ "intent_at", "1000" }, { "http", "0" }, { "evidence", "because" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct msg m = { .type = MSG_CTL_SHOW_ROW };
+
+		msg_set(&m, ctl_show_row.name, rows[i][0], strlen(rows[i][0]));
+		msg_set(&m, ctl_show_row.value, rows[i][1], strlen(rows[i][1]));
+		instance_send(c, &m);
+	}
+	instance_end(c, EXIT_CODE_OK);
+}
+
+static void answer(const struct instance_call *c, unsigned nth)
+{
+	const struct msg sink = { .type = MSG_CTL_SINK_ROW,
+				  .u.ctl_sink_row = { .name = "chat", .waiting = 4, .oldest = 1000 } };
+
+	(void)nth;
+	switch (c->request.type) {
+	case MSG_CTL_STATUS:
+		answer_status(c);
+		break;
+	case MSG_CTL_SINKS:
+		instance_send(c, &sink);
+		instance_end(c, EXIT_CODE_OK);
+		break;
+	case MSG_CTL_PLAN:
+		send_plan_row(c, "yes", VERDICT_ACT, "Evicted");
+		send_plan_row(c, "no", VERDICT_ACT, "Evicted");
+		send_plan_row(c, "later", VERDICT_WAIT, "NotYet");
+		send_plan_row(c, "paused", VERDICT_WAIT, "Paused");
+		instance_end(c, EXIT_CODE_OK);
+		break;
+	case MSG_CTL_EXPLAIN:
+		send_explain_row(c, "", TRI_YES);
+		send_plan_row(c, "no", VERDICT_ACT, "Evicted");
+		send_explain_row(c, "R1", TRI_NO);
+		instance_end(c, EXIT_CODE_OK);
+		break;
+	case MSG_CTL_HISTORY:
+		answer_history(c);
+		break;
+	case MSG_CTL_DRY_RUN:
+		answer_dry_run(c);
+		break;
+	case MSG_CTL_RESTORE:
+		answer_restore(c);
+		break;
+	case MSG_CTL_SHOW:
+		answer_show(c);
+		break;
+	default:
+		instance_end(c, c->request.type == MSG_CTL_RELOAD ? EXIT_CODE_TEMPORARY : EXIT_CODE_OK);
+	}
+}
+
+/* -- the commands -- */
+
+/* What the command prints on stdout. Owned by the caller. */
+static char *run(int (*command)(const struct options *o), struct options *o, int code)
+{
+	char path[128], folder[SUITE_PATH_MAX];
+	char *text = calloc(1, 65536);
+
+	(void)setenv("LC_ALL", "C", 1);
+	instance_start(path, QUESTIONS, answer);
+	o->socket = path;
+	suite_folder(folder);
+	char *file = suite_file(folder, "out", "");
+
+	ck_assert_ptr_nonnull(freopen(file, "we", stdout));
+	output_expect_json(o->output == OUTPUT_JSON);
+	ck_assert_int_eq(output_flush(command(o)), code);
+	FILE *f = fopen(file, "re");
+
+	ck_assert_ptr_nonnull(f);
+	(void)fread(text, 1, 65535, f);
+	(void)fclose(f);
+	free(file);
+	return text;
+}
+
+static json_t *run_json(int (*command)(const struct options *o), struct options *o, int code)
+{
+	o->output = OUTPUT_JSON;
+	char *text = run(command, o, code);
+	json_t *j = json_loads(text, 0, NULL);
+
+	ck_assert_msg(j != NULL, "%s", text);
+	free(text);
+	return j;
+}
+
+static const char *at(const json_t *o, const char *key)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+
+	return text ? text : "(none)";
+}
+
+static json_t *row(const json_t *o, const char *key, size_t i)
+{
+	return json_array_get(key ? json_object_get(o, key) : o, i);
+}
+
+TEST(status_says_what_hurts)
+{
+	struct options o = { .command = "status" };
+	json_t *j = run_json(command_status, &o, EXIT_CODE_FAILURE);
+
+	ck_assert_str_eq(at(j, "phase"), "degraded");
+	ck_assert_str_eq(at(j, "mode"), "observe");
+	ck_assert_str_eq(at(row(j, "clusters", 0), "cluster"), "prod");
+	ck_assert_int_eq(json_integer_value(json_object_get(row(j, "clusters", 0), "pods")), 7);
+	ck_assert(json_is_null(json_object_get(row(j, "clusters", 0), "leader")));
+	ck_assert_str_eq(at(row(j, "troubles", 0), "trouble"), "sink");
+	ck_assert_str_eq(at(row(j, "troubles", 0), "severity"), "degraded");
+	ck_assert_str_eq(at(row(j, "pauses", 0), "by"), "eve");
+	ck_assert_str_eq(at(row(j, "sinks", 0), "oldestAt"), "1970-01-01T00:00:01.000Z");
+	json_decref(j);
+}
+
+TEST(status_is_read_by_people)
+{
+	static const char *const parts[] = { "degraded", "prod", "chat", "eve", "reporter", "off" };
+	struct options o = { .command = "status" };
+	char *text = run(command_status, &o, EXIT_CODE_FAILURE);
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		ck_assert_msg(strstr(text, parts[i]) != NULL, "%s: %s", parts[i], text);
+	const char *once = strstr(text, phrase(STATUS_SANDBOX_OFF, LANGUAGE_EN));
+
+	ck_assert_msg(once && !strstr(once + 1, phrase(STATUS_SANDBOX_OFF, LANGUAGE_EN)), "%s", text);
+	free(text);
+}
+
+/* What comes first is done first; the worker's word stands above the cache's, and the newest refusal beside
+ * it. */
+TEST(plan_asks_workers)
+{
+	static const char *const wanted[][2] = {
+		{ "yes", "now" }, { "later", "later" }, { "paused", "blocked" }, { "no", "refused" }
+	};
+	struct options o = { .command = "plan", .duty = -1, .detailed_exitcode = 1 };
+	json_t *j = run_json(command_plan, &o, EXIT_CODE_DUE);
+
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "rows")), ARRAY_SIZE(wanted));
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		ck_assert_str_eq(at(row(j, "rows", i), "name"), wanted[i][0]);
+		ck_assert_str_eq(at(row(j, "rows", i), "when"), wanted[i][1]);
+		ck_assert_str_eq(at(row(j, "rows", i), "cluster"), "prod");
+	}
+	const json_t *no = row(j, "rows", 3);
+
+	ck_assert_str_eq(at(no, "reason"), "NodeNotReady");
+	ck_assert_str_eq(at(json_object_get(no, "live"), "outcome"), "refused");
+	ck_assert_str_eq(at(json_object_get(no, "lastRefusal"), "reason"), "PodReady");
+	ck_assert(json_is_null(json_object_get(row(j, "rows", 1), "live")));
+	ck_assert(json_is_null(json_object_get(row(j, "rows", 0), "lastRefusal")));
+	json_decref(j);
+}
+
+TEST(plan_of_another_cluster)
+{
+	struct options o = { .command = "plan", .duty = -1, .cluster = "elsewhere" };
+	json_t *j = run_json(command_plan, &o, EXIT_CODE_USAGE);
+
+	ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(j, "error"), "exitCode")),
+			 EXIT_CODE_USAGE);
+	json_decref(j);
+}
+
+TEST(explain_lets_the_worker_decide)
+{
+	char *args[] = { (char *)"shop/no" };
+	struct options o = { .command = "explain", .args = args, .n_args = 1, .rules = 1 };
+	json_t *j = run_json(command_explain, &o, EXIT_CODE_OK);
+	const json_t *r = row(j, NULL, 0);
+
+	ck_assert_str_eq(at(r, "verdict"), "refuse");
+	ck_assert_str_eq(at(r, "reason"), "NodeNotReady");
+	ck_assert_str_eq(at(r, "cacheVerdict"), "act");
+	ck_assert_str_eq(at(r, "namespace"), "shop");
+	ck_assert_str_eq(at(r, "name"), "no");
+	ck_assert_str_eq(at(row(r, "rules", 0), "result"), "decided");
+	json_decref(j);
+}
+
+TEST(history_is_printed_oldest_first)
+{
+	struct options o = { .command = "history", .duty = -1, .outcome = -2 };
+	json_t *j = run_json(command_history, &o, EXIT_CODE_OK);
+
+	ck_assert_uint_eq(json_array_size(j), 2);
+	ck_assert_str_eq(at(row(j, NULL, 0), "outcome"), "refused"); /* the instance sends the newest first */
+	ck_assert_str_eq(at(row(j, NULL, 1), "endedAt"), "1970-01-01T00:00:02.000Z");
+	ck_assert_str_eq(at(row(j, NULL, 1), "action"), action_desc(ACTION_SCALE_DOWN)->name);
+	json_decref(j);
+}
+
+TEST(show_reads_the_columns)
+{
+	char *args[] = { (char *)"7" };
+	struct options o = { .command = "show", .args = args, .n_args = 1 };
+	json_t *j = run_json(command_show, &o, EXIT_CODE_OK);
+
+	ck_assert_str_eq(at(j, "mode"), "observe");
+	ck_assert_str_eq(at(j, "startedAt"), "1970-01-01T00:00:01.000Z");
+	ck_assert_str_eq(at(j, "evidence"), "because");
+	ck_assert_ptr_null(json_object_get(j, "http"));
+	json_decref(j);
+}
+
+TEST_LOOP(restore_is_shown_and_then_done, 0, 2)
+{
+	char *args[] = { (char *)"shop/web" };
+	struct options o = { .command = "restore", .args = args, .n_args = 1, .dry_run = _i == 0, .yes = 1 };
+	json_t *j = run_json(command_restore, &o, EXIT_CODE_OK);
+	const json_t *r = row(j, "rows", 0);
+
+	ck_assert_int_eq(json_is_true(json_object_get(j, "dryRun")), _i == 0);
+	ck_assert_int_eq(json_integer_value(json_object_get(r, "id")), 7);
+	ck_assert_int_eq(json_integer_value(json_object_get(r, "replicas")), 3); /* of the history */
+	ck_assert_str_eq(at(r, "outcome"), _i == 0 ? "would" : "done");
+	ck_assert_str_eq(at(r, "target"), "deployments.apps/shop/web");
+	json_decref(j);
+}
+
+TEST(pause_says_what_it_did)
+{
+	char *args[] = { (char *)"deleteEvictedPod", (char *)"prod" };
+	struct options o = { .command = "pause", .args = args, .n_args = 2, .reason = "a move" };
+	json_t *j = run_json(command_pause, &o, EXIT_CODE_OK);
+
+	ck_assert(json_is_true(json_object_get(j, "paused")));
+	ck_assert_str_eq(at(j, "duty"), "deleteEvictedPod");
+	ck_assert_str_eq(at(j, "cluster"), "prod");
+	ck_assert_str_eq(at(j, "reason"), "a move");
+	json_decref(j);
+}
+
+TEST_MAIN("cli/commands")
+{
+	tcase_set_timeout(t, 60);
+}
