@@ -4,6 +4,7 @@
 #include "base/duration.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -217,4 +218,30 @@ size_t duration_format(int64_t ns, char ret[static DURATION_MAX])
 		w += (size_t)snprintf(ret + w, DURATION_MAX - w, "%llum",
 				      (unsigned long long)(abs / s / 60 % 60));
 	return w + print_fraction(ret + w, DURATION_MAX - w, abs % (60 * s), s, "s");
+}
+
+const char *duration_short(int64_t ms, char buf[static DURATION_MAX])
+{
+	static const struct {
+		int64_t ms;
+		const char *unit;
+	} spans[] = { { 86400000, "d" }, { 3600000, "h" }, { 60000, "m" }, { 1000, "s" } };
+	size_t i, n;
+
+	if (ms > 0 && ms < 1000) {
+		(void)snprintf(buf, DURATION_MAX, "%" PRId64 "ms", ms);
+		return buf;
+	}
+	for (i = 0; i < ARRAY_SIZE(spans) && ms >= 0; i++) {
+		if (ms < spans[i].ms)
+			continue;
+		n = (size_t)snprintf(buf, DURATION_MAX, "%" PRId64 "%s", ms / spans[i].ms, spans[i].unit);
+		ms %= spans[i].ms;
+		if (i + 1 < ARRAY_SIZE(spans) && ms >= spans[i + 1].ms)
+			(void)snprintf(buf + n, DURATION_MAX - n, "%" PRId64 "%s", ms / spans[i + 1].ms,
+				       spans[i + 1].unit);
+		return buf;
+	}
+	(void)snprintf(buf, DURATION_MAX, "0s");
+	return buf;
 }

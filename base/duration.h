@@ -21,5 +21,8 @@ struct duration_error {
 int duration_parse(const char *s, size_t n, int64_t *ret_ns, struct duration_error *reterr);
 /* "1h30m0s", "1.5s", "0s"; as Go prints it. Returns the length. */
 size_t duration_format(int64_t ns, char ret[static DURATION_MAX]);
+/* Milliseconds for people, the two largest units: "3d4h", "2m5s", "850ms", "0s". Negative counts as 0.
+ * Returns buf. */
+const char *duration_short(int64_t ms, char buf[static DURATION_MAX]);
 
 #endif

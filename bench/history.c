@@ -57,27 +57,28 @@ static void make_intent(uint64_t id, struct msg *m)
 	SET(m, intent.action_key, uid);
 	SET(m, intent.rv, "123456");
 	SET(m, intent.reason, "Evicted");
-	SET(m, intent.evidence, "phase Failed, reason Evicted");
+	facts_said(&m->u.intent.evidence, "phase Failed, reason Evicted");
 }
 
 static void make_result(uint64_t id, struct msg *m)
 {
-	char target[64], proof[160];
+	char target[64], proof[160], node[40];
 
 	(void)snprintf(target, sizeof(target), "pods/shop/web-7c5ddbdf54-%llu", (unsigned long long)id);
-	(void)snprintf(
-		proof, sizeof(proof),
-		"pod web-7c5ddbdf54-%llu at resourceVersion 123456: phase Failed; on node node-%llu; of "
-		"ReplicaSet web-7c5ddbdf54",
-		(unsigned long long)id, (unsigned long long)(id % NODES));
+	(void)snprintf(proof, sizeof(proof),
+		       "pod web-7c5ddbdf54-%llu at resourceVersion 123456: phase Failed; of ReplicaSet "
+		       "web-7c5ddbdf54",
+		       (unsigned long long)id);
+	(void)snprintf(node, sizeof(node), "on node node-%llu", (unsigned long long)(id % NODES));
 	*m = (struct msg){ .type = MSG_RECORD };
 	m->u.record = (struct msg_record){
 		.id = id, .outcome = OUTCOME_DONE, .replicas = -1, .http = 200, .at = clock_wall_ms()
 	};
 	SET(m, record.reason, "Deleted");
-	SET(m, record.detail, "deleted");
+	facts_said(&m->u.record.detail, "deleted");
 	SET(m, record.target, target);
-	SET(m, record.evidence, proof);
+	facts_said(&m->u.record.evidence, proof);
+	facts_said(&m->u.record.evidence, node);
 	SET(m, record.request, "DELETE with uid and resourceVersion");
 }
 

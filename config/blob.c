@@ -18,7 +18,7 @@
 #include "base/xalloc.h"
 #include "config/settings.h"
 #include "config/table.h"
-#include "ipc/unpack.h"
+#include "base/unpack.h"
 
 #define BLOB_MAX  (8u << 20)
 #define ITEM_MAX  1024u

@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "base/unicode.h"
 #include "base/xalloc.h"
-#include "ipc/unpack.h"
+#include "base/unpack.h"
 
 #define F_DESC(S, KIND, f, min, max, doc) { #f, KIND_##KIND, offsetof(struct S, f), min, max, doc },
 #define M(ID, name, from, to, phases, doc)                                                                   \
@@ -27,14 +27,15 @@ static const struct msg_desc descs[MSG__MAX] = {
 #undef M
 };
 
-/* Every message fits a frame even if all its strings are full: header 3, type 2, integer 9, string 3 +
- * length. */
+/* Every message fits a frame even if all its strings and facts are full: header 3, type 2, integer 9, string
+ * 3 + length. */
 #define F_SIZE_U64(max)                   9u
 #define F_SIZE_I64(max)                   9u
 #define F_SIZE_BOOL(max)                  1u
 #define F_SIZE_STR(max)                   (3u + (max))
 #define F_SIZE_NAME(max)                  (3u + (max))
 #define F_SIZE_UID(max)                   (3u + (max))
+#define F_SIZE_FACTS(max)                 (max)
 #define F_SIZE(S, KIND, f, min, max, doc) +F_SIZE_##KIND(max)
 #define M(ID, name, from, to, phases, doc)                                                                   \
 	_Static_assert(5u MSG_##name##_FIELDS(F_SIZE, ) <= IPC_FRAME_MAX, #ID " does not fit a frame");
@@ -137,6 +138,11 @@ void msg_set_text(struct msg *m, char *field, size_t size, const char *s, size_t
 	for (size_t i = 0; d && i < d->n; i++)
 		if (d->fields[i].off == off)
 			kind = d->fields[i].kind;
+	if (kind == KIND_FACTS) {
+		*(struct facts *)(void *)field = (struct facts){ 0 };
+		facts_quoted((void *)field, FACT_SAID, (struct str){ s, n });
+		return;
+	}
 	if (kind == KIND_STR) {
 		(void)str_copy_printable(field, size, s, n);
 		return;
@@ -175,6 +181,14 @@ static void encode_text(msgpack_packer *pk, const struct msg_field *f, const cha
 	(void)msgpack_pack_str_with_body(pk, s, n);
 }
 
+/* They are a msgpack map already. */
+static void encode_facts(msgpack_packer *pk, const struct facts *facts)
+{
+	const struct str bytes = facts_bytes(facts);
+
+	(void)pk->callback(pk->data, bytes.p, bytes.n);
+}
+
 static void encode_field(msgpack_packer *pk, const struct msg *m, const struct msg_field *f)
 {
 	const uint64_t u = f->kind == KIND_U64 || f->kind == KIND_I64 ? get_u64_member(m, f) : 0;
@@ -198,6 +212,9 @@ static void encode_field(msgpack_packer *pk, const struct msg *m, const struct m
 	case KIND_NAME:
 	case KIND_UID:
 		encode_text(pk, f, const_member(m, f));
+		break;
+	case KIND_FACTS:
+		encode_facts(pk, (const void *)const_member(m, f));
 		break;
 	}
 }
@@ -231,6 +248,16 @@ static bool take_text(struct unpacker *u, const struct msg_field *f, char *dst)
 	return true;
 }
 
+static bool take_facts(struct unpacker *u, struct facts *dst)
+{
+	size_t n;
+
+	if (facts_read(u->p, (size_t)(u->end - u->p), dst, &n) < 0)
+		return false;
+	u->p += n;
+	return true;
+}
+
 static bool take_field(struct unpacker *p, const struct msg_field *f, char *dst)
 {
 	uint64_t u;
@@ -257,6 +284,8 @@ static bool take_field(struct unpacker *p, const struct msg_field *f, char *dst)
 	case KIND_NAME:
 	case KIND_UID:
 		return take_text(p, f, dst);
+	case KIND_FACTS:
+		return take_facts(p, (void *)dst);
 	}
 	return false;
 }
@@ -337,9 +366,11 @@ const char *msg_cluster_name(const struct msg *m)
 static void copy_field(struct msg *dst, const struct msg_field *to, const struct msg *src,
 		       const struct msg_field *f)
 {
-	const bool text = f->kind > KIND_BOOL;
+	const bool text = field_is_text(f->kind);
 	const char *from = const_member(src, f);
-	const size_t size = f->kind == KIND_BOOL ? sizeof(bool) : sizeof(uint64_t);
+	const size_t size = f->kind == KIND_FACTS  ? sizeof(struct facts)
+			    : f->kind == KIND_BOOL ? sizeof(bool)
+						   : sizeof(uint64_t);
 	const size_t n = text ? unicode_cut(from, strnlen(from, f->max), to->max) : size;
 
 	memcpy(member(dst, to), from, n);
@@ -360,6 +391,15 @@ void msg_copy_fields(struct msg *dst, const struct msg *src)
 		copy_field(dst, &to->fields[i], src, f);
 		next = (size_t)(f - from->fields) + 1;
 	}
+}
+
+void history_row_facts(const struct msg_ctl_history_row *r, struct facts *ret)
+{
+	*ret = r->evidence;
+	facts_add(ret, &r->detail);
+	facts_time(ret, FACT_SETTLED, r->settled_at);
+	if (r->seen > 1)
+		facts_count(ret, FACT_SEEN, (int64_t)r->seen);
 }
 
 /* -- kept -- */

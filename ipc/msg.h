@@ -13,13 +13,14 @@
 
 #include "model/actions.h"
 #include "model/duties.h"
+#include "model/facts.h"
 #include "model/kubernetes_version.h"
 #include "model/language.h"
 #include "model/measures.h"
 #include "model/news.h"
 #include "model/troubles.h"
 
-#define IPC_PROTO     4u
+#define IPC_PROTO     5u
 #define IPC_FRAME_MAX 8192u /* bytes of a datagram, and so of a message */
 #define CLUSTERS_MAX  64
 #define WORKERS_MAX   64 /* of one cluster */
@@ -68,6 +69,7 @@ enum msg_type {
 #define F_STR(f, max)                       char f[(max) + 1];
 #define F_NAME(f, max)                      char f[(max) + 1];
 #define F_UID(f, max)                       char f[(max) + 1];
+#define F_FACTS(f, max)                     struct facts f;
 #define F_MEMBER(S, KIND, f, min, max, doc) F_##KIND(f, max)
 #define M(ID, name, from, to, phases, doc)                                                                   \
 	struct msg_##name {                                                                                  \
@@ -85,7 +87,7 @@ struct msg {
 	} u;
 };
 
-enum field_kind { KIND_U64, KIND_I64, KIND_BOOL, KIND_STR, KIND_NAME, KIND_UID };
+enum field_kind { KIND_U64, KIND_I64, KIND_BOOL, KIND_STR, KIND_NAME, KIND_UID, KIND_FACTS };
 
 struct msg_field {
 	const char *name;
@@ -126,13 +128,22 @@ int msg_decode(enum role from, enum role to, enum phase phase, const uint8_t *bu
 	       struct msg *ret, const char **reterr_field);
 
 /* Set a string member: cut to the field, characters outside the field's charset become '?' (STR) or '-'
- * (NAME, UID). */
+ * (NAME, UID). A member of kind FACTS takes it as one FACT_SAID. */
 #define msg_set(m, member, str, n) msg_set_text(m, (m)->u.member, sizeof((m)->u.member), str, n)
 void msg_set_text(struct msg *m, char *field, size_t size, const char *s, size_t n);
+
+/* Is a field of that kind a char array? */
+static inline bool field_is_text(enum field_kind kind)
+{
+	return kind > KIND_BOOL && kind < KIND_FACTS;
+}
 
 /* Copy the fields both messages have (same name and kind), e.g. NOMINATE -> INTENT -> GRANT. Others are left.
  */
 void msg_copy_fields(struct msg *dst, const struct msg *src);
+
+/* All that a row of the history tells of an action: found, how it ended, and since. */
+void history_row_facts(const struct msg_ctl_history_row *r, struct facts *ret);
 
 /* Whom a message is for: the supervisor itself, when it is among the receivers; else the one receiver, to
  * whom it is forwarded as it is. ROLE__MAX when there are several: such a message is the supervisor's own. */

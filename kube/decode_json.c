@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "base/rfc3339.h"
-#include "kube/facts.h"
+#include "kube/pod_facts.h"
 #include "model/fields.def"
 
 static struct str text_of(const json_t *v)

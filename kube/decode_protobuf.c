@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kube/cursor.h"
-#include "kube/facts.h"
+#include "kube/pod_facts.h"
 #include "model/fields.def"
 
 #define INLINE   inline __attribute__((always_inline))

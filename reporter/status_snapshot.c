@@ -38,7 +38,7 @@ static void add_troubles(const struct status_sources *from, struct live *l)
 			(struct live_trouble){ .cluster = e->cluster,
 					       .object = "",
 					       .sentence = d->text[l->language].sentence,
-					       .detail = m->detail,
+					       .said = m->detail,
 					       .remedy = d->text[l->language].remedy,
 					       .since_ms = m->since,
 					       .is_blind = d->severity == TROUBLE_IS_BLIND };

@@ -12,12 +12,14 @@ static bool blocked(struct block *h, int64_t until, const char *fmt, ...)
 
 static bool blocked(struct block *h, int64_t until, const char *fmt, ...)
 {
+	char text[EVIDENCE_MAX];
 	va_list ap;
 
 	h->until = until;
 	va_start(ap, fmt);
-	text_print(h->evidence, sizeof(h->evidence), fmt, ap);
+	text_print(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	facts_said(&h->evidence, text);
 	return false;
 }
 
@@ -42,7 +44,7 @@ static bool clock_ok(const struct admit_ask *a, struct block *h)
 
 	return a->clock_off == 0 ||
 	       blocked(h, a->now + CLOCK_LOOK_MS, "the API server is %s ahead of this host",
-		       text_duration(a->clock_off, d));
+		       duration_short(a->clock_off, d));
 }
 
 static bool quiet_ok(const struct admit_ask *a, struct block *h)
@@ -50,7 +52,7 @@ static bool quiet_ok(const struct admit_ask *a, struct block *h)
 	char d[DURATION_MAX];
 
 	return a->now >= a->quiet_until ||
-	       blocked(h, a->quiet_until, "%s left", text_duration(a->quiet_until - a->now, d));
+	       blocked(h, a->quiet_until, "%s left", duration_short(a->quiet_until - a->now, d));
 }
 
 static bool window_ok(const struct admit_ask *a, struct block *h)
@@ -62,7 +64,7 @@ static bool window_ok(const struct admit_ask *a, struct block *h)
 	if (a->window_opens == 0)
 		return blocked(h, 0, "no window opens within five years");
 	return blocked(h, a->window_opens, "the next window opens in %s",
-		       text_duration(a->window_opens - a->now, d));
+		       duration_short(a->window_opens - a->now, d));
 }
 
 static bool breaker_ok(const struct admit_ask *a, struct block *h)
@@ -84,7 +86,7 @@ static bool reverted_ok(const struct admit_ask *a, struct block *h)
 	return blocked(h, a->reverted.until,
 		       a->reverted.count == 1 ? "came back %" PRIu32 " time; blocked for %s more"
 					      : "came back %" PRIu32 " times; blocked for %s more",
-		       a->reverted.count, text_duration(a->reverted.until - a->now, d));
+		       a->reverted.count, duration_short(a->reverted.until - a->now, d));
 }
 
 static bool evict_loop_ok(const struct admit_ask *a, struct block *h)

@@ -44,7 +44,7 @@ struct block {
 	enum reason reason;
 	enum block_scope scope;
 	int64_t until; /* 0 = when something changes */
-	char evidence[256];
+	struct facts evidence;
 };
 
 /* true = go; false = blocked, *ret says by which guard (the first of the table that concerns the duty). */

@@ -41,7 +41,7 @@ bool evaluation_future(struct evaluation *l, int64_t at)
 
 	if (at <= time_add(l->now, JUDGE_SKEW_MS))
 		return false;
-	text_append(l->v, "; a time of it is %s in the future", text_duration(time_add(at, -l->now), ahead));
+	text_append(l->v, "; a time of it is %s in the future", duration_short(time_add(at, -l->now), ahead));
 	return evaluation_wait(l, REASON_TIME_IN_FUTURE, time_add(at, -JUDGE_SKEW_MS));
 }
 
@@ -206,7 +206,7 @@ bool check_not_deleted_whole(struct evaluation *l)
 	SAY(l, "deletionTimestamp and grace 0, but still there");
 	if (l->now <= until)
 		return evaluation_wait(l, REASON_BEING_DELETED, time_add(until, 1));
-	text_append(l->v, "; half-deleted for %s", text_duration(time_add(l->now, -l->p->deletion), late));
+	text_append(l->v, "; half-deleted for %s", duration_short(time_add(l->now, -l->p->deletion), late));
 	return false;
 }
 

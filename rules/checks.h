@@ -67,6 +67,11 @@ DUTY_LIST(DUTY_OPS, )
 		if (!(l)->brief)                                                                             \
 			text_evidence((l)->v, __VA_ARGS__);                                                  \
 	} while (0)
+#define SAY_EVIDENCE(l)                                                                                      \
+	do {                                                                                                 \
+		char evidence_[EVIDENCE_MAX];                                                                \
+		SAY((l), "%s", text_of(&(l)->v->evidence, evidence_));                                       \
+	} while (0)
 void evaluation_say(struct evaluation *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Set the verdict and return true; evidence stays as it is. */

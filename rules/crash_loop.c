@@ -83,7 +83,7 @@ static bool check_is_crashing(struct evaluation *l)
 		       c->restarts == 1 ? "%d restart (threshold %lld)" : "%d restarts (threshold %lld)",
 		       c->restarts, (long long)l->dp->counts);
 	workload_describe(l, str_empty(c->reason) ? STR_LIT("ended") : c->reason, more);
-	SAY(l, "%s", l->v->evidence);
+	SAY_EVIDENCE(l);
 	return false;
 }
 

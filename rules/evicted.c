@@ -24,7 +24,7 @@ static void describe(const struct pod_facts *p, int64_t now, struct verdict *v)
 	int64_t at = evicted_at(p);
 
 	if (at > 0 && at <= now)
-		text_evidence(v, "phase Failed, reason Evicted, since %s", text_duration(now - at, age));
+		text_evidence(v, "phase Failed, reason Evicted, since %s", duration_short(now - at, age));
 	else
 		text_evidence(v, "phase Failed, reason Evicted");
 }

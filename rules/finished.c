@@ -73,8 +73,8 @@ static bool find_end(struct evaluation *l)
 	l->due = l->now > l->until;
 	rfc3339_format(at, false, text);
 	text_append(l->v, ", since %s (%s ago, threshold %s)", text,
-		    text_duration(time_add(l->now, -at), age), text_duration(l->dp->hours_ms, limit));
-	SAY(l, "%s", l->v->evidence);
+		    duration_short(time_add(l->now, -at), age), duration_short(l->dp->hours_ms, limit));
+	SAY_EVIDENCE(l);
 	return false;
 }
 
@@ -82,7 +82,7 @@ static bool check_over(struct evaluation *l)
 {
 	const int64_t at = ended_at(l->p);
 
-	SAY(l, "%s", l->v->evidence);
+	SAY_EVIDENCE(l);
 	if (at <= 0)
 		return evaluation_decide(l, VERDICT_REFUSE, REASON_INCOMPLETE_FACTS);
 	if (evaluation_future(l, at))

@@ -87,9 +87,14 @@ static bool check_restarts(struct evaluation *l)
 			      ? "container %.*s: %.*s, %d restart (threshold %lld), age %s (threshold %s)"
 			      : "container %.*s: %.*s, %d restarts (threshold %lld), age %s (threshold %s)",
 		      STR_ARG(c->name), STR_ARG(l->state), c->restarts, (long long)l->dp->counts,
-		      text_duration(time_add(l->now, -l->p->created), age),
-		      text_duration(l->dp->hours_ms, limit));
-	SAY(l, "STATUS %s; %s", status_of(l->p, status), l->v->evidence);
+		      duration_short(time_add(l->now, -l->p->created), age),
+		      duration_short(l->dp->hours_ms, limit));
+	if (l->fact) {
+		char evidence[EVIDENCE_MAX];
+
+		evaluation_say(l, "STATUS %s; %s", status_of(l->p, status),
+			       text_of(&l->v->evidence, evidence));
+	}
 	return false;
 }
 
@@ -106,8 +111,8 @@ static bool check_age(struct evaluation *l)
 {
 	char age[DURATION_MAX], limit[DURATION_MAX];
 
-	SAY(l, "age %s, threshold %s", text_duration(time_add(l->now, -l->p->created), age),
-	    text_duration(l->dp->hours_ms, limit));
+	SAY(l, "age %s, threshold %s", duration_short(time_add(l->now, -l->p->created), age),
+	    duration_short(l->dp->hours_ms, limit));
 	return !l->due && evaluation_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));
 }
 

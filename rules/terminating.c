@@ -91,9 +91,9 @@ static void describe_due(const struct evaluation *l, const char *why)
 
 	rfc3339_format(p->deletion, false, due);
 	text_evidence(l->v, "should be gone since %s (%s ago, threshold %s), node %.*s%s%s%s", due,
-		      text_duration(time_add(l->now, -p->deletion), late), text_duration(threshold(l), limit),
-		      STR_ARG(text_or_dash(p->node)), pod_is_half_deleted(p) ? "; half-deleted" : "",
-		      *why ? "; " : "", why);
+		      duration_short(time_add(l->now, -p->deletion), late),
+		      duration_short(threshold(l), limit), STR_ARG(text_or_dash(p->node)),
+		      pod_is_half_deleted(p) ? "; half-deleted" : "", *why ? "; " : "", why);
 }
 
 static bool check_is_terminating(struct evaluation *l)
@@ -115,15 +115,15 @@ static bool find_deadline(struct evaluation *l)
 		describe_due(l, "");
 	else
 		text_evidence(l->v, "terminating; threshold %s after its deadline is reached in %s",
-			      text_duration(threshold(l), limit),
-			      text_duration(time_add(time_add(l->until, 1), -l->now), left));
-	SAY(l, "%s", l->v->evidence);
+			      duration_short(threshold(l), limit),
+			      duration_short(time_add(time_add(l->until, 1), -l->now), left));
+	SAY_EVIDENCE(l);
 	return false;
 }
 
 static bool check_due(struct evaluation *l)
 {
-	SAY(l, "%s", l->v->evidence);
+	SAY_EVIDENCE(l);
 	return !l->due && evaluation_wait(l,
 					  pod_is_half_deleted(l->p) ? REASON_GRACE_ALREADY_ZERO
 								    : REASON_WAITING_FOR_THRESHOLD,
@@ -175,7 +175,7 @@ static bool check_safe(struct evaluation *l)
 		      tri_name(s->node_out_of_service), tri_name(s->volume_attached));
 	if (reason == REASON_RESOURCE_CLAIM_HELD)
 		text_append(l->v, "; holds ResourceClaim %.*s", STR_ARG(l->p->claim));
-	SAY(l, "%s", l->v->evidence);
+	SAY_EVIDENCE(l);
 	return evaluation_decide(l, VERDICT_REFUSE, reason);
 }
 

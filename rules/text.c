@@ -9,32 +9,6 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 
-const char *text_duration(int64_t ms, char buf[static DURATION_MAX])
-{
-	static const struct {
-		int64_t ms;
-		const char *unit;
-	} units[] = { { 86400000, "d" }, { 3600000, "h" }, { 60000, "m" }, { 1000, "s" } };
-	size_t i, n;
-
-	if (ms > 0 && ms < 1000) {
-		(void)snprintf(buf, DURATION_MAX, "%" PRId64 "ms", ms);
-		return buf;
-	}
-	for (i = 0; i < ARRAY_SIZE(units) && ms >= 0; i++) {
-		if (ms < units[i].ms)
-			continue;
-		n = (size_t)snprintf(buf, DURATION_MAX, "%" PRId64 "%s", ms / units[i].ms, units[i].unit);
-		ms %= units[i].ms;
-		if (i + 1 < ARRAY_SIZE(units) && ms >= units[i + 1].ms)
-			(void)snprintf(buf + n, DURATION_MAX - n, "%" PRId64 "%s", ms / units[i + 1].ms,
-				       units[i + 1].unit);
-		return buf;
-	}
-	(void)snprintf(buf, DURATION_MAX, "0s");
-	return buf;
-}
-
 void text_print(char *dst, size_t size, const char *fmt, va_list ap)
 {
 	char raw[1024];
@@ -45,27 +19,37 @@ void text_print(char *dst, size_t size, const char *fmt, va_list ap)
 
 void text_evidence(struct verdict *v, const char *fmt, ...)
 {
+	char text[EVIDENCE_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
-	text_print(v->evidence, sizeof(v->evidence), fmt, ap);
+	text_print(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	v->evidence = (struct facts){ 0 };
+	facts_said(&v->evidence, text);
+}
+
+const char *text_of(const struct facts *f, char buf[static EVIDENCE_MAX])
+{
+	struct fact_value said;
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (size_t at = 0; n < EVIDENCE_MAX && facts_next(f, &at, &said);)
+		n += (size_t)snprintf(buf + n, EVIDENCE_MAX - n, "%s%.*s", n ? "; " : "", STR_ARG(said.text));
+	return buf;
 }
 
 void text_append(struct verdict *v, const char *fmt, ...)
 {
-	char more[128];
-	size_t at = strlen(v->evidence), n;
+	char more[EVIDENCE_MAX], before[EVIDENCE_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
 	(void)vsnprintf(more, sizeof(more), fmt, ap);
 	va_end(ap);
-	n = strlen(more);
-	if (at > sizeof(v->evidence) - 1 - n)
-		at = sizeof(v->evidence) - 1 - n;
-	/* Never half a character before it. */
-	while (at > 0 && ((unsigned char)v->evidence[at] & 0xc0) == 0x80)
-		at--;
-	(void)str_copy_printable(v->evidence + at, sizeof(v->evidence) - at, more, n);
+	if (more[0] == ';')
+		facts_said(&v->evidence, more + 2);
+	else
+		text_evidence(v, "%s%s", text_of(&v->evidence, before), more);
 }

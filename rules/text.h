@@ -6,22 +6,22 @@
 #include <stdarg.h>
 #include <stdint.h>
 
+#include "base/duration.h"
 #include "rules/verdict.h"
 
-#define DURATION_MAX 32
-
-/* "3d4h", "2m5s", "850ms", "0s": the two largest units. Returns buf. Negative counts as 0. */
-const char *text_duration(int64_t ms, char buf[static DURATION_MAX]);
 /* "-" where it is empty. */
 static inline struct str text_or_dash(struct str s)
 {
 	return str_empty(s) ? STR_LIT("-") : s;
 }
+#define EVIDENCE_MAX 512
+/* What was said, sentence by sentence. */
+const char *text_of(const struct facts *f, char buf[static EVIDENCE_MAX]);
 /* Fill dst; bytes that are not printable become '?', what does not fit is cut. */
 void text_print(char *dst, size_t size, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
 /* The same for v->evidence. */
 void text_evidence(struct verdict *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Add to the end of v->evidence; when there is no room, the end of what was there gives way. */
+/* Add to the end of v->evidence. */
 void text_append(struct verdict *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

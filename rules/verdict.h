@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "model/duties.h"
+#include "model/facts.h"
 #include "model/reasons.h"
 
 /* A time this far in the future is clock skew between hosts; further is garbage: nothing is done on it. */
@@ -26,11 +27,11 @@ struct verdict {
 	enum verdict_kind kind;
 	enum duty duty;
 	enum reason reason;
-	int64_t at_ms;        /* VERDICT_WAIT: judge again at this wall time (0 = when something changes) */
-	uint32_t container;   /* that counts, of a duty that looks at containers */
-	const char *rule;     /* which check decided: "R7", "Namespace"; never NULL */
-	const char *override; /* name of the override in force, "" = none; borrowed from the policy */
-	char evidence[256];   /* facts and thresholds in one line, printable */
+	int64_t at_ms;         /* VERDICT_WAIT: judge again at this wall time (0 = when something changes) */
+	uint32_t container;    /* that counts, of a duty that looks at containers */
+	const char *rule;      /* which check decided: "R7", "Namespace"; never NULL */
+	const char *override;  /* name of the override in force, "" = none; borrowed from the policy */
+	struct facts evidence; /* what was found, with thresholds */
 };
 
 /* A running container counts as restarting when it last ended at most this long ago: twice the kubelet's

@@ -43,8 +43,8 @@ void workload_describe(struct evaluation *l, struct str state, const char *more)
 		return;
 	}
 	text_evidence(l->v, "container %.*s: %.*s for %s (threshold %s), %s", STR_ARG(c->name),
-		      STR_ARG(state), text_duration(time_add(l->now, -s->failing_since), age),
-		      text_duration(l->dp->hours_ms, limit), more);
+		      STR_ARG(state), duration_short(time_add(l->now, -s->failing_since), age),
+		      duration_short(l->dp->hours_ms, limit), more);
 	if (s->tally_known == TRI_YES)
 		text_append(l->v, "; %u of %u pods of the revision fail, %u Ready", s->failing, s->pods,
 			    s->ready);
@@ -61,7 +61,7 @@ bool check_workload_clock(struct evaluation *l)
 	if (l->fact) {
 		rfc3339_format(l->s->failing_since, false, since);
 		evaluation_say(l, "revision %.*s first seen failing %s, threshold %s",
-			       STR_ARG(l->p->revision), since, text_duration(l->dp->hours_ms, limit));
+			       STR_ARG(l->p->revision), since, duration_short(l->dp->hours_ms, limit));
 	}
 	return false;
 }
@@ -106,7 +106,7 @@ bool check_workload_due(struct evaluation *l)
 	if (since == 0)
 		return without_clock(l);
 	SAY(l, "%s%s", l->due ? "reached" : "reached in ",
-	    l->due ? "" : text_duration(time_add(time_add(l->until, 1), -l->now), left));
+	    l->due ? "" : duration_short(time_add(time_add(l->until, 1), -l->now), left));
 	return !l->due && evaluation_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));
 }
 

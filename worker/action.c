@@ -154,6 +154,15 @@ static bool is_refused(long status)
 	return status == 400 || status == 403 || status == 422;
 }
 
+static enum step_then would_without_asking(struct action *a, const char *detail)
+{
+	_cleanup_free_ char *why = xasprintf("the server was not asked: %s", detail);
+	struct facts all = a->verdict.evidence;
+
+	facts_said(&all, why);
+	return action_end_with(a, OUTCOME_WOULD, a->verdict.reason, &all);
+}
+
 static enum step_then on_status(struct action *a, const struct step_desc *d, long status,
 				const struct http_result *r)
 {
@@ -172,8 +181,7 @@ static enum step_then on_status(struct action *a, const struct step_desc *d, lon
 	if (status == 410) /* a continue token that is too old */
 		return action_again(a, OUTCOME_FAILED, REASON_SERVER_ERROR, detail);
 	if (may_not_ask(a, d, status, &s))
-		return action_end(a, OUTCOME_WOULD, a->verdict.reason, "%s; the server was not asked: %s",
-				  a->verdict.evidence, detail);
+		return would_without_asking(a, detail);
 	if (status == 401 || status == 403) {
 		reason = status == 401 ? REASON_UNAUTHORIZED : REASON_FORBIDDEN;
 		outcome = OUTCOME_FORBIDDEN;
@@ -207,9 +215,11 @@ static enum step_then on_absent(struct action *a, const struct step_desc *d)
 {
 	const bool writes = d->flags & STEP_WRITES;
 	const bool is_pod = a->step == STEP_POD || (writes && action_is_on_pod(a));
+	struct facts when = { 0 };
 
-	return action_gone(a, is_pod ? REASON_POD_GONE : REASON_WORKLOAD_GONE,
-			   writes ? "it was gone when the write arrived" : "");
+	if (writes)
+		facts_said(&when, "it was gone when the write arrived");
+	return action_gone(a, is_pod ? REASON_POD_GONE : REASON_WORKLOAD_GONE, &when);
 }
 
 static enum step_then take_list(struct action *a, const struct step_desc *d, struct step_reply *reply)

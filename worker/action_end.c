@@ -12,7 +12,6 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "rules/select.h"
-#include "rules/text.h"
 
 #define RETRY_MAX_MS   3600000
 #define CLOCK_RETRY_MS 5000 /* the watcher nominates again when a clock was set, and no later than this */
@@ -25,35 +24,43 @@ static enum outcome as_dry_run(const struct action *a, enum outcome outcome)
 	return a->grant.observe && writes ? OUTCOME_WOULD : outcome;
 }
 
-enum step_then action_end(struct action *a, enum outcome outcome, enum reason reason, const char *fmt, ...)
+enum step_then action_end_with(struct action *a, enum outcome outcome, enum reason reason,
+			       const struct facts *detail)
 {
 	struct msg *m = &a->result;
 	const char *code = reason_code(reason);
-	char detail[512];
-	va_list ap;
 
 	if (a->in_doubt &&
 	    outcome == OUTCOME_REFUSED) /* nothing is to be done any more that could be refused */
 		return STEP_END;
+	m->u.result.outcome = as_dry_run(a, outcome);
+	msg_set(m, result.reason, code, strlen(code));
+	m->u.result.detail = *detail;
+	return STEP_END;
+}
+
+enum step_then action_end(struct action *a, enum outcome outcome, enum reason reason, const char *fmt, ...)
+{
+	char detail[512];
+	va_list ap;
+
 	va_start(ap, fmt);
 	(void)vsnprintf(detail, sizeof(detail), fmt, ap);
 	va_end(ap);
-	m->u.result.outcome = as_dry_run(a, outcome);
-	msg_set(m, result.reason, code, strlen(code));
-	msg_set(m, result.detail, detail, strlen(detail));
-	return STEP_END;
+	struct facts said = { 0 };
+
+	facts_said(&said, detail);
+	return action_end_with(a, outcome, reason, &said);
 }
 
 enum step_then action_end_as_judged(struct action *a, enum outcome outcome)
 {
-	return action_end(a, outcome, a->verdict.reason, "%s", a->verdict.evidence);
+	return action_end_with(a, outcome, a->verdict.reason, &a->verdict.evidence);
 }
 
 void action_add_evidence(struct action *a, const char *fmt, ...)
 {
-	struct msg *m = &a->result;
-	char fact[300], evidence[sizeof(m->u.result.evidence) + sizeof(fact) + 2];
-	int n;
+	char fact[300];
 	va_list ap;
 
 	if (a->in_doubt)
@@ -61,9 +68,7 @@ void action_add_evidence(struct action *a, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(fact, sizeof(fact), fmt, ap);
 	va_end(ap);
-	n = snprintf(evidence, sizeof(evidence), "%s%s%s", m->u.result.evidence,
-		     m->u.result.evidence[0] ? "; " : "", fact);
-	msg_set(m, result.evidence, evidence, (size_t)n);
+	facts_said(&a->result.u.result.evidence, fact);
 }
 
 bool action_may_be_ours(const struct action *a)
@@ -71,12 +76,16 @@ bool action_may_be_ours(const struct action *a)
 	return (a->grant.verify_first || a->in_doubt) && !a->grant.observe;
 }
 
-enum step_then action_gone(struct action *a, enum reason reason, const char *detail)
+enum step_then action_gone(struct action *a, enum reason reason, const struct facts *detail)
 {
-	if (action_may_be_ours(a))
-		return action_end(a, OUTCOME_UNCONFIRMED, REASON_PROBABLY_DONE, "%s%s%s", reason_code(reason),
-				  *detail ? ": " : "", detail);
-	return action_end(a, OUTCOME_GONE, reason, "%s", detail);
+	struct facts why = { 0 };
+
+	if (!action_may_be_ours(a))
+		return action_end_with(a, OUTCOME_GONE, reason, detail ? detail : &why);
+	facts_name(&why, FACT_REASON, STR_C(reason_code(reason)));
+	if (detail)
+		facts_add(&why, detail);
+	return action_end_with(a, OUTCOME_UNCONFIRMED, REASON_PROBABLY_DONE, &why);
 }
 
 void action_set_retry(struct action *a, int64_t ms)
@@ -90,8 +99,8 @@ enum step_then action_refuse(struct action *a, const struct verdict *v)
 	if (v->kind == VERDICT_WAIT && v->at_ms > 0)
 		action_set_retry(a, v->at_ms - action_now(a));
 	if (v->reason == REASON_GRACE_ALREADY_ZERO || v->reason == REASON_BEING_DELETED)
-		return action_gone(a, v->reason, v->evidence);
-	return action_end(a, OUTCOME_REFUSED, v->reason, "%s", v->evidence);
+		return action_gone(a, v->reason, &v->evidence);
+	return action_end_with(a, OUTCOME_REFUSED, v->reason, &v->evidence);
 }
 
 void action_forget(struct action *a)
@@ -114,7 +123,7 @@ void action_forget(struct action *a)
 		json_decref(f->peers[i].ref);
 	*f = (struct findings){ 0 };
 	a->write = STEP_NONE;
-	a->result.u.result.evidence[0] = '\0';
+	a->result.u.result.evidence = (struct facts){ 0 };
 }
 
 enum step_then action_again(struct action *a, enum outcome outcome, enum reason reason, const char *detail)
@@ -155,7 +164,7 @@ bool action_judge(struct action *a, enum judge_stage stage)
 	judge_duty((enum duty)a->grant.duty, &a->pod, a->policy, &a->found.context, action_now(a),
 		   &a->verdict);
 	if (a->found.holds_up[0])
-		text_append(&a->verdict, "; %s", a->found.holds_up);
+		facts_said(&a->verdict.evidence, a->found.holds_up);
 	if (a->verdict.kind != VERDICT_ACT)
 		(void)action_refuse(a, &a->verdict);
 	return a->verdict.kind == VERDICT_ACT;

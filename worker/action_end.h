@@ -11,12 +11,16 @@
  * doubt a refusal changes nothing: what was said of the write stands. */
 enum step_then action_end(struct action *a, enum outcome outcome, enum reason reason, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* The same with facts. */
+enum step_then action_end_with(struct action *a, enum outcome outcome, enum reason reason,
+			       const struct facts *detail);
 /* The end with reason and evidence of the last verdict. */
 enum step_then action_end_as_judged(struct action *a, enum outcome outcome);
 /* Judged anything but ACT. A verdict that waits says when to come back. */
 enum step_then action_refuse(struct action *a, const struct verdict *v);
-/* The object is gone or as wanted: GONE, or UNCONFIRMED when an earlier write of ours may have done it. */
-enum step_then action_gone(struct action *a, enum reason reason, const char *detail);
+/* The object is gone or as wanted: GONE, or UNCONFIRMED when an earlier write of ours may have done it.
+ * detail NULL: none. */
+enum step_then action_gone(struct action *a, enum reason reason, const struct facts *detail);
 /* Begin the reading again: STEP_FIRST, or STEP_SENT for a restore, after a pause that grows; or end with this
  * when there were enough rounds. */
 enum step_then action_again(struct action *a, enum outcome outcome, enum reason reason, const char *detail);

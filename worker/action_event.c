@@ -1,5 +1,6 @@
 /* action_event.c - see action_event.h. In the language of Events: English. */
 // SPDX-License-Identifier: Apache-2.0
+#include "text/facts_text.h"
 #include "worker/action_event.h"
 
 #include <stdio.h>
@@ -41,8 +42,9 @@ static void tell_done(const struct action *a, struct object_event *ret)
 		object_event_say_done((enum action_kind)a->grant.action, a->found.suspends,
 				      restores ? a->grant.want_replicas : r->replicas, LANGUAGE_EN);
 	_cleanup_free_ char *undo = say_undo(a);
+	_cleanup_free_ char *detail = facts_render(&r->detail, NULL);
 	_cleanup_free_ char *text =
-		xasprintf(SAY(NEWS_DONE), act, reason_find(r->reason)->text[LANGUAGE_EN].sentence, r->detail);
+		xasprintf(SAY(NEWS_DONE), act, reason_find(r->reason)->text[LANGUAGE_EN].sentence, detail);
 
 	(void)snprintf(ret->reason, sizeof(ret->reason), "%s", desc->done);
 	(void)snprintf(ret->message, sizeof(ret->message), "%s%s", text, undo);
@@ -66,14 +68,14 @@ static void tell_announced(const struct action *a, struct object_event *ret)
 	const struct object_event_desc *desc =
 		object_event_of((enum action_kind)a->grant.action, a->found.suspends);
 	_cleanup_free_ char *command = refusing_command(a);
+	_cleanup_free_ char *evidence = facts_render(&a->verdict.evidence, NULL);
 	char end[RFC3339_MAX];
 
 	rfc3339_format(action_now(a) + action_policy(a)->announce_ms, false, end);
 	(void)snprintf(ret->reason, sizeof(ret->reason), "%s", desc->will);
 	(void)snprintf(ret->message, sizeof(ret->message), SAY(NEWS_WILL),
 		       phrase_text(desc->will_phrase, LANGUAGE_EN), end,
-		       reason_find(a->grant.reason)->text[LANGUAGE_EN].sentence, command,
-		       a->verdict.evidence);
+		       reason_find(a->grant.reason)->text[LANGUAGE_EN].sentence, command, evidence);
 	ret->warning = desc->warning;
 }
 
@@ -81,10 +83,11 @@ static void tell_refused(const struct action *a, struct object_event *ret)
 {
 	const struct msg_result *r = &a->result.u.result;
 	const struct reason_desc *reason = reason_find(r->reason);
+	_cleanup_free_ char *detail = facts_render(&r->detail, NULL);
 
 	(void)snprintf(ret->reason, sizeof(ret->reason), "%s", r->reason);
 	(void)snprintf(ret->message, sizeof(ret->message), SAY(NEWS_REFUSED),
-		       reason->text[LANGUAGE_EN].sentence, r->detail, reason->text[LANGUAGE_EN].remedy);
+		       reason->text[LANGUAGE_EN].sentence, detail, reason->text[LANGUAGE_EN].remedy);
 	ret->warning = true;
 }
 

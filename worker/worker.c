@@ -9,12 +9,14 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/cleanup.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "config/window.h"
 #include "http/global.h"
 #include "process/cluster_endpoint.h"
 #include "process/meter.h"
+#include "text/facts_text.h"
 #include "worker/access.h"
 #include "worker/action.h"
 #include "worker/action_event.h"
@@ -131,12 +133,13 @@ static void action_done(void *ctx, const struct msg *m)
 	struct worker *w = job->worker;
 	const struct msg copy = *m;
 	const struct msg_result *r = &copy.u.result;
+	_cleanup_free_ char *detail = facts_render(&r->detail, NULL);
 	struct object_event event;
 
 	/* The supervisor says the same when it is written down. */
 	log_debug("action ended", kv_u("id", r->id), kv_u("dryRun", job->dry_run),
 		  kv_s("outcome", outcome_name((enum outcome)r->outcome)), kv_s("reason", r->reason),
-		  kv_s("target", r->target), kv_u("http", r->http), kv_s("detail", r->detail));
+		  kv_s("target", r->target), kv_u("http", r->http), kv_s("detail", detail));
 	const bool reports = action_event(job->action, &event);
 
 	action_free(&job->action);

@@ -36,7 +36,7 @@ static void add_verdict(struct file_run *f, const struct verdict *v)
 			 .u.ctl_explain_row = { .duty = v->duty, .verdict = v->kind, .until = v->at_ms } };
 
 	msg_set(&m, ctl_explain_row.reason, reason_code(v->reason), strlen(reason_code(v->reason)));
-	msg_set(&m, ctl_explain_row.evidence, v->evidence, strlen(v->evidence));
+	m.u.ctl_explain_row.evidence = v->evidence;
 	explain_add(f->into, f->pod, &m.u.ctl_explain_row);
 }
 
@@ -49,7 +49,7 @@ static void add_check(void *ctx, const struct check_report *check)
 		xasprintf("%s%s%s", check->name, *check->name && *check->fact ? ": " : "", check->fact);
 
 	msg_set(&m, ctl_explain_row.rule, check->rule, strlen(check->rule));
-	msg_set(&m, ctl_explain_row.evidence, text, strlen(text));
+	facts_said(&m.u.ctl_explain_row.evidence, text);
 	explain_add(f->into, f->pod, &m.u.ctl_explain_row);
 }
 

@@ -14,6 +14,7 @@
 #include "cli/view/json.h"
 #include "model/object_events.h"
 #include "model/retell.h"
+#include "text/facts_json.h"
 
 void explain_report_done(struct explain_report *e)
 {
@@ -39,7 +40,7 @@ bool explain_is_same_cache(const struct explain_report *a, const struct explain_
 
 		if (x->duty != y->duty || x->verdict != y->verdict || x->until != y->until ||
 		    x->holds != y->holds || strcmp(a->rows[i].pod, b->rows[i].pod) != 0 ||
-		    strcmp(x->reason, y->reason) != 0 || strcmp(x->evidence, y->evidence) != 0)
+		    strcmp(x->reason, y->reason) != 0 || !facts_equal(&x->evidence, &y->evidence))
 			return false;
 	}
 	return true;
@@ -48,7 +49,9 @@ bool explain_is_same_cache(const struct explain_report *a, const struct explain_
 /* -- the verdict that is printed -- */
 
 struct shown_verdict {
-	const char *verdict, *reason, *facts;
+	const char *verdict, *reason;
+	const struct facts *facts;
+	const char *unclear; /* no worker answered: says so */
 	enum table_color color;
 	int64_t until;
 };
@@ -65,8 +68,12 @@ static struct shown_verdict cached_verdict(const struct msg_ctl_explain_row *r)
 						   [VERDICT_ACT] = COLOR_GOOD,
 						   [VERDICT_REFUSE] = COLOR_BAD };
 
-	return (struct shown_verdict){ verdict_kind_name((enum verdict_kind)r->verdict), r->reason,
-				       r->evidence, colors[r->verdict], r->until };
+	return (struct shown_verdict){ verdict_kind_name((enum verdict_kind)r->verdict),
+				       r->reason,
+				       &r->evidence,
+				       NULL,
+				       colors[r->verdict],
+				       r->until };
 }
 
 /* The worker's word, where it differs from the cache's. */
@@ -83,11 +90,15 @@ static struct shown_verdict shown_verdict_of(const struct explain_report *e, con
 	struct shown_verdict t = cached_verdict(&row->r);
 
 	if (l && dry_run_was_declined(l)) {
-		t = (struct shown_verdict){ live[l->dry_run.outcome].verdict, l->dry_run.reason,
-					    l->dry_run.detail, live[l->dry_run.outcome].color, 0 };
+		t = (struct shown_verdict){ live[l->dry_run.outcome].verdict,
+					    l->dry_run.reason,
+					    &l->dry_run.detail,
+					    NULL,
+					    live[l->dry_run.outcome].color,
+					    0 };
 	} else if (l && l->dry_run.id == 0 && row->r.verdict == VERDICT_ACT) {
 		t.verdict = NULL;
-		t.facts = phrase(CACHE_ALONE, e->language);
+		t.unclear = phrase(CACHE_ALONE, e->language);
 	}
 	if (!t.verdict) {
 		t.verdict = "unclear";
@@ -139,7 +150,7 @@ static json_t *verdict_json(const struct explain_report *e, const struct explain
 	json_object_set(verdict, "cacheReason", json_object_get(verdict, "reason"));
 	json_object_set_new(verdict, "verdict", json_string(t.verdict));
 	json_object_set_new(verdict, "reason", json_string(t.reason));
-	json_object_set_new(verdict, "evidence", json_string(t.facts));
+	json_object_set_new(verdict, "evidence", facts_json(t.facts));
 	json_object_set_new(verdict, "until", json_time(t.until));
 	json_object_set_new(verdict, "live", l ? dry_run_answer_json(l) : json_null());
 	json_object_set_new(verdict, "lastRefusal", l ? dry_run_refusal_json(l) : json_null());
@@ -159,8 +170,9 @@ static void print_json(const struct explain_report *e)
 		if (verdict && i + 1 < e->n && e->rows[i + 1].r.rule[0])
 			json_object_set_new(verdict, "rules", rules = json_array());
 		if (!verdict)
-			json_array_append_new(rules, json_pack("{s:s, s:s, s:s}", "rule", r->rule, "result",
-							       result_of(r), "evidence", r->evidence));
+			json_array_append_new(rules,
+					      json_pack("{s:s, s:s, s:o}", "rule", r->rule, "result",
+							result_of(r), "evidence", facts_json(&r->evidence)));
 	}
 	output_json(root);
 }
@@ -207,7 +219,11 @@ static void add_rule(struct table *t, const struct explain_row *row)
 		[TRI_UNKNOWN] = COLOR_DIM, [TRI_NO] = COLOR_WARN, [TRI_YES] = COLOR_GOOD
 	};
 	const struct msg_ctl_explain_row *r = &row->r;
-	_cleanup_free_ char *said = say_check(r->evidence, language_of_environment());
+	struct fact_value v = { 0 };
+
+	(void)facts_find(&r->evidence, FACT_SAID, &v);
+	_cleanup_free_ char *en = xstrndup(v.text.p ? v.text.p : "", v.text.n);
+	_cleanup_free_ char *said = say_check(en, language_of_environment());
 
 	table_add(t, COLOR_NONE, "%s", row->pod);
 	table_add(t, COLOR_NONE, "%s", duty_name((enum duty)r->duty));
@@ -222,7 +238,7 @@ static void add_verdict(struct table *t, const struct explain_report *e, const s
 	const struct dry_run_row *l = live_of(e, row);
 	const struct shown_verdict told = shown_verdict_of(e, row);
 	char until[RFC3339_MAX] = "-", refused[DRY_RUN_REFUSAL_MAX] = "";
-	_cleanup_free_ char *facts = retell(told.facts, e->language);
+	_cleanup_free_ char *facts = told.unclear ? xstrdup(told.unclear) : output_facts(told.facts, view);
 
 	if (told.until)
 		output_time(view, told.until, until);
@@ -288,7 +304,6 @@ static void print_sentence(const struct explain_report *e, const struct explain_
 		duty->action != ACTION_NONE && action_desc(duty->action)->target == TARGET_WORKLOAD;
 	const char *its = workload ? TEXT(EXPLAIN_WORKLOAD) : "";
 	const struct shown_verdict told = shown_verdict_of(e, row);
-	_cleanup_free_ char *facts = retell(told.facts, e->language);
 	char until[RFC3339_MAX] = "";
 
 	if (told.until)
@@ -300,7 +315,8 @@ static void print_sentence(const struct explain_report *e, const struct explain_
 		table_text(stdout, view, TEXT(EXPLAIN_WAIT), row->pod, its, will, duty->name, until,
 			   output_sentence(told.reason, e->language));
 	else if (strcmp(told.verdict, "unclear") == 0)
-		table_text(stdout, view, TEXT(EXPLAIN_UNCLEAR), row->pod, duty->name, facts);
+		table_text(stdout, view, TEXT(EXPLAIN_UNCLEAR), row->pod, duty->name,
+			   told.unclear ? told.unclear : "");
 	else if (strcmp(told.verdict, "none") == 0)
 		table_text(stdout, view, TEXT(EXPLAIN_NONE), row->pod);
 	else

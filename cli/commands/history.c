@@ -10,7 +10,6 @@
 
 #include "base/cleanup.h"
 #include "model/duties.h"
-#include "model/retell.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
@@ -115,7 +114,9 @@ static void print_table(const struct history_rows *rows, const struct table_view
 	for (size_t i = rows->n; i-- > 0;) {
 		const struct msg_ctl_history_row *h = &rows->v[i];
 		char when[RFC3339_MAX], duty[OUTPUT_DUTY_MAX];
+		struct facts all;
 
+		history_row_facts(h, &all);
 		output_time(view, h->result_at ? h->result_at : h->intent_at, when);
 		if (h->id)
 			table_add(t, COLOR_NONE, "%" PRIu64, h->id);
@@ -129,7 +130,7 @@ static void print_table(const struct history_rows *rows, const struct table_view
 		table_add(t, outcome_color(h), "%s%s", outcome_text(h), h->observe ? " (observe)" : "");
 		table_add(t, COLOR_NONE, "%s", h->reason);
 		add_target(t, h, view);
-		_cleanup_free_ char *detail = retell(h->detail, language_of_environment());
+		_cleanup_free_ char *detail = output_facts(&all, view);
 
 		table_add(t, COLOR_DIM, "%s", detail);
 	}

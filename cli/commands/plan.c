@@ -22,7 +22,6 @@
 #include "cli/view/table.h"
 #include "cli/view/json.h"
 #include "model/duties.h"
-#include "model/retell.h"
 
 /* A worker that takes longer than 30 s is killed, and says so. */
 #define DRY_RUN_MS UINT64_C(120000)
@@ -203,8 +202,7 @@ static void add_why(struct table *t, const struct dry_run_row *r, const struct t
 {
 	const bool other = dry_run_was_declined(r);
 	char refused[DRY_RUN_REFUSAL_MAX];
-	_cleanup_free_ char *facts =
-		retell(other ? r->dry_run.detail : r->row.evidence, language_of_environment());
+	_cleanup_free_ char *facts = output_facts(other ? &r->dry_run.detail : &r->row.evidence, view);
 	const char *say = output_sentence(reason_of(r), language_of_environment());
 
 	table_add(t, COLOR_NONE, "%s%s%s%s", say, say[0] && facts[0] ? ": " : "", facts,

@@ -10,7 +10,6 @@
 
 #include "base/cleanup.h"
 #include "model/duties.h"
-#include "model/retell.h"
 #include "base/exit.h"
 #include "base/str.h"
 #include "base/xalloc.h"
@@ -27,7 +26,6 @@
 struct item {
 	struct msg_ctl_dry_run_result r; /* replicas: that were taken, -1 = not known; outcome: refused, too,
 					  * when the instance itself says no */
-	char text[512];
 };
 
 struct restore {
@@ -114,12 +112,13 @@ static void take_answer(struct item *i, const struct msg_ctl_dry_run_result *t, 
 
 	r.id = i->r.id;
 	r.replicas = i->r.replicas;
-	(void)snprintf(i->text, sizeof(i->text), "%s", t->detail);
 	if (i->r.target[0] && t->target[0] && strcmp(i->r.target, t->target) != 0) {
 		r.outcome = OUTCOME_REFUSED;
 		r.reason[0] = '\0';
-		(void)snprintf(i->text, sizeof(i->text), phrase(RESTORE_ANOTHER, said), t->target,
-			       i->r.target);
+		_cleanup_free_ char *text = xasprintf(phrase(RESTORE_ANOTHER, said), t->target, i->r.target);
+
+		r.detail = (struct facts){ 0 };
+		facts_said(&r.detail, text);
 	}
 	if (!t->target[0] || r.reason[0] == '\0')
 		memcpy(r.target, i->r.target, sizeof(r.target));
@@ -146,7 +145,8 @@ static int ask_one(struct restore *r, struct item *i, bool dry)
 			i->r.reason[0] = '\0';
 			_cleanup_free_ char *why = output_answer(m.u.ctl_end.text, said);
 
-			(void)snprintf(i->text, sizeof(i->text), "%s", why);
+			i->r.detail = (struct facts){ 0 };
+			facts_said(&i->r.detail, why);
 			return EXIT_CODE_OK;
 		}
 	}
@@ -195,9 +195,9 @@ static void print_table(const struct restore *r, FILE *out)
 			table_add(t, COLOR_NONE, "-");
 		table_add(t, good ? COLOR_GOOD : COLOR_BAD, "%s", outcome_name((enum outcome)i->r.outcome));
 		table_add(t, COLOR_NONE, "%s", i->r.reason[0] ? i->r.reason : "-");
-		_cleanup_free_ char *said = retell(i->text, language_of_environment());
+		_cleanup_free_ char *detail = output_facts(&i->r.detail, &view);
 
-		table_add(t, COLOR_DIM, "%s", said);
+		table_add(t, COLOR_DIM, "%s", detail);
 	}
 	table_print(t, out, &view);
 	table_free(&t);
@@ -210,7 +210,6 @@ static json_t *items_json(const struct restore *r)
 	for (size_t k = 0; k < r->n; k++) {
 		json_t *one = json_of(MSG_CTL_DRY_RUN_RESULT, &r->v[k].r);
 
-		json_object_set_new(one, "detail", json_string(r->v[k].text));
 		json_array_append_new(all, one);
 	}
 	return all;

@@ -7,7 +7,6 @@
 
 #include "base/cleanup.h"
 #include "model/duties.h"
-#include "model/retell.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/str.h"
@@ -17,6 +16,7 @@
 #include "cli/instance/ctl.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
+#include "text/facts_json.h"
 
 #define ROWS_MAX 64
 
@@ -42,6 +42,10 @@ static void print_json(const struct rows *rows)
 		int64_t time;
 		json_t *value = json_of_column(rows->v[i].name, rows->v[i].value, &key, &time);
 
+		if (!facts_empty(&rows->v[i].facts)) {
+			json_decref(value);
+			value = facts_json(&rows->v[i].facts);
+		}
 		if (value)
 			json_object_set_new(root, key, value);
 	}
@@ -73,13 +77,6 @@ static const char *value_of(const struct rows *rows, const char *name)
 	return "";
 }
 
-/* What is a text of ours, not a name or a code. */
-static bool is_retold(const char *name)
-{
-	return strcmp(name, "detail") == 0 || strcmp(name, "evidence") == 0 ||
-	       strcmp(name, "live_evidence") == 0;
-}
-
 static void print_table(const struct rows *rows, const struct table_view *view)
 {
 	static const struct table_column columns[] = { { "WHAT", 0, 0 }, { "VALUE", 0, COLUMN_FLOWS } };
@@ -94,9 +91,9 @@ static void print_table(const struct rows *rows, const struct table_view *view)
 		if (!value)
 			continue;
 		table_add(t, COLOR_DIM, "%s", rows->v[i].name);
-		_cleanup_free_ char *said = retell(value, is_retold(rows->v[i].name) ? l : LANGUAGE_EN);
+		_cleanup_free_ char *facts = output_facts(&rows->v[i].facts, view);
 
-		table_add(t, COLOR_NONE, "%s", said);
+		table_add(t, COLOR_NONE, "%s%s", value, facts);
 	}
 	table_print(t, stdout, view);
 	table_free(&t);

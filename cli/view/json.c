@@ -11,6 +11,7 @@
 #include "base/xalloc.h"
 #include "model/guards.h"
 #include "model/reasons.h"
+#include "text/facts_json.h"
 
 enum shape {
 	PLAIN,
@@ -95,6 +96,7 @@ static const struct field_shape {
 	{ "intent_at", "startedAt", TIME, NULL },
 	{ "result_at", "endedAt", TIME, NULL },
 	{ "ended_at", NULL, TIME, NULL },
+	{ "settled_at", NULL, TIME, NULL },
 	{ "recorded_at", NULL, TIME, NULL },
 	{ "others_pulled_at", NULL, TIME, NULL },
 	{ "last_event", "lastEventAt", TIME, NULL },
@@ -177,6 +179,8 @@ static json_t *value_of(const struct msg_field *f, const struct field_shape *s, 
 	case KIND_I64:
 		memcpy(&v, at, sizeof(v));
 		return number(s, v);
+	case KIND_FACTS:
+		return facts_json((const void *)at);
 	case KIND_BOOL:
 		v = *(const bool *)at;
 		return s->shape == NAMED ? number(s, v) : json_boolean(v);

@@ -16,6 +16,7 @@
 #include "base/xalloc.h"
 #include "config/diag.h"
 #include "model/retell.h"
+#include "text/facts_text.h"
 #include "model/duties.h"
 #include "model/reasons.h"
 
@@ -83,6 +84,16 @@ void output_time(const struct table_view *v, int64_t ms, char ret[static RFC3339
 
 	if (!v->local || !localtime_r(&s, &tm) || strftime(ret, RFC3339_MAX, "%F %T", &tm) == 0)
 		rfc3339_format(ms, false, ret);
+}
+
+static void format_time(const void *view, int64_t ms, char ret[static RFC3339_MAX])
+{
+	output_time(view, ms, ret);
+}
+
+char *output_facts(const struct facts *f, const struct table_view *v)
+{
+	return facts_render(f, &(const struct facts_view){ language_of_environment(), format_time, v });
 }
 
 void output_complain(const char *command, const char *fmt, ...)

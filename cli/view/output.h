@@ -9,6 +9,7 @@
 
 #include "base/rfc3339.h"
 #include "cli/view/table.h"
+#include "model/facts.h"
 #include "model/phrases.h"
 
 /* Print to stdout and free. What is not printable (base/unicode.h) is escaped. */
@@ -34,6 +35,8 @@ char *output_answer(const char *text, enum language l);
 /* The same as output_complain(), of an answer, in the reader's language. */
 void output_complain_answer(const char *text);
 
+/* Facts for people, in the reader's language; owned by the caller. */
+char *output_facts(const struct facts *f, const struct table_view *v);
 /* A time for people: "2026-11-22 18:31:04" of this machine's zone, or RFC 3339 with its Z. */
 void output_time(const struct table_view *v, int64_t ms, char ret[static RFC3339_MAX]);
 

@@ -38,7 +38,7 @@ static void print_range(const struct msg_field *f)
 
 int main(void)
 {
-	static const char *const kinds[] = { "u64", "i64", "bool", "text", "name", "uid" };
+	static const char *const kinds[] = { "u64", "i64", "bool", "text", "name", "uid", "facts" };
 	static const char *const phases[] = { "",    "hello",      "setup",      "hello, setup",
 					      "run", "hello, run", "setup, run", "all" };
 

@@ -29,9 +29,13 @@ static int note_saved(struct db *db, const struct msg *m, const char *cluster_na
 	/* A count of 0: acted on, and nothing came back yet. */
 	const bool over = !m->u.saved.at || m->u.saved.count == 0;
 
+	struct facts said = { 0 };
+
+	facts_said(&said, m->u.saved.text);
 	return db_run(db_stmt_msg(db, over ? DB_ATTENTION_SAVED_OVER : DB_ATTENTION_SAVED, m,
-				  db_s("reason", reason_code(g->reason)), db_s("cluster_name", cluster_name),
-				  db_i("lasting_ms", 0), db_i("duty", duty_parse(STR_C(m->u.saved.key)))),
+				  db_f("text", &said), db_s("reason", reason_code(g->reason)),
+				  db_s("cluster_name", cluster_name), db_i("lasting_ms", 0),
+				  db_i("duty", duty_parse(STR_C(m->u.saved.key)))),
 		      NULL);
 }
 
@@ -72,7 +76,10 @@ uint64_t attention_guards(uint64_t guards)
 int attention_note_guards(struct db *db, uint64_t guards, const char *detail, const char *cluster_name)
 {
 	const uint64_t all = attention_guards(UINT64_MAX);
+	struct facts said = { 0 };
 	int r = 0;
+
+	facts_said(&said, detail);
 
 	for (enum guard g = 0; r == 0 && g < GUARD__MAX; g++) {
 		if (!(all & UINT64_C(1) << g))
@@ -80,7 +87,7 @@ int attention_note_guards(struct db *db, uint64_t guards, const char *detail, co
 		r = db_run(db_stmt(db,
 				   guards & UINT64_C(1) << g ? DB_ATTENTION_GUARD : DB_ATTENTION_GUARD_OVER,
 				   db_s("reason", reason_code(guard_desc(g)->reason)),
-				   db_s("cluster_name", cluster_name), db_s("detail", detail),
+				   db_s("cluster_name", cluster_name), db_f("detail", &said),
 				   db_i("lasting_ms", ATTENTION_LASTING_MS), db_i("duty", DUTY_ALL)),
 			   NULL);
 	}
@@ -112,7 +119,7 @@ static int read_groups(struct db *db, bool is_preview, struct attention *ret)
 							     .duty = sqlite3_column_int64(st, 1),
 							     .reason = db_text_dup(st, 2),
 							     .first_at = sqlite3_column_int64(st, 3),
-							     .detail = db_text_dup(st, 4),
+							     .detail = db_facts_dup(st, 4),
 							     .names = db_text_dup(st, 5) };
 	}
 	(void)sqlite3_reset(st);

@@ -26,7 +26,8 @@ int attention_note_guards(struct db *db, uint64_t guards, const char *detail, co
 
 /* What is wrong for one reason in one cluster. Texts are as they were received: not made safe for a chat. */
 struct attention_group {
-	char *cluster, *reason, *detail;
+	char *cluster, *reason;
+	struct facts *detail;
 	char *names;  /* "shop/web-1, shop/web-2 and 5 more"; "" when it is not about single objects */
 	int64_t duty; /* or DUTY_ALL */
 	int64_t first_at;

@@ -411,6 +411,13 @@ static const struct bindings *bindings_of(struct db *d, enum db_stmt id, const s
 	return b;
 }
 
+static void bind_facts(sqlite3_stmt *st, int param, const struct facts *f)
+{
+	const struct str bytes = f ? facts_bytes(f) : STR_LIT("\x80");
+
+	(void)sqlite3_bind_blob(st, param, bytes.p, (int)bytes.n, SQLITE_STATIC);
+}
+
 static void bind_field(sqlite3_stmt *st, int param, const struct msg *m, const struct msg_field *f)
 {
 	const void *p = (const char *)&m->u + f->off;
@@ -419,6 +426,8 @@ static void bind_field(sqlite3_stmt *st, int param, const struct msg *m, const s
 		(void)sqlite3_bind_int64(st, param, *(const int64_t *)p);
 	else if (f->kind == KIND_BOOL)
 		(void)sqlite3_bind_int64(st, param, *(const bool *)p);
+	else if (f->kind == KIND_FACTS)
+		bind_facts(st, param, p);
 	else
 		(void)sqlite3_bind_text(st, param, p, -1, SQLITE_STATIC);
 }
@@ -427,7 +436,9 @@ static void bind_value(sqlite3_stmt *st, const struct db_value *v)
 {
 	const int i = sqlite3_bind_parameter_index(st, v->param);
 
-	if (i > 0 && v->text)
+	if (i > 0 && v->is_facts)
+		bind_facts(st, i, v->facts);
+	else if (i > 0 && v->text)
 		(void)sqlite3_bind_text(st, i, v->text, -1, SQLITE_STATIC);
 	else if (i > 0)
 		(void)sqlite3_bind_int64(st, i, v->number);
@@ -476,6 +487,8 @@ static void read_field(sqlite3_stmt *st, int col, struct msg *m, const struct ms
 		*(int64_t *)dst = v < f->min ? f->min : v > (int64_t)f->max ? (int64_t)f->max : v;
 	else if (f->kind == KIND_BOOL)
 		*(bool *)dst = v != 0;
+	else if (f->kind == KIND_FACTS)
+		db_facts(st, col, dst);
 	else
 		read_text(st, col, m, f);
 }
@@ -501,6 +514,23 @@ const char *db_text(sqlite3_stmt *st, int column)
 char *db_text_dup(sqlite3_stmt *st, int column)
 {
 	return xstrdup(db_text(st, column));
+}
+
+void db_facts(sqlite3_stmt *st, int column, struct facts *ret)
+{
+	const void *bytes = sqlite3_column_blob(st, column);
+
+	*ret = (struct facts){ 0 };
+	if (bytes)
+		(void)facts_read(bytes, (size_t)sqlite3_column_bytes(st, column), ret, NULL);
+}
+
+struct facts *db_facts_dup(sqlite3_stmt *st, int column)
+{
+	struct facts f;
+
+	db_facts(st, column, &f);
+	return facts_dup(&f);
 }
 
 int db_read_row(sqlite3_stmt *st, enum msg_type type, struct msg *ret)

@@ -50,17 +50,21 @@ unsigned db_fill(struct db *d);
 /* Accepts NULL. */
 void db_close(struct db **d);
 
-/* A value for the parameter of that name, a literal: a number or a text. */
+/* A value for the parameter of that name, a literal: a number, a text or facts. */
 struct db_value {
 	const char *param, *text;
 	int64_t number;
+	const struct facts *facts;
+	bool is_facts;
 };
 #define db_i(name, v) ((struct db_value){ .param = ":" name, .number = (int64_t)(v) })
 #define db_s(name, v) ((struct db_value){ .param = ":" name, .text = (v) })
+#define db_f(name, v) ((struct db_value){ .param = ":" name, .facts = (v), .is_facts = true })
 
 /* A statement, reset and bound; borrowed: reset it again (or ask for it again) when done. It has :now and
  * :day_ago (Unix ms), what is named like a field of m (db_stmt_msg; NULL = no message), and then the values
- * given, db_i and db_s. What it does not name is left out. Texts are borrowed until the reset. NULL where the
+ * given, db_i, db_s and db_f (NULL: no
+ * facts). What it does not name is left out. Texts are borrowed until the reset. NULL where the
  * database fails; every function here, and those of SQLite that step and read, answer that with a failure. */
 #define DB_VALUES_(...)            ((const struct db_value[]){ { 0 }, ##__VA_ARGS__, { 0 } } + 1)
 #define db_stmt(d, id, ...)        db_stmt_values(d, id, NULL, DB_VALUES_(__VA_ARGS__))
@@ -76,6 +80,10 @@ int db_read_row(sqlite3_stmt *st, enum msg_type type, struct msg *ret);
  * frees. */
 const char *db_text(sqlite3_stmt *st, int column);
 char *db_text_dup(sqlite3_stmt *st, int column);
+/* Facts of a column of the present row, none where they are damaged. */
+void db_facts(sqlite3_stmt *st, int column, struct facts *ret);
+/* The same, as facts_dup(). */
+struct facts *db_facts_dup(sqlite3_stmt *st, int column);
 /* Run a statement that returns no rows and reset it. 0 or negative errno. *ret_changes may be NULL. */
 int db_run(sqlite3_stmt *st, int *ret_changes);
 /* Run a statement that returns one number and reset it. 0, -ENOENT (no row) or negative errno. */

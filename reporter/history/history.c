@@ -348,7 +348,7 @@ static void end_orphan(struct history *h, uint64_t id)
 				       .at = clock_wall_ms() } };
 
 	msg_set(&m, record.reason, reason, strlen(reason));
-	msg_set(&m, record.detail, why, sizeof(why) - 1);
+	facts_said(&m.u.record.detail, why);
 	(void)history_add(h, &m);
 }
 

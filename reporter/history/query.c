@@ -86,13 +86,18 @@ static int read_column(struct query *q, int64_t column, struct msg *ret)
 {
 	sqlite3_stmt *st = prepare(q, DB_SHOW, (int64_t)q->action, NULL);
 	const int rc = sqlite3_step(st);
-	const char *value = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(st, (int)column) : NULL;
+	const bool is_facts = rc == SQLITE_ROW && sqlite3_column_type(st, (int)column) == SQLITE_BLOB;
+	const char *value =
+		rc == SQLITE_ROW && !is_facts ? (const char *)sqlite3_column_text(st, (int)column) : NULL;
 	const char *name = sqlite3_column_name(st, (int)column);
-	const bool some = value && *value;
+	bool some = value && *value;
 
 	*ret = (struct msg){ .type = MSG_CTL_SHOW_ROW, .u.ctl_show_row.conn = q->conn };
-	if (some) {
-		msg_set(ret, ctl_show_row.name, name, strlen(name));
+	msg_set(ret, ctl_show_row.name, name, strlen(name));
+	if (is_facts) {
+		db_facts(st, (int)column, &ret->u.ctl_show_row.facts);
+		some = !facts_empty(&ret->u.ctl_show_row.facts);
+	} else if (some) {
 		msg_set(ret, ctl_show_row.value, value, strlen(value));
 	}
 	(void)sqlite3_reset(st);
@@ -278,7 +283,7 @@ static void explain(const struct msg_ctl_history_row *a, bool by_operator, struc
 			  a->reason, a->target, a->replicas);
 
 	msg_set(row, ctl_restore_row.reason, reason, strlen(reason));
-	msg_set(row, ctl_restore_row.evidence, evidence, strlen(evidence));
+	facts_said(&row->u.ctl_restore_row.evidence, evidence);
 }
 
 void query_restorable(struct db *db, const struct history *h, const struct msg_ctl_restore *q,
@@ -377,7 +382,7 @@ int recent_attention(struct db *db, size_t max, struct recent_attention *ret, si
 	while (*ret_n < max && (rc = sqlite3_step(st)) == SQLITE_ROW)
 		ret[(*ret_n)++] =
 			(struct recent_attention){ db_text_dup(st, 0), db_text_dup(st, 1), db_text_dup(st, 2),
-						   db_text_dup(st, 3), sqlite3_column_int64(st, 4) };
+						   db_facts_dup(st, 3), sqlite3_column_int64(st, 4) };
 	(void)sqlite3_reset(st);
 	return db_errno(rc);
 }

@@ -62,7 +62,8 @@ int recent_pauses(struct db *db, size_t max, struct msg_pause *ret, size_t *ret_
 /* What only an operator can change and what stands now: a guard that blocks, a scale-down that is reverted.
  * Texts are owned by the row. */
 struct recent_attention {
-	char *cluster, *object, *reason, *detail; /* object: "" = it is about none; reason: its code */
+	char *cluster, *object, *reason; /* object: "" = it is about none; reason: its code */
+	struct facts *detail;
 	int64_t since_ms;
 };
 /* The oldest first. */

@@ -144,7 +144,7 @@ void entry_add_mention(struct entry *e, const char *who)
 void entry_add_fact(struct entry *e, const char *key, const char *value)
 {
 	e->facts = xreallocarray(e->facts, e->n_facts + 1, sizeof(*e->facts));
-	e->facts[e->n_facts++] = (struct fact){ xstrdup(key), printable(value) };
+	e->facts[e->n_facts++] = (struct entry_fact){ xstrdup(key), printable(value) };
 }
 
 const char *entry_fact(const struct entry *e, const char *key)

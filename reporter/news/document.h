@@ -21,7 +21,7 @@ enum tone { TONE_GOOD, TONE_INFO, TONE_WARNING, TONE_BAD, TONE__MAX };
 
 /* key: lowerCamelCase, and the same for every kind of news: cluster, namespace, workload, kind, duty,
  * outcome, reason, remedy, node, count, replicas, cause, undo, actionId, restarts, container. */
-struct fact {
+struct entry_fact {
 	char *key, *value;
 };
 
@@ -33,7 +33,7 @@ struct entry {
 	struct str_list lines;    /* under it, each one line */
 	char *command;            /* a line to copy into a terminal; NULL = none */
 	struct str_list mentions; /* whom it concerns, as the annotation of its owner has it */
-	struct fact *facts;
+	struct entry_fact *facts;
 	size_t n_facts;
 };
 

@@ -21,7 +21,7 @@ struct series_line *series_add_line(struct series *s, const char *cluster, const
 }
 
 struct series_held *series_add_held(struct series *s, const char *cluster, const char *object,
-				    const char *reason, const char *detail)
+				    const char *reason, const struct facts *detail)
 {
 	s->held = xreallocarray(s->held, s->n_held + 1, sizeof(*s->held));
 	struct series_held *h = &s->held[s->n_held++];
@@ -29,7 +29,7 @@ struct series_held *series_add_held(struct series *s, const char *cluster, const
 	*h = (struct series_held){ .cluster = copy(cluster),
 				   .object = copy(object),
 				   .reason = copy(reason),
-				   .detail = copy(detail),
+				   .detail = facts_dup(detail),
 				   .duty = DUTY_ALL };
 	return h;
 }

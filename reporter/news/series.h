@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "model/duties.h"
+#include "model/facts.h"
 
 #define SERIES_HOURS 336u /* 14 days */
 #define SERIES_DAYS  14u
@@ -29,7 +30,7 @@ struct series_line {
 struct series_held {
 	char *cluster, *object; /* "namespace/name"; "" = none */
 	char *reason;           /* its code, model/reasons.def */
-	char *detail;           /* "" = none */
+	struct facts *detail;   /* NULL = none */
 	int64_t duty;           /* enum duty, or DUTY_ALL */
 	int64_t since_ms;       /* Unix ms; 0 = unknown */
 };
@@ -54,10 +55,11 @@ struct series {
 	uint64_t more_tiles;
 };
 
-/* Each adds one, of which the texts are copied (NULL counts as ""), valid until the next one is added. */
+/* Each adds one, of which the texts are copied (NULL counts as "", or none), valid until the next one is
+ * added. */
 struct series_line *series_add_line(struct series *s, const char *cluster, const char *name);
 struct series_held *series_add_held(struct series *s, const char *cluster, const char *object,
-				    const char *reason, const char *detail);
+				    const char *reason, const struct facts *detail);
 struct series_tile *series_add_tile(struct series *s, const char *cluster, const char *ns);
 void series_done(struct series *s);
 

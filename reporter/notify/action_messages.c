@@ -13,11 +13,11 @@
 #include "model/object_events.h"
 #include "model/duties.h"
 #include "model/phrases.h"
-#include "model/retell.h"
 #include "reporter/news/when.h"
 #include "reporter/notify/sink_select.h"
 #include "reporter/notify/outbox.h"
 #include "reporter/notify/finished_actions.h"
+#include "text/facts_text.h"
 
 /* Actions of one message at most. */
 #define BATCH 1000
@@ -176,14 +176,14 @@ static void add_single(struct composer *c, struct section *s, const struct actio
 	if (*t->node)
 		entry_add_fact(e, "node", t->node);
 	if (t->part == SECTION_FORCED) {
-		_cleanup_free_ char *live = retell(t->proof, c->language);
+		_cleanup_free_ char *live = facts_render_in(&t->proof, c->language);
 		_cleanup_free_ char *proof = xasprintf(phrase(NEWS_CERTIFICATE, c->language), live);
 
 		entry_add_line(e, proof);
 		return;
 	}
-	if (*t->evidence) {
-		_cleanup_free_ char *evidence = retell(t->evidence, c->language);
+	if (!facts_empty(&t->evidence)) {
+		_cleanup_free_ char *evidence = facts_render_in(&t->evidence, c->language);
 
 		entry_add_line(e, evidence);
 	}
@@ -243,7 +243,7 @@ static void add_count(struct composer *c, struct section *s, const struct action
 	entry_add_line(e, why);
 	if (failed) {
 		_cleanup_free_ char *object = object_of(c, t);
-		_cleanup_free_ char *detail = retell(t->detail, c->language);
+		_cleanup_free_ char *detail = facts_render_in(&t->detail, c->language);
 		_cleanup_free_ char *example = xasprintf(phrase(NEWS_EXAMPLE, c->language), object, detail);
 
 		entry_add_line(e, example);

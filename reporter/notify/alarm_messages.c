@@ -12,12 +12,12 @@
 #include "base/xalloc.h"
 #include "model/duties.h"
 #include "model/phrases.h"
-#include "model/retell.h"
 #include "model/troubles.h"
 #include "reporter/news/when.h"
 #include "reporter/notify/sink_select.h"
 #include "reporter/notify/outbox.h"
 #include "reporter/notify/sender.h"
+#include "text/facts_text.h"
 
 /* -- the alarms of the present -- */
 
@@ -35,7 +35,7 @@ static void add_troubles(const struct alarm_sources *from, struct alarms *ret)
 			alarms_add(ret, ALARM_OF_TROUBLE, trouble_desc((enum trouble)m->trouble)->name,
 				   e->cluster, DUTY_ALL, "", "");
 
-		a->detail = xstrdup(m->detail);
+		a->detail = facts_dup_said(m->detail);
 		a->state.begin_at = m->since;
 		a->state.lasting_ms = (int64_t)from->settings->gather_ms;
 	}
@@ -51,7 +51,7 @@ static void add_sinks(const struct sender *sender, struct alarms *ret)
 			continue;
 		struct alarm *a = alarms_add(ret, ALARM_OF_SINK, name, "", DUTY_ALL, "", name);
 
-		a->detail = xstrdup(why);
+		a->detail = facts_dup_said(why);
 		a->state.begin_at = at;
 	}
 }
@@ -137,21 +137,18 @@ static char *title_of(const struct composer *t, const struct alarm *a, const cha
 
 static void add_names(const struct composer *t, struct entry *e, const struct alarm *a)
 {
-	_cleanup_free_ char *names = NULL;
+	_cleanup_free_ char *names = NULL, *detail = facts_render_in(a->detail, t->language);
 
 	if (strcmp(a->kind, ALARM_OF_PAUSE) == 0)
-		names = xasprintf(phrase(NEWS_PAUSED_BY, t->language), a->name, a->detail);
+		names = xasprintf(phrase(NEWS_PAUSED_BY, t->language), a->name, detail);
 	else if (*a->ns && *a->name)
 		names = xasprintf(phrase(NEWS_OF, t->language), a->ns, a->name);
 	else if (*a->ns || *a->name)
 		names = xstrdup(*a->ns ? a->ns : a->name);
 	if (names)
 		entry_add_line(e, names);
-	if (*a->detail && strcmp(a->kind, ALARM_OF_PAUSE) != 0) {
-		_cleanup_free_ char *detail = retell(a->detail, t->language);
-
+	if (*detail && strcmp(a->kind, ALARM_OF_PAUSE) != 0)
 		entry_add_line(e, detail);
-	}
 }
 
 static void add_times(const struct composer *t, struct entry *e, const struct alarm *a)
@@ -218,7 +215,7 @@ static int add_more(struct composer *t, struct section *s, const struct alarm *a
 
 	if (rc == SQLITE_ROW) {
 		struct alarm more = *a;
-		_cleanup_free_ char *detail = db_text_dup(st, 1);
+		_cleanup_free_ struct facts *detail = db_facts_dup(st, 1);
 		_cleanup_free_ char *names = alarm_names(db_text(st, 2), sqlite3_column_int64(st, 3));
 
 		more.state.begin_at = sqlite3_column_int64(st, 0);

@@ -128,7 +128,8 @@ static bool has_ended(const struct alarms *present, const struct alarm *a)
 /* It is notified with what it is about today; its begin stays. */
 static void take_over(struct alarm *kept, struct alarm *today)
 {
-	char *const name = kept->name, *const detail = kept->detail;
+	char *const name = kept->name;
+	struct facts *const detail = kept->detail;
 
 	kept->is_changed = kept->is_changed || kept->state.gone_at != 0;
 	kept->name = today->name;
@@ -186,7 +187,7 @@ int alarms_add_reasons(struct db *db, struct alarms *ret)
 					     sqlite3_column_int64(st, 1), db_text(st, 3), "");
 
 		a->state.begin_at = sqlite3_column_int64(st, 4);
-		a->detail = xstrdup(db_text(st, 5));
+		a->detail = db_facts_dup(st, 5);
 		a->n = sqlite3_column_int64(st, 7);
 		a->state.newest = sqlite3_column_int64(st, 8);
 		free(a->name);
@@ -206,7 +207,10 @@ int alarms_add_pauses(struct db *db, struct alarms *ret)
 					     sqlite3_column_int64(st, 1), "", db_text(st, 3));
 
 		a->state.begin_at = sqlite3_column_int64(st, 2);
-		a->detail = xstrdup(db_text(st, 4));
+		struct facts why = { 0 };
+
+		facts_quoted(&why, FACT_WHY, STR_C(db_text(st, 4)));
+		a->detail = facts_dup(&why);
 	}
 	(void)sqlite3_reset(st);
 	return db_errno(rc);
@@ -233,7 +237,7 @@ int alarms_read(struct db *db, struct alarms *ret)
 					 .duty = sqlite3_column_int64(st, 4),
 					 .ns = db_text_dup(st, 5),
 					 .name = db_text_dup(st, 6),
-					 .detail = db_text_dup(st, 7),
+					 .detail = db_facts_dup(st, 7),
 					 .state = { .begin_at = sqlite3_column_int64(st, 8),
 						    .lasting_ms = sqlite3_column_int64(st, 9),
 						    .gone_at = sqlite3_column_int64(st, 10) } };
@@ -255,7 +259,7 @@ int alarms_write(struct db *db, struct alarms *l)
 			r = db_run(db_stmt(db, DB_ALARM_PUT, db_s("key", a->key),
 					   db_s("cluster_name", a->cluster), db_s("kind", a->kind),
 					   db_s("code", a->code), db_i("duty", a->duty), db_s("ns", a->ns),
-					   db_s("name", a->name), db_s("detail", a->detail),
+					   db_s("name", a->name), db_f("detail", a->detail),
 					   db_i("begin_at", a->state.begin_at),
 					   db_i("lasting_ms", a->state.lasting_ms),
 					   db_i("gone_at", a->state.gone_at)),

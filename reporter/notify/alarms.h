@@ -59,7 +59,8 @@ struct alarm {
 	int64_t duty;
 	int64_t n; /* objects of the present; 0 = it is about none */
 	struct alarm_state state;
-	char *key, *cluster, *kind, *code, *ns, *name, *detail;
+	char *key, *cluster, *kind, *code, *ns, *name;
+	struct facts *detail;
 	bool is_changed; /* since it was kept */
 };
 /* Zeroed = empty. */

@@ -31,15 +31,19 @@ static enum section_kind part_of(const struct action_group *k)
 }
 
 /* From the fact that the worker notes (worker/steps/granted_pod.c). */
-static struct str node_of(const char *proof)
+static struct str node_of(const struct facts *proof)
 {
-	static const char fact[] = "; on node ";
-	const char *at = strstr(proof, fact);
+	static const char said[] = "on node ";
+	struct fact_value v;
 
-	if (!at)
-		return (struct str){ "", 0 };
-	at += sizeof(fact) - 1;
-	return (struct str){ at, strcspn(at, ";") };
+	for (size_t at = 0; facts_next(proof, &at, &v);) {
+		if (v.key == FACT_NODE)
+			return v.text;
+		if (v.key == FACT_SAID && v.text.n >= sizeof(said) &&
+		    strncmp(v.text.p, said, sizeof(said) - 1) == 0)
+			return (struct str){ v.text.p + sizeof(said) - 1, v.text.n - sizeof(said) + 1 };
+	}
+	return (struct str){ "", 0 };
 }
 
 static bool is_of(const struct action_group *k, const struct key *key)
@@ -123,10 +127,13 @@ static void add_row(struct finished_actions *r, sqlite3_stmt *st, const struct a
 			   .node = { "", 0 },
 			   .reason = str_of(st, failed ? COL_REASON : COL_WHY) };
 
+	struct facts proof;
+
+	db_facts(st, COL_PROOF, &proof);
 	if (failed)
 		key.kind.action = 0;
 	else
-		key.node = node_of(db_text(st, COL_PROOF));
+		key.node = node_of(&proof);
 	r->has_done = r->has_done || !failed;
 	r->v = xgrow(r->v, &r->room, (uint32_t)r->n, sizeof(*r->v));
 	r->v[r->n++] = (struct finished_action){ sqlite3_column_int64(st, COL_ID), find_kind(r, &key) };
@@ -188,12 +195,12 @@ static void read_rest(sqlite3_stmt *st, struct action_details *t)
 	t->name = db_text_dup(st, 1);
 	t->since = sqlite3_column_int64(st, 2);
 	t->why = db_text_dup(st, 3);
-	t->evidence = db_text_dup(st, 4);
+	db_facts(st, 4, &t->evidence);
 	t->target = db_text_dup(st, is_restore ? 5 : 9);
 	t->replicas = sqlite3_column_int64(st, is_restore ? 6 : 10);
 	t->reason = db_text_dup(st, 7);
-	t->detail = db_text_dup(st, 8);
-	t->proof = db_text_dup(st, 11);
+	db_facts(st, 8, &t->detail);
+	db_facts(st, 11, &t->proof);
 	t->at = sqlite3_column_int64(st, 12);
 	t->retry_ms = sqlite3_column_int64(st, 13);
 }
@@ -221,9 +228,6 @@ void action_details_done(struct action_details *t)
 {
 	free(t->name);
 	free(t->why);
-	free(t->evidence);
 	free(t->reason);
-	free(t->detail);
 	free(t->target);
-	free(t->proof);
 }

@@ -62,9 +62,11 @@ struct action_details {
 	enum action_kind action;
 	bool observe;
 	enum section_kind part;
-	const char *cluster, *ns, *node;        /* of its kind */
-	char *name, *why, *evidence;            /* why, evidence: of the nomination */
-	char *reason, *detail, *target, *proof; /* of the result */
+	const char *cluster, *ns, *node; /* of its kind */
+	char *name, *why;                /* why: of the nomination */
+	char *reason, *target;           /* of the result */
+	struct facts evidence;           /* of the nomination */
+	struct facts detail, proof;      /* of the result */
 };
 
 /* What ended of the actions up_to < id <= newest and of those that were open before. What was done needs no

@@ -10,8 +10,8 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "model/reasons.h"
-#include "model/retell.h"
 #include "reporter/news/when.h"
+#include "text/facts_text.h"
 #include "text/templates.h"
 
 #define DAY_MS INT64_C(86400000)
@@ -183,7 +183,7 @@ static json_t *held_value(const struct series *s, enum language l)
 		const struct series_held *h = &s->held[i];
 		const struct reason_desc *reason = reason_find(h->reason);
 		const char *sentence = reason->text[l].sentence;
-		_cleanup_free_ char *detail = retell(h->detail, l);
+		_cleanup_free_ char *detail = facts_render_in(h->detail, l);
 
 		(void)json_array_append_new(
 			rows, json_pack("{s:o, s:o, s:s, s:o, s:o, s:s, s:o}", "cluster",

@@ -13,6 +13,7 @@
 #include "model/reasons.h"
 #include "model/retell.h"
 #include "reporter/news/when.h"
+#include "text/facts_text.h"
 #include "text/templates.h"
 
 /* Null where there is none. */
@@ -32,6 +33,13 @@ static json_t *retold_value(const struct live *l, const char *text)
 	_cleanup_free_ char *copy = retell(text, l->language);
 
 	return template_text(copy);
+}
+
+static json_t *facts_value(const struct live *l, const struct facts *f)
+{
+	_cleanup_free_ char *text = facts_render_in(f, l->language);
+
+	return template_text(text);
 }
 
 /* The sentence of a reason; its code where it has none. */
@@ -63,8 +71,9 @@ static json_t *trouble_row(const struct live *l, size_t i)
 
 	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "blind", (int)t->is_blind, "sentence",
 			 template_text(t->sentence), "object", template_text(t->object), "detail",
-			 retold_value(l, t->detail), "remedy", template_text(t->remedy), "cluster",
-			 template_text(t->cluster), "since", when_value(l, t->since_ms));
+			 t->said ? retold_value(l, t->said) : facts_value(l, t->detail), "remedy",
+			 template_text(t->remedy), "cluster", template_text(t->cluster), "since",
+			 when_value(l, t->since_ms));
 }
 
 static json_t *pause_row(const struct live *l, size_t i)
@@ -98,10 +107,13 @@ static json_t *due_row(const struct live *l, size_t i)
 
 static json_t *history_row(const struct live *l, const struct msg_ctl_history_row *r, int64_t at)
 {
+	struct facts found;
+
+	history_row_facts(r, &found);
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "cluster", template_text(r->cluster_name),
 			 "ns", template_text(r->ns), "name", template_text(r->name), "when",
 			 when_value(l, at), "reason", reason_value(l, r->reason), "detail",
-			 retold_value(l, r->detail), "remedy", "");
+			 facts_value(l, &found), "remedy", "");
 }
 
 static const char *outcome_class(int64_t outcome)

@@ -29,9 +29,11 @@
 /* What stands in the way: of the program, or of what should be done. Texts are borrowed. */
 struct live_trouble {
 	const char *cluster, *object; /* "" = of none */
-	const char *sentence, *detail, *remedy;
-	int64_t since_ms; /* 0 = unknown */
+	const char *sentence, *remedy;
+	const struct facts *detail; /* NULL: none */
+	int64_t since_ms;           /* 0 = unknown */
 	bool is_blind;
+	const char *said; /* in place of the detail: a sentence in English; NULL: none */
 };
 
 struct live_cluster {

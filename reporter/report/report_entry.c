@@ -10,8 +10,8 @@
 #include "base/xalloc.h"
 #include "model/phrases.h"
 #include "model/reasons.h"
-#include "model/retell.h"
 #include "reporter/news/when.h"
+#include "text/facts_text.h"
 
 #define HOUR_MS    3600000.0
 #define NUMBER_MAX 32
@@ -315,8 +315,8 @@ void report_entry_add_attention(const struct attention_group *g, const struct re
 	e->begin_ms = g->first_at;
 	if (*g->names)
 		entry_add_line(e, g->names);
-	if (*g->detail)
-		add_part(&when, l == LANGUAGE_ZH ? "：" : ": ", retell(g->detail, l));
+	if (!facts_empty(g->detail))
+		add_part(&when, l == LANGUAGE_ZH ? "：" : ": ", facts_render_in(g->detail, l));
 	entry_add_line(e, when);
 	entry_add_line(e, remedy);
 	fact_text(e, "cluster", g->cluster);

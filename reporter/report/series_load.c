@@ -56,7 +56,10 @@ static void add_held(struct series *s, sqlite3_stmt *st)
 		s->more_held++;
 		return;
 	}
-	struct series_held *h = series_add_held(s, db_text(st, 0), object, db_text(st, 4), db_text(st, 5));
+	struct facts evidence;
+
+	db_facts(st, 5, &evidence);
+	struct series_held *h = series_add_held(s, db_text(st, 0), object, db_text(st, 4), &evidence);
 
 	h->duty = sqlite3_column_int64(st, 1);
 	h->since_ms = sqlite3_column_int64(st, 6);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
@@ -16,6 +17,7 @@
 #include "supervisor/actions/lease.h"
 #include "supervisor/actions/open_intents.h"
 #include "supervisor/actions/write_guard.h"
+#include "text/facts_text.h"
 
 #define LEASE_MS        30000u /* a holder that takes longer is killed */
 #define VALID_MS        20000u /* a write may start this long after the grant */
@@ -448,7 +450,7 @@ static struct msg new_result(uint64_t id, enum outcome outcome, enum reason reas
 				       .retry_ms = retry_ms } };
 
 	msg_set(&m, result.reason, reason_code(reason), strlen(reason_code(reason)));
-	msg_set(&m, result.detail, detail, strlen(detail));
+	facts_said(&m.u.result.detail, detail);
 	return m;
 }
 
@@ -511,6 +513,7 @@ void dispatch_worker_idle(struct dispatch *d, const struct child *worker)
 static void note_dry_run(struct dispatch *d, uint64_t cluster, const struct msg_result *r)
 {
 	const bool before = d->dry_run_forbidden[cluster];
+	_cleanup_free_ char *detail = facts_render(&r->detail, NULL);
 
 	if (r->outcome != OUTCOME_WOULD || r->http == 0)
 		return;
@@ -520,7 +523,7 @@ static void note_dry_run(struct dispatch *d, uint64_t cluster, const struct msg_
 			       kv_s("remedy",
 				    "none is needed; to hear the server's judgement as well, grant the "
 				    "verbs of deploy/rbac.yaml"),
-			       kv_s("cluster", settings(d)->names[cluster]), kv_s("detail", r->detail));
+			       kv_s("cluster", settings(d)->names[cluster]), kv_s("detail", detail));
 }
 
 void dispatch_on_result(struct dispatch *d, struct child *worker, const struct msg *m)
@@ -552,7 +555,7 @@ void dispatch_on_record_ack(struct dispatch *d, struct child *reporter, const st
 	if (OUTCOMES_WRITTEN >> r->outcome & 1)
 		bucket_put(&d->nominations[l->cluster], &nomination_rate);
 	failures_note(&d->failures, l->cluster, (enum duty)intent.u.intent.duty, (enum outcome)r->outcome,
-		      r->detail, clock_boot_ms());
+		      &r->detail, clock_boot_ms());
 	msg_copy_fields(&answer, &record);
 	answer.u.ctl_dry_run_result.conn = l->conn;
 	answers_send(d->answers, l->conn, &answer);

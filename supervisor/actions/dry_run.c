@@ -60,7 +60,7 @@ static void answer(struct dry_runs *q, uint64_t conn, uint64_t id, enum reason r
 						   .at = clock_wall_ms() } };
 
 	msg_set(&m, ctl_dry_run_result.reason, reason_code(reason), strlen(reason_code(reason)));
-	msg_set(&m, ctl_dry_run_result.detail, detail, strlen(detail));
+	facts_said(&m.u.ctl_dry_run_result.detail, detail);
 	answers_send(q->answers, conn, &m);
 }
 

@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "model/duties.h"
 #include "model/reasons.h"
+#include "text/facts_text.h"
 
 #define FAILED (UINT64_C(1) << OUTCOME_FORBIDDEN | UINT64_C(1) << OUTCOME_FAILED)
 #define COUNTED                                                                                              \
@@ -21,6 +23,7 @@ void end_log_note(struct end_log *e, const char *cluster_name, const struct msg_
 {
 	const bool failed = is_one_of(FAILED, r->outcome), counted = is_one_of(COUNTED, r->outcome);
 	struct end_log_cluster *c = &e->clusters[i->cluster];
+	_cleanup_free_ char *detail = facts_render(&r->detail, NULL);
 	struct log_quota *before = log_charge(is_one_of(OUTCOMES_WRITTEN, r->outcome) ? NULL : &c->lines);
 
 	c->counted[r->outcome] += counted;
@@ -32,7 +35,7 @@ void end_log_note(struct end_log *e, const char *cluster_name, const struct msg_
 		   kv_s("pod", i->name), kv_s("uid", i->uid),
 		   kv_s("outcome", outcome_name((enum outcome)r->outcome)), kv_s("reason", r->reason),
 		   kv_s("target", r->target), kv_s("mode", i->observe ? "observe" : "enforce"),
-		   kv_s("detail", r->detail),
+		   kv_s("detail", detail),
 		   kv_s("remedy", failed ? reason_find(r->reason)->text[LANGUAGE_EN].remedy : ""));
 	(void)log_charge(before);
 }

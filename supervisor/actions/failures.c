@@ -2,20 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/actions/failures.h"
 
-#include <stdio.h>
-
 /* That a pod is gone, or is to be left alone, says nothing about what the credential may do. */
 #define SUCCEEDED (OUTCOMES_SPENT | UINT64_C(1) << OUTCOME_ANNOUNCED)
 
 void failures_note(struct failures *f, uint64_t cluster, enum duty duty, enum outcome outcome,
-		   const char *detail, uint64_t now_ms)
+		   const struct facts *detail, uint64_t now_ms)
 {
 	struct failure *of = &f->v[cluster][duty];
 
 	if (outcome == OUTCOME_FORBIDDEN || outcome == OUTCOME_FAILED) {
 		of->at_ms = now_ms;
 		of->forbidden = outcome == OUTCOME_FORBIDDEN;
-		(void)snprintf(of->detail, sizeof(of->detail), "%s", detail);
+		of->detail = *detail;
 	} else if (SUCCEEDED >> outcome & 1) {
 		of->at_ms = 0;
 	}

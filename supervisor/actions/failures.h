@@ -12,7 +12,7 @@
 struct failure {
 	uint64_t at_ms; /* boot time; 0 = none */
 	bool forbidden; /* else it failed */
-	char detail[256];
+	struct facts detail;
 };
 
 struct failures {
@@ -21,7 +21,7 @@ struct failures {
 
 /* How an action has ended; detail: what the server said. */
 void failures_note(struct failures *f, uint64_t cluster, enum duty duty, enum outcome outcome,
-		   const char *detail, uint64_t now_ms);
+		   const struct facts *detail, uint64_t now_ms);
 /* NULL when all is well. */
 const struct failure *failures_get(const struct failures *f, uint64_t cluster, enum duty duty,
 				   uint64_t now_ms);

@@ -67,7 +67,7 @@ static void end_row(const struct open_intents *o, const struct msg_open_intent *
 				       .at = clock_wall_ms() } };
 
 	msg_set(&m, record.reason, reason, strlen(reason));
-	msg_set(&m, record.detail, why->text, strlen(why->text));
+	facts_said(&m.u.record.detail, why->text);
 	(void)children_send(lifecycle_children(o->root), ROLE_REPORTER, CLUSTERS_MAX, &m);
 }
 

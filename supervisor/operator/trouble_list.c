@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "model/guards.h"
+#include "text/facts_text.h"
 
 #define AGAIN_MS   600000u /* while it lasts */
 #define CHANGED_MS 60000u  /* no oftener for another detail */
@@ -317,7 +319,9 @@ static void check_actions(struct trouble_list *t, uint64_t cluster)
 
 		if (!f)
 			continue;
-		(void)snprintf(detail, sizeof(detail), "%s: %s", duty_name(d), f->detail);
+		_cleanup_free_ char *why = facts_render(&f->detail, NULL);
+
+		(void)snprintf(detail, sizeof(detail), "%s: %s", duty_name(d), why);
 		trouble_list_add(t, f->forbidden ? TROUBLE_FORBIDDEN : TROUBLE_FAILING, cluster, d, detail);
 	}
 }

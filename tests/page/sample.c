@@ -61,6 +61,18 @@ static const char *hostile(void)
 
 /* -- reports -- */
 
+/* A sentence as facts; valid until eight others were said. */
+static const struct facts *said(const char *text)
+{
+	static struct facts kept[8];
+	static unsigned next;
+	struct facts *f = &kept[next++ % ARRAY_SIZE(kept)];
+
+	*f = (struct facts){ 0 };
+	facts_said(f, text);
+	return f;
+}
+
 static void fill_line(struct series_line *l, unsigned from, unsigned per_day)
 {
 	for (unsigned i = from; i < SERIES_HOURS; i++)
@@ -98,11 +110,11 @@ static void sample_series(struct series *s)
 		s->actions[i][DUTY_CRASH_LOOP] = roll(2);
 	}
 	struct series_held *h = series_add_held(s, "prod", "payments/ledger-7d9f8-x2lq", "HasFinalizers",
-						"finalizer example.com/backup stays since 3 h");
+						said("finalizer example.com/backup stays since 3 h"));
 
 	h->duty = DUTY_TERMINATING;
 	h->since_ms = NOW_MS - 3 * HOUR_MS;
-	h = series_add_held(s, "prod", "", "BudgetSpent", "10 of 10 in this hour");
+	h = series_add_held(s, "prod", "", "BudgetSpent", said("10 of 10 in this hour"));
 	h->duty = DUTY_EVICTED;
 	h->since_ms = NOW_MS - HOUR_MS / 2;
 	for (size_t i = 0; i < ARRAY_SIZE(spaces); i++) {
@@ -215,7 +227,7 @@ static void hostile_report(struct document *d, struct series *s)
 	*s = (struct series){ .begin_ms = roll(2), .end_ms = NOW_MS };
 	for (unsigned i = roll(4); i > 0; i--) {
 		fill_line(series_add_line(s, hostile(), hostile()), roll(SERIES_HOURS), roll(24));
-		(void)series_add_held(s, hostile(), hostile(), hostile(), hostile());
+		(void)series_add_held(s, hostile(), hostile(), hostile(), said(hostile()));
 		series_add_tile(s, hostile(), hostile())->restarts = roll(9);
 	}
 }
@@ -229,7 +241,7 @@ static void large_report(struct document *d, struct series *s)
 	*s = (struct series){ .end_ms = NOW_MS };
 	for (unsigned i = 0; i < LARGE; i++) {
 		(void)snprintf(name, sizeof(name), "ns-%u/workload-%u", i % 300, i);
-		(void)series_add_held(s, "prod", name, "BudgetSpent", "");
+		(void)series_add_held(s, "prod", name, "BudgetSpent", NULL);
 		(void)series_add_tile(s, "prod", name);
 		(void)series_add_line(s, "prod", name);
 	}
@@ -279,7 +291,7 @@ static void sample_action(struct msg_ctl_history_row *r, unsigned i, const char 
 	SET(r->ns, ns);
 	SET(r->name, name);
 	SET(r->reason, reason);
-	SET(r->detail, detail);
+	facts_said(&r->detail, detail);
 }
 
 static void sample_actions(struct msg_ctl_history_row actions[static 5])
@@ -311,11 +323,11 @@ static int print_status(enum language language)
 		{ "staging", "",
 		  language == LANGUAGE_ZH ? "API Server 拒绝了该功能所需的操作"
 					  : "the API server forbids what a duty has to do",
-		  "deployments.apps \"web\" is forbidden: User \"cleaner\" cannot patch resource "
-		  "\"deployments/scale\"",
 		  language == LANGUAGE_ZH ? "授予所指出的权限：`ops-pod-cleaner rbac` 会输出该配置需要的权限"
 					  : "grant what is named: `ops-pod-cleaner rbac` prints the rights "
 					    "that the configuration needs",
+		  said("deployments.apps \"web\" is forbidden: User \"cleaner\" cannot patch resource "
+		       "\"deployments/scale\""),
 		  NOW_MS - 2 * HOUR_MS, false },
 	};
 	struct live_cluster clusters[] = {
@@ -383,7 +395,7 @@ static int print_rows(unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		/* The texts live as long as four more: what is kept as a pointer is the same in all. */
 		troubles[i] = (struct live_trouble){ version, version,          version, version,
-						     version, (int64_t)roll(9), roll(2) };
+						     NULL,    (int64_t)roll(9), roll(2) };
 		clusters[i] = (struct live_cluster){ version, roll(2), roll(2), roll(99),
 						     roll(9), version, version };
 		due[i] = (struct live_due){ version, version, version, version, roll(9), (int64_t)roll(9) };
@@ -393,7 +405,7 @@ static int print_rows(unsigned n)
 		SET(pauses[i].why, hostile());
 		SET(rows[i].name, hostile());
 		SET(rows[i].reason, hostile());
-		SET(rows[i].detail, hostile());
+		facts_said(&rows[i].detail, hostile());
 	}
 	const struct live l = { .version = version,
 				.now_ms = NOW_MS,

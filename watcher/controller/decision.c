@@ -18,16 +18,13 @@ static int64_t server_of(const struct clock_snapshot *now, int64_t boot)
 }
 
 /* The evidence of what blocks it, then why it is due. */
-static void make_wait(struct verdict *v, enum reason reason, int64_t at, const char *why)
+static void make_wait(struct verdict *v, enum reason reason, int64_t at, struct facts why)
 {
-	char text[2 * sizeof(v->evidence) + 8];
-	int n = snprintf(text, sizeof(text), "%s%s%s", why, *why && *v->evidence ? "; due: " : "",
-			 v->evidence);
-
+	facts_add(&why, &v->evidence);
 	v->kind = VERDICT_WAIT;
 	v->reason = reason;
 	v->at_ms = at;
-	(void)str_copy_printable(v->evidence, sizeof(v->evidence), text, (size_t)n);
+	v->evidence = why;
 }
 
 /* A share of how many? Counted only where a limit asks. */
@@ -82,8 +79,12 @@ static bool escalate(const struct cluster_state *c, const struct pod_facts *p,
 	attempted = workloads_clock(c->workloads, cluster_clock_owner(p), p->revision, (size_t)i).attempted;
 	next = escalation_next(dp, attempted, now->server, &at);
 	ret->ask.retry = next == ESCALATION_RETRY;
-	if (next == ESCALATION_WAIT)
-		make_wait(&ret->v, REASON_FRESH_ATTEMPT, at, "a pod was deleted for a fresh attempt");
+	if (next == ESCALATION_WAIT) {
+		struct facts why = { 0 };
+
+		facts_said(&why, "a pod was deleted for a fresh attempt");
+		make_wait(&ret->v, REASON_FRESH_ATTEMPT, at, why);
+	}
 	return next != ESCALATION_WAIT;
 }
 
@@ -124,6 +125,8 @@ struct guard_report {
 static void report_guard(void *ctx, enum guard g, bool passes, const struct block *h)
 {
 	const struct guard_report *r = ctx;
+	struct fact_value said = { 0 };
+	char fact[512] = "";
 	const struct verdict v = { .kind = VERDICT_WAIT, .duty = r->duty, .reason = h->reason };
 	const struct check_report check = {
 		.duty = r->duty,
@@ -133,9 +136,11 @@ static void report_guard(void *ctx, enum guard g, bool passes, const struct bloc
 		.holds = !r->due  ? TRI_UNKNOWN
 			 : passes ? TRI_YES
 				  : TRI_NO,
-		.fact = h->evidence
+		.fact = fact
 	};
 
+	if (facts_find(&h->evidence, FACT_SAID, &said))
+		(void)snprintf(fact, sizeof(fact), "%.*s", STR_ARG(said.text));
 	r->report(r->ctx, &check);
 }
 
@@ -178,5 +183,5 @@ void decision_fill(const struct cluster_state *c, const struct pod_facts *p, con
 	msg_set(m, nominate.rv, p->rv.p, p->rv.n);
 	msg_set(m, nominate.action_key, action_key.p, action_key.n);
 	msg_set(m, nominate.reason, reason_code(d->v.reason), strlen(reason_code(d->v.reason)));
-	msg_set(m, nominate.evidence, d->v.evidence, strlen(d->v.evidence));
+	m->u.nominate.evidence = d->v.evidence;
 }

@@ -344,9 +344,12 @@ static void report_staying(struct nominations *n, uint32_t h, enum duty duty)
 		return;
 	store_get(n->cluster->store, h, &p);
 	cluster_context(n->cluster, h, &p, &s);
-	(void)snprintf(d.v.evidence, sizeof(d.v.evidence),
+	char said[400];
+
+	(void)snprintf(said, sizeof(said),
 		       "its controller %.*s wants no pods for longer than %llu min, and %u are still there",
 		       STR_ARG(p.owner.name), (unsigned long long)(SCALED_DOWN_MS / 60000), s.pods);
+	facts_said(&d.v.evidence, said);
 	(void)send_refusal(n, &(struct judged){ .h = h, .pod = &p, .context = &s, .d = &d });
 }
 

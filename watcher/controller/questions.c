@@ -172,13 +172,14 @@ static void send_row(struct pass *p, const struct msg *m)
 	p->q->row += p->r == 0;
 }
 
-static void send_ctl_explain_row(struct pass *p, struct msg *m, enum reason reason, const char *evidence)
+static void send_ctl_explain_row(struct pass *p, struct msg *m, enum reason reason,
+				 const struct facts *evidence)
 {
 	m->u.ctl_explain_row.conn = p->asked->u.ctl_explain.conn;
 	if (p->q->workload)
 		msg_set(m, ctl_explain_row.pod, p->pod->name.p, p->pod->name.n);
 	msg_set(m, ctl_explain_row.reason, reason_code(reason), strlen(reason_code(reason)));
-	msg_set(m, ctl_explain_row.evidence, evidence, strlen(evidence));
+	m->u.ctl_explain_row.evidence = *evidence;
 	send_row(p, m);
 }
 
@@ -189,7 +190,7 @@ static void verdict_row(struct pass *p, const struct verdict *v)
 						.verdict = v->kind,
 						.until = v->at_ms > 0 ? v->at_ms : 0 } };
 
-	send_ctl_explain_row(p, &m, v->reason, v->evidence);
+	send_ctl_explain_row(p, &m, v->reason, &v->evidence);
 }
 
 static void check_row(void *ctx, const struct check_report *check)
@@ -200,11 +201,13 @@ static void check_row(void *ctx, const struct check_report *check)
 			 .u.ctl_explain_row = { .duty = check->duty,
 						.verdict = decided ? decided->kind : VERDICT_NONE,
 						.holds = check->holds } };
+	struct facts said = { 0 };
 	char text[512];
 
 	(void)snprintf(text, sizeof(text), "%s%s%s", check->name, *check->name && *fact ? ": " : "", fact);
+	facts_said(&said, text);
 	msg_set(&m, ctl_explain_row.rule, check->rule, strlen(check->rule));
-	send_ctl_explain_row(ctx, &m, decided ? decided->reason : REASON_NOTHING_TO_DO, text);
+	send_ctl_explain_row(ctx, &m, decided ? decided->reason : REASON_NOTHING_TO_DO, &said);
 }
 
 static int explain_pod(struct questions *q, const struct msg *asked, uint32_t h)

@@ -160,7 +160,7 @@ static int tell_contradiction(struct unsettled *u, uint32_t id)
 	msg_set(&m, refusal.uid, uid.p, uid.n);
 	msg_set(&m, refusal.action_key, uid.p, uid.n);
 	msg_set(&m, refusal.reason, reason, strlen(reason));
-	msg_set(&m, refusal.evidence, evidence, sizeof(evidence) - 1);
+	facts_said(&m.u.refusal.evidence, evidence);
 	const int r = outlet_send(u->out, &m);
 
 	if (r == 0)

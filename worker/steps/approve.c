@@ -5,7 +5,9 @@
 
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "base/rfc3339.h"
+#include "base/xalloc.h"
 #include "kube/write_body.h"
 #include "rules/escalation.h"
 #include "worker/action_end.h"
@@ -40,8 +42,11 @@ static enum step_then wait_for_grace(struct action *a, const struct annotations 
 	a->verdict.kind = VERDICT_WAIT;
 	a->verdict.reason = REASON_ANNOUNCED;
 	a->verdict.at_ms = until + 1;
-	(void)snprintf(a->verdict.evidence, sizeof(a->verdict.evidence), "announced %s, acts after %s%s", at,
-		       end, m->extend_ms > 0 ? " (extended)" : "");
+	_cleanup_free_ char *said =
+		xasprintf("announced %s, acts after %s%s", at, end, m->extend_ms > 0 ? " (extended)" : "");
+
+	a->verdict.evidence = (struct facts){ 0 };
+	facts_said(&a->verdict.evidence, said);
 	return action_refuse(a, &a->verdict);
 }
 
@@ -118,6 +123,10 @@ enum step_then take_announce(struct action *a, const struct step_reply *reply)
 	(void)reply;
 	rfc3339_format(action_now(a) + grace, false, end);
 	a->result.u.result.retry_ms = grace < (int64_t)RETRY_MS_MAX ? (uint64_t)grace + 1 : RETRY_MS_MAX;
-	return action_end(a, OUTCOME_ANNOUNCED, REASON_ANNOUNCED, "acts after %s: %s", end,
-			  a->verdict.evidence);
+	_cleanup_free_ char *said = xasprintf("acts after %s", end);
+	struct facts why = { 0 };
+
+	facts_said(&why, said);
+	facts_add(&why, &a->verdict.evidence);
+	return action_end_with(a, OUTCOME_ANNOUNCED, REASON_ANNOUNCED, &why);
 }

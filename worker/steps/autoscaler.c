@@ -108,7 +108,9 @@ static enum step_then judge_reverted(struct action *a)
 	if (w.at <= 0 || managed_fields_is_us(&w) || action_now(a) >= until)
 		return STEP_NEXT;
 	a->verdict = (struct verdict){ .kind = VERDICT_WAIT, .reason = REASON_REVERTED, .at_ms = until };
-	(void)snprintf(a->verdict.evidence, sizeof(a->verdict.evidence), "replicas last set by: %s", text);
+	_cleanup_free_ char *said = xasprintf("replicas last set by: %s", text);
+
+	facts_said(&a->verdict.evidence, said);
 	return action_refuse(a, &a->verdict);
 }
 

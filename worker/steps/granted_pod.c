@@ -99,7 +99,7 @@ static enum step_then end_marked(struct action *a)
 
 	if (pod_is_half_deleted(p))
 		action_set_retry(a, left > 0 ? left + 1 : 1);
-	return action_gone(a, REASON_BEING_DELETED, "");
+	return action_gone(a, REASON_BEING_DELETED, NULL);
 }
 
 enum step_then take_pod(struct action *a, const struct step_reply *reply)
@@ -116,7 +116,7 @@ enum step_then take_pod(struct action *a, const struct step_reply *reply)
 		return action_end(a, OUTCOME_FAILED, REASON_BAD_ANSWER,
 				  "get pods: the answer is another pod");
 	if (!str_is(p->uid, a->grant.uid))
-		return action_gone(a, REASON_UID_CHANGED, "");
+		return action_gone(a, REASON_UID_CHANGED, NULL);
 	if (action_is_on_pod(a) && action_may_be_ours(a) && p->deletion > 0 &&
 	    (!is_forced(a) || p->grace_s == 0))
 		return end_marked(a);

@@ -4,6 +4,7 @@
  * when the end of such a write is looked for, right after it, bound to the version that it made, or to one
  * that was read since. The act is done whatever becomes of its mark: that is told in the evidence. */
 // SPDX-License-Identifier: Apache-2.0
+#include "text/facts_text.h"
 #include "worker/steps/step.h"
 
 #include <stdio.h>
@@ -53,9 +54,11 @@ static char *say_why(const struct action *a, const struct owner_link *o)
 	const bool judged = a->verdict.kind == VERDICT_ACT;
 
 	(void)o;
+	_cleanup_free_ char *evidence =
+		facts_render(judged ? &a->verdict.evidence : &a->grant.evidence, NULL);
+
 	return xasprintf("%s: %s%s: %s", duty_name((enum duty)a->grant.duty), a->grant.reason,
-			 is_unconfirmed(a) ? " (most likely: no answer to the write came)" : "",
-			 judged ? a->verdict.evidence : a->grant.evidence);
+			 is_unconfirmed(a) ? " (most likely: no answer to the write came)" : "", evidence);
 }
 
 static char *say_from(const struct action *a, const struct owner_link *o)
@@ -231,8 +234,11 @@ enum step_then mark_confirm(struct action *a)
 	object_set_target(a, action_top(a));
 	if (str_to_u64(from.p, from.n, &before) == 0 && before <= INT32_MAX)
 		r->replicas = (int64_t)before;
-	return action_end(a, OUTCOME_DONE, reason_parse(a->grant.reason), "its mark says so: %s",
-			  a->grant.evidence);
+	struct facts why = { 0 };
+
+	facts_said(&why, "its mark says so");
+	facts_add(&why, &a->grant.evidence);
+	return action_end_with(a, OUTCOME_DONE, reason_parse(a->grant.reason), &why);
 }
 
 static enum step_then not_ours_any_more(struct action *a)

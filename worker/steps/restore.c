@@ -3,6 +3,7 @@
  * mark on the workload has to say the same as the history, and somebody must have corrected the workload
  * since. */
 // SPDX-License-Identifier: Apache-2.0
+#include "text/facts_text.h"
 #include "worker/steps/step.h"
 
 #include <stdio.h>
@@ -118,10 +119,12 @@ static bool is_corrected(struct action *a)
 							       ANNOTATION_RESTORE) };
 
 	correction_judge(action_policy(a), &f, &a->verdict);
+	_cleanup_free_ char *why = facts_render(&a->verdict.evidence, NULL);
+
 	if (a->verdict.kind == VERDICT_ACT)
-		action_add_evidence(a, "%s", a->verdict.evidence);
+		facts_add(&a->result.u.result.evidence, &a->verdict.evidence);
 	else
-		(void)refuse(a, a->verdict.reason, a->verdict.evidence);
+		(void)refuse(a, a->verdict.reason, why);
 	return a->verdict.kind == VERDICT_ACT;
 }
 
@@ -207,10 +210,13 @@ enum step_then take_zero(struct action *a, const struct step_reply *reply)
 		return STEP_END;
 	a->verdict = (struct verdict){ .kind = VERDICT_ACT,
 				       .reason = a->grant.by_operator ? REASON_RESTORED : REASON_CORRECTED };
-	(void)snprintf(a->verdict.evidence, sizeof(a->verdict.evidence),
+	char said[128];
+
+	(void)snprintf(said, sizeof(said),
 		       want == 1 ? "from 0 to %lld replica, as before action %llu"
 				 : "from 0 to %lld replicas, as before action %llu",
 		       want, (unsigned long long)a->grant.origin);
+	facts_said(&a->verdict.evidence, said);
 	a->write = scale_write(a);
 	return STEP_NEXT;
 }

@@ -30,7 +30,7 @@ enum step_then scale_take(struct action *a, const struct step_reply *reply)
 						"get scale: the answer is no scale");
 	if (!str_eq(scale.uid, action_top(a)->ref.uid))
 		return action_may_be_ours(a)
-			       ? action_gone(a, REASON_OWNER_UID_DIFFERS, "")
+			       ? action_gone(a, REASON_OWNER_UID_DIFFERS, NULL)
 			       : owner_refuse(a, REASON_OWNER_UID_DIFFERS, "replaced meanwhile");
 	json_decref(a->found.scale_json);
 	a->found.scale_json = json_incref(reply->json);
@@ -63,7 +63,7 @@ enum step_then take_scale(struct action *a, const struct step_reply *reply)
 	if (then != STEP_NEXT)
 		return then;
 	if (scale->replicas == 0) {
-		(void)action_gone(a, REASON_ALREADY_ZERO, "");
+		(void)action_gone(a, REASON_ALREADY_ZERO, NULL);
 		return mark_look(a);
 	}
 	if (a->in_doubt)

@@ -103,7 +103,7 @@ enum step_then suspend_begin(struct action *a)
 	floors_add(&f->floors, FLOOR_REVISION,
 		   time_of(job->json, "startTime")); /* when it was last resumed */
 	if (f->suspended == f->n_owners)
-		return action_gone(a, REASON_ALREADY_SUSPENDED, "");
+		return action_gone(a, REASON_ALREADY_SUSPENDED, NULL);
 	f->selector = selector_of(job->json);
 	if (!f->selector)
 		return action_end(a, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN,
@@ -152,5 +152,5 @@ void ask_suspended(struct action *a, struct step_request *ret)
 
 enum step_then take_suspended(struct action *a, const struct step_reply *reply)
 {
-	return is_suspended(reply->json) ? action_gone(a, REASON_ALREADY_SUSPENDED, "") : STEP_END;
+	return is_suspended(reply->json) ? action_gone(a, REASON_ALREADY_SUSPENDED, NULL) : STEP_END;
 }

@@ -39,6 +39,13 @@ def yaml(value, indent=0):
     return "\n".join(lines)
 
 
+def found(row):
+    """The facts of a row: what was found, and how it ended. "key value; ..."."""
+    facts = {**(row.get("evidence") or {}), **(row.get("detail") or {})}
+    facts["said"] = [text for name in ("evidence", "detail") for text in (row.get(name) or {}).get("said", [])]
+    return "; ".join(f"{key} {value}" if key != "said" else "; ".join(value) for key, value in facts.items())
+
+
 class Died(AssertionError):
     pass
 
@@ -166,9 +173,9 @@ class Program:
         return json.loads(result.stdout) if result.returncode in (0, 1) else None
 
     def history(self, *args):
-        """Rows as `history -o json` prints them; `ns` and `observe` for short."""
+        """Rows as `history -o json` prints them; `ns` and `observe` for short, and `found`: all their facts as one text."""
         rows = parse_rows(self.ask("history", "-o", "json", "--limit", "10000", *args, check=True).stdout)
-        return [{**row, "ns": row["namespace"], "observe": row["mode"] == "observe"} for row in rows]
+        return [{**row, "ns": row["namespace"], "observe": row["mode"] == "observe", "found": found(row)} for row in rows]
 
     def log(self):
         return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""

@@ -38,7 +38,7 @@ def crash_at(t, when, method, kill, before_done):
     row = t.until("a result in the history", lambda: next(
         (r for r in rows_of(program, pod) if r["outcome"] in ("done", "gone")), None), 15, every=0.2)
     if not before_done:
-        assert row["outcome"] == "gone" or "settled" in row["detail"], f"what it did was in doubt, yet the history says {row}"
+        assert row["outcome"] == "gone" or row["settledAt"], f"what it did was in doubt, yet the history says {row}"
     t.canary(ns)
     deletes = [r for r in t.writes_on(pod)]
     assert len(deletes) == 1, "more than one DELETE:\n      " + "\n      ".join(map(str, deletes))

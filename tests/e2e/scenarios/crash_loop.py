@@ -109,7 +109,7 @@ def sick(t):
                 {"name": "example.com/gpu", "resources": [{"resourceID": "GPU-0", "health": "Healthy"}, {"resourceID": "GPU-1", "health": health}]}])
     t.wait_write(healthy)
     row = t.wait_history(program, reason="DeviceUnhealthy", duty="crashLoop")
-    assert f"its device GPU-1 on node {all_sick.pods()[0]['spec']['nodeName']} is Unhealthy" in row["detail"], row
+    assert f"its device GPU-1 on node {all_sick.pods()[0]['spec']['nodeName']} is Unhealthy" in row["found"], row
     time.sleep(3)
     t.expect(scaled=[healthy])
 

@@ -295,7 +295,7 @@ def finalizer(t):
     uid = pod["metadata"]["uid"]
     t.wait_write(pod)
     row = t.wait_history(program, uid=uid, outcome="marked", reason="HasFinalizers")
-    assert "example.com/keep" in row["detail"], row
+    assert "example.com/keep" in row["found"], row
     t.wait_history(program, uid=uid, reason="HasFinalizers", outcome="refused")     # of deleteTerminatingPod
     t.expect(deleted=[pod])
     assert t.objects.get(pod)["metadata"]["finalizers"] == ["example.com/keep"]
@@ -346,7 +346,7 @@ def cut_off(t):
     rows = t.until("two rows that say done", lambda: [r for r in rows_of(program, uid) if r["outcome"] == "done"][1:] and
                    rows_of(program, uid), 20)
     assert len(rows) == 2, rows
-    assert sum("settled" in r["detail"] for r in rows) == 1, rows
+    assert sum(r["settledAt"] is not None for r in rows) == 1, rows
     other = t.canary(ns)                # the second and last of the day
     t.objects.evict(t.objects.pod(ns))
     t.until("the budget to be spent", lambda: any(

@@ -39,6 +39,8 @@ def pack(value):
     if isinstance(value, str):
         text = value.encode("utf-8", "surrogateescape")
         return (bytes([0xa0 + len(text)]) if len(text) < 32 else b"\xd9" + bytes([len(text)])) + text
+    if isinstance(value, dict):
+        return bytes([0x80 + len(value)]) + b"".join(pack(k) + pack(v) for k, v in value.items())
     head = bytes([0x90 + len(value)]) if len(value) < 16 else b"\xdc" + len(value).to_bytes(2, "big")
     return head + b"".join(map(pack, value))
 
@@ -521,7 +523,7 @@ def speaks_behind_its_fault(tree):
     pod = tree.t.objects.run(tree.t.objects.pod(tree.ns), ready=True) or None
     pod = tree.t.objects.all_pods(tree.ns)[-1]
     meta = pod["metadata"]
-    wish = raw("NOMINATE", 0, EVICTED, meta["namespace"], meta["name"], meta["uid"], "", meta["uid"], 0, 0, "Evicted", "", 0, 0, False, "")
+    wish = raw("NOMINATE", 0, EVICTED, meta["namespace"], meta["name"], meta["uid"], "", meta["uid"], 0, 0, "Evicted", {}, 0, 0, False, "")
     tree.obey("watcher", f"raw {wish.split()[1]}")
     tree.t.wait_history(tree.program, uid=meta["uid"], outcome="refused")
     before = len(tree.program.history())

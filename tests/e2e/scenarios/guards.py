@@ -158,7 +158,7 @@ def breaker(t):
         t.wait_write(workload)
     wait_held(t, program, 5, "BreakerOpen")
     row = t.wait_history(program, reason="BreakerOpen", ns=ns)
-    assert "5 workloads began to fail together" in row["detail"] and "registry.example.com" in row["detail"], row
+    assert "5 workloads began to fail together" in row["found"] and "registry.example.com" in row["found"], row
     assert program.log().count("breaker open") == 1
     program.kill_all()
     program.start()

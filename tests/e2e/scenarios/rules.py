@@ -47,7 +47,7 @@ def of_hours(t):
     request = t.wait_write(quick)
     assert request.t >= begin + 2, f"the override's 2 s were not waited for: {request.t - begin:.3f} s"
     row = t.wait_history(program, outcome="done", reason="CannotPullImage")
-    assert "override everything" in row["detail"], row
+    assert "override everything" in row["found"], row
     t.expect(scaled=[quick])
 
 
@@ -98,17 +98,17 @@ def cause(t):
     workload = t.objects.workload("Deployment", ns, 1)
     workload.fail_to_pull(message=TIMEOUT)
     row = t.wait_history(program, reason="CauseTransient")
-    assert "cause transient" in row["detail"] and "no other workload was seen to pull" in row["detail"], row
+    assert "cause transient" in row["found"] and "no other workload was seen to pull" in row["found"], row
     workload.fail_to_pull(message=DNS)
     row = t.wait_history(program, reason="CauseMisconfigured")
-    assert "cause misconfigured" in row["detail"], row
+    assert "cause misconfigured" in row["found"], row
     workload.fail_to_pull(message=DENIED)
     t.wait_history(program, reason="CauseAuth")
     assert not t.writes(), t.writes()
     workload.fail_to_pull(message=GONE)
     t.wait_write(workload)
     row = t.wait_history(program, outcome="done", reason="CannotPullImage")
-    assert "cause permanent" in row["detail"], row
+    assert "cause permanent" in row["found"], row
     t.expect(scaled=[workload])
 
 

@@ -691,7 +691,7 @@ def read_only(t):
     pods = [victim(t, "deleteEvictedPod", ns) for _ in range(3)]
     for pod in pods:
         row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="would", reason="Evicted", http=403)
-        assert "the server was not asked" in row["detail"] and "cannot delete" in row["detail"], row
+        assert "the server was not asked" in row["found"] and "cannot delete" in row["found"], row
     assert {r["outcome"] for r in program.history()} == {"would"}, program.history()
     said = [line for line in program.log().splitlines() if "by a dry run" in line]
     assert len(said) == 1 and "remedy" in said[0], said

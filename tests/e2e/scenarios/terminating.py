@@ -92,7 +92,7 @@ def stale_ready(t):
                      for ready in ("True", None))
     t.wait_write(stale)
     row = t.wait_history(program, uid=stale["metadata"]["uid"], outcome="done", reason="StuckTerminating")
-    assert "node is gone, nobody keeps up that it is Ready" in row["detail"], row
+    assert "node is gone, nobody keeps up that it is Ready" in row["found"], row
     t.wait_history(program, uid=serves["metadata"]["uid"], outcome="refused", reason="PodReady")
     t.expect(forced=[stale])
 
@@ -143,7 +143,7 @@ def devices(t):
         t.wait_write(pod)
     for name, pod in held.items():
         row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="refused", reason="ResourceClaimHeld")
-        assert f"holds ResourceClaim {'made-for-it' if name == 'made' else 'one-gpu'}" in row["detail"], row
+        assert f"holds ResourceClaim {'made-for-it' if name == 'made' else 'one-gpu'}" in row["found"], row
     t.expect(forced=forced)
 
 
@@ -155,7 +155,7 @@ def finalizers(t):
     pod, _ = stuck(t, ns, finalizers=["example.com/backup", "example.com/network"])
     other, _ = stuck(t, ns)
     row = t.wait_history(program, uid=pod["metadata"]["uid"], reason="HasFinalizers")
-    assert "example.com/backup" in row["detail"], row
+    assert "example.com/backup" in row["found"], row
     t.wait_write(other)
     t.expect(forced=[other])
     assert len(t.objects.get(pod)["metadata"]["finalizers"]) == 2
@@ -187,7 +187,7 @@ def holds_up(t):
         assert waits[workload] in str(program.ask_json("plan")["rows"]), program.ask_json("plan")
     for workload, pod in zip((ordered, recreated), pods):
         row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="refused", reason="NodeNotReady")
-        assert waits[workload] in row["detail"], row
+        assert waits[workload] in row["found"], row
     t.expect()
 
 
@@ -220,7 +220,7 @@ def eviction_at_work(t):
     for pod in (ended, over, other):
         t.wait_write(pod)
     row = t.wait_history(program, uid=busy["metadata"]["uid"], outcome="refused", reason="EvictionAtWork")
-    assert "responder example.com/mover is Active" in row["detail"], row
+    assert "responder example.com/mover is Active" in row["found"], row
     t.admin.patch(held + "/status", {"status": {"targetResponders": [{"name": "example.com/mover", "state": "Interrupted", "priority": 10000}]}})
     t.objects.annotate(busy, "example.com/touched", "yes")      # what is refused is judged anew when it changes
     t.wait_write(busy)

@@ -1,5 +1,6 @@
 """Pods that do something, and what their status says."""
 from harness.objects import owner_ref, path_of, pod_path  # noqa: F401
+from harness.program import found
 
 NAME = "node-1"
 IMAGE = "localhost/tools:1"
@@ -71,7 +72,7 @@ def told(program, pod, duty):
     """What `explain` says of that pod and duty: (verdict, reason, why)."""
     meta = pod["metadata"]
     row = next(r for r in program.ask_json("explain", f"{meta['namespace']}/{meta['name']}") if r["duty"] == duty)
-    return row["verdict"], row["reason"], row.get("detail") or row.get("why") or ""
+    return row["verdict"], row["reason"], found({"evidence": row["evidence"]})
 
 
 def expect_late(t, *pods):

@@ -51,7 +51,7 @@ def removed(t):
         assert pods.is_ready(t.server.keep("lost-node-is-removed", pod)), "somebody keeps its condition up"
         program = t.run(terminating=ns, hours="1s")
         row = t.wait_history(program, 30, uid=pod["metadata"]["uid"], outcome="done", reason="StuckTerminating")
-        t.note = row["detail"]
+        t.note = row["found"]
         t.expect(forced=[pod])
     finally:
         t.server.start_kubelet()
@@ -73,9 +73,9 @@ def out_of_service(t):
         t.until("the pod to be gone", lambda: t.objects.get(pod) is None, 30, every=0.1)
         told = [row for row in program.history() if row["outcome"] == "done"]
         # Every 20 s the cluster's own garbage collector of pods does the same.
-        assert not told or (told[0]["reason"] == "StuckTerminating" and "out of service" in told[0]["detail"]), told
+        assert not told or (told[0]["reason"] == "StuckTerminating" and "out of service" in told[0]["found"]), told
         t.expect(forced=[pod] if told else [])
-        t.note = told[0]["detail"].split("; ")[-1] if told else "the cluster was first"
+        t.note = told[0]["found"].split("; ")[-1] if told else "the cluster was first"
     finally:
         t.server.signal_kubelet(signal.SIGCONT)
         t.until("the node to be Ready again", lambda: t.server.ready(NAME), 40, every=0.2)

@@ -136,9 +136,9 @@ static void send_explain_row(const struct instance_call *c, const char *rule, ui
 			 .u.ctl_explain_row = { .duty = DUTY_EVICTED,
 						.verdict = VERDICT_ACT,
 						.holds = holds,
-						.reason = "Evicted",
-						.evidence = "phase Failed" } };
+						.reason = "Evicted" } };
 
+	facts_said(&m.u.ctl_explain_row.evidence, "phase Failed");
 	(void)snprintf(m.u.ctl_explain_row.rule, sizeof(m.u.ctl_explain_row.rule), "%s", rule);
 	instance_send(c, &m);
 }

@@ -39,6 +39,28 @@ static void fill_text(char *dst, const struct msg_field *f, uint64_t pick)
 	dst[n] = '\0';
 }
 
+/* Of every kind, up to what fits. */
+static void fill_facts(struct facts *f, uint64_t pick)
+{
+	char text[FACTS_MAX];
+	const size_t n = 1 + next_random() % 60;
+
+	*f = (struct facts){ 0 };
+	memset(text, 'f', sizeof(text));
+	if (pick == 1)
+		facts_quoted(f, FACT_SAID, (struct str){ text, sizeof(text) });
+	for (uint64_t left = pick > 1 ? next_random() % 40 : 0; left > 0; left--) {
+		const enum fact key = (enum fact)(next_random() % FACT__MAX);
+		const int64_t v = (int64_t)(next_random() >> 1 >> next_random() % 63);
+
+		facts_time(f, key, v);
+		facts_duration(f, key, v);
+		facts_count(f, key, v);
+		facts_name(f, key, (struct str){ text, n });
+		facts_quoted(f, key, (struct str){ text, n });
+	}
+}
+
 static uint64_t pick_u64(const struct msg_field *f, uint64_t pick)
 {
 	const uint64_t span = f->max - (uint64_t)f->min;
@@ -76,6 +98,8 @@ static struct msg make(enum msg_type type, uint64_t pick)
 			memcpy(dst, &s, sizeof(s));
 		else if (f->kind == KIND_BOOL)
 			memcpy(dst, &(bool){ pick & 1 }, sizeof(bool));
+		else if (f->kind == KIND_FACTS)
+			fill_facts((void *)dst, pick);
 		else
 			fill_text(dst, f, pick);
 	}
@@ -347,17 +371,19 @@ TEST(set_text_keeps_the_charset)
 	memset(longer, 'x', sizeof(longer));
 	msg_set(&m, nominate.name, "a b\n<c>", 7);
 	ck_assert_str_eq(m.u.nominate.name, "a-b--c-");
-	msg_set(&m, nominate.evidence, "a\nb\x1b[31m\xff", 9);
-	ck_assert_str_eq(m.u.nominate.evidence, "a?b?[31m?");
-	msg_set(&m, nominate.evidence, longer, sizeof(longer));
-	ck_assert_uint_eq(strlen(m.u.nominate.evidence), 255);
+	struct msg child = { .type = MSG_CHILD_STATS };
+
+	msg_set(&child, child_stats.error, "a\nb\x1b[31m\xff", 9);
+	ck_assert_str_eq(child.u.child_stats.error, "a?b?[31m?");
+	msg_set(&child, child_stats.error, longer, sizeof(longer));
+	ck_assert_uint_eq(strlen(child.u.child_stats.error), 255);
 	/* Cut between characters, not inside one. */
 	for (size_t i = 0; i + 2 < sizeof(longer); i += 3)
 		memcpy(longer + i, "\xe9\x87\x8d", 3);
-	msg_set(&m, nominate.evidence, longer, 599);
-	ck_assert_uint_eq(strlen(m.u.nominate.evidence), 255);
-	msg_set(&m, nominate.evidence, longer + 0, 256 / 3 * 3);
-	ck_assert_uint_eq(strlen(m.u.nominate.evidence) % 3, 0);
+	msg_set(&child, child_stats.error, longer, 599);
+	ck_assert_uint_eq(strlen(child.u.child_stats.error), 255);
+	msg_set(&child, child_stats.error, longer + 0, 256 / 3 * 3);
+	ck_assert_uint_eq(strlen(child.u.child_stats.error) % 3, 0);
 }
 
 /* What a sender that was taken over puts into a text is refused; what an honest one is given becomes '?'. */
@@ -372,7 +398,7 @@ TEST(text_is_printable)
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		const size_t k = strlen(bad[i]);
 
-		msg_set(&m, result.detail, "detail:xxxx", strlen("detail:") + k);
+		msg_set(&m, result.request, "detail:xxxx", strlen("detail:") + k);
 		const size_t n = msg_encode(&m, bytes);
 		uint8_t *at = memmem(bytes, n, "detail:", strlen("detail:"));
 
@@ -380,34 +406,34 @@ TEST(text_is_printable)
 		ck_assert_ptr_nonnull(at);
 		memcpy(at + strlen("detail:"), bad[i], k);
 		ck_assert_int_eq(decode(MSG_RESULT, bytes, n), -EBADMSG);
-		ck_assert_str_eq(field, "detail");
-		msg_set(&m, result.detail, bad[i], k);
-		ck_assert_int_eq(m.u.result.detail[0], '?');
+		ck_assert_str_eq(field, "request");
+		msg_set(&m, result.request, bad[i], k);
+		ck_assert_int_eq(m.u.result.request[0], '?');
 		ck_assert_int_eq(decode(MSG_RESULT, bytes, msg_encode(&m, bytes)),
 				 (int)msg_encode(&m, bytes));
 	}
-	msg_set(&m, result.detail, HOSTILE, sizeof(HOSTILE) - 1);
-	ck_assert(hostile_is_gone(m.u.result.detail));
+	msg_set(&m, result.request, HOSTILE, sizeof(HOSTILE) - 1);
+	ck_assert(hostile_is_gone(m.u.result.request));
 }
 
 /* A text that is longer than the field of the same name in the other message: cut, but not inside a
  * character. */
 TEST(copied_fields_are_cut_between_characters)
 {
-	struct msg from = { .type = MSG_RESULT }, to = make(MSG_NOMINATE, 5);
+	struct msg from = { .type = MSG_CTL_TEXT }, to = make(MSG_SAVED, 5);
 	char text[601];
 
 	for (size_t i = 0; i < 600; i += 3)
 		memcpy(text + i, "\xe9\x87\x8d", 3);
-	msg_set(&from, result.evidence, text, 600);
-	ck_assert_uint_eq(strlen(from.u.result.evidence), 600);
+	msg_set(&from, ctl_text.text, text, 600);
+	ck_assert_uint_eq(strlen(from.u.ctl_text.text), 600);
 	text[599] = '\0';
 	for (size_t shift = 0; shift < 3; shift++) {
-		memset(from.u.result.evidence, 'x', shift);
-		memcpy(from.u.result.evidence + shift, text, 597);
-		from.u.result.evidence[597 + shift] = '\0';
+		memset(from.u.ctl_text.text, 'x', shift);
+		memcpy(from.u.ctl_text.text + shift, text, 597);
+		from.u.ctl_text.text[597 + shift] = '\0';
 		msg_copy_fields(&to, &from);
-		ck_assert_uint_eq(strlen(to.u.nominate.evidence), shift + (255 - shift) / 3 * 3);
+		ck_assert_uint_eq(strlen(to.u.saved.text), shift + (255 - shift) / 3 * 3);
 	}
 }
 

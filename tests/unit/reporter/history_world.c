@@ -1,5 +1,6 @@
 /* history_world.c - see history_world.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
@@ -68,7 +69,7 @@ struct msg world_intent(uint64_t id, uint64_t cluster, const char *uid)
 	test_set(&m, intent.rv, "42");
 	test_set(&m, intent.action_key, uid);
 	test_set(&m, intent.reason, "StuckTerminating");
-	test_set(&m, intent.evidence, "3h past its deadline");
+	SET_SAID(m.u.intent.evidence, "3h past its deadline");
 	return m;
 }
 
@@ -80,7 +81,7 @@ struct msg world_record(uint64_t id, enum outcome outcome)
 		.id = id, .outcome = outcome, .replicas = 3, .http = 200, .at = WORLD_NOW
 	};
 	test_set(&m, record.reason, "Deleted");
-	test_set(&m, record.detail, "node is gone");
+	SET_SAID(m.u.record.detail, "node is gone");
 	test_set(&m, record.target, "pods/shop/web-1");
 	return m;
 }
@@ -95,7 +96,7 @@ struct msg world_refusal(const char *uid, const char *reason)
 	test_set(&m, refusal.uid, uid);
 	test_set(&m, refusal.action_key, uid);
 	test_set(&m, refusal.reason, reason);
-	test_set(&m, refusal.evidence, "excluded");
+	SET_SAID(m.u.refusal.evidence, "excluded");
 	return m;
 }
 

@@ -6,6 +6,7 @@
 #include "reporter/report/compose.h"
 #include "reporter/history/attention.h"
 #include "reporter/history/history.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
@@ -134,7 +135,7 @@ TEST(missing_rights_are_reported_with_names)
 
 			m[0].u.intent.name[4] = (char)('0' + i);
 			test_set(&m[1], record.reason, "Forbidden");
-			test_set(&m[1], record.detail, "pods \"web\" is <forbidden>");
+			SET_SAID(m[1].u.record.detail, "pods \"web\" is <forbidden>");
 			world_write(m, 2);
 		}
 		clock_fake_advance(HOUR);

@@ -2,6 +2,7 @@
  * language: from the history to the body. tests/golden/cards/TYPE.json holds them; OPC_GOLDEN_WRITE=1 writes
  * them anew. */
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/facts_en.h"
 #include "tests/unit/reporter/history_world.h"
 
 #include <jansson.h>
@@ -159,14 +160,15 @@ static void act(uint64_t id, enum duty duty, enum action_kind action, const char
 	m[0].u.intent.duty = duty;
 	test_set(&m[0], intent.name, name);
 	test_set(&m[0], intent.reason, reason);
-	test_set(&m[0], intent.evidence, "3 of 3 pods of the revision fail, 0 Ready");
+	SET_SAID(m[0].u.intent.evidence, "3 of 3 pods of the revision fail, 0 Ready");
 	test_set(&m[1], record.target, target);
 	if (outcome == OUTCOME_FORBIDDEN) {
 		test_set(&m[1], record.reason, "Forbidden");
-		test_set(&m[1], record.detail, "the API server answered 401: the credential is not accepted");
+		SET_SAID(m[1].u.record.detail, "the API server answered 401: the credential is not accepted");
 	}
-	test_set(&m[1], record.evidence,
-		 "pod web-1 at resourceVersion 7: phase Failed; on node node-7; no finalizers");
+	facts_said(&m[1].u.record.evidence, "pod web-1 at resourceVersion 7: phase Failed");
+	facts_said(&m[1].u.record.evidence, "on node node-7");
+	facts_said(&m[1].u.record.evidence, "no finalizers");
 	world_write(m, 2);
 }
 

@@ -12,8 +12,17 @@
 #include "model/duties.h"
 #include "reporter/history/query.h"
 #include "reporter/history/history.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
+
+static const char *of_row(const struct msg *m)
+{
+	struct facts all;
+
+	history_row_facts(&m->u.ctl_history_row, &all);
+	return EN(all);
+}
 
 TEST(commits_before_it_reports)
 {
@@ -233,7 +242,7 @@ TEST(refusals_are_counted_not_repeated)
 	ck_assert_int_eq(out[0].u.ctl_history_row.result_at, WORLD_NOW + 60000);
 	ck_assert_int_eq(out[0].u.ctl_history_row.outcome, OUTCOME_REFUSED);
 	ck_assert_str_eq(out[0].u.ctl_history_row.cluster_name, "staging");
-	ck_assert_str_eq(out[0].u.ctl_history_row.detail, "excluded (seen 3 times)");
+	ck_assert_str_eq(of_row(&out[0]), "excluded; seen 3");
 	ck_assert_int_eq(out[1].type, MSG_CTL_END);
 	ck_assert_uint_eq(out[1].u.ctl_end.conn, 9);
 	ck_assert_uint_eq(out[1].u.ctl_end.code, 0);
@@ -249,13 +258,13 @@ TEST(refusals_of_two_clusters_do_not_mix)
 		m[] = { world_refusal("u9", "X"), world_refusal("u9", "X"), world_refusal("u9", "X") };
 
 	m[2].u.refusal.cluster = 0;
-	test_set(&m[2], refusal.evidence, "another");
+	SET_SAID(m[2].u.refusal.evidence, "another");
 	world_write(m, 3);
 	ck_assert_uint_eq(world_query(&q, out, 8), 3);
 	ck_assert_str_eq(out[0].u.ctl_history_row.cluster_name, "staging");
-	ck_assert_str_eq(out[0].u.ctl_history_row.detail, "excluded (seen 2 times)");
+	ck_assert_str_eq(of_row(&out[0]), "excluded; seen 2");
 	ck_assert_str_eq(out[1].u.ctl_history_row.cluster_name, "prod");
-	ck_assert_str_eq(out[1].u.ctl_history_row.detail, "another");
+	ck_assert_str_eq(of_row(&out[1]), "another");
 }
 
 TEST(history_answers_newest_first_with_filters)
@@ -274,7 +283,7 @@ TEST(history_answers_newest_first_with_filters)
 	ck_assert_int_eq(out[0].u.ctl_history_row.outcome, -1);
 	ck_assert_str_eq(out[0].u.ctl_history_row.reason, "StuckTerminating");
 	ck_assert_str_eq(out[1].u.ctl_history_row.reason, "Deleted");
-	ck_assert_str_eq(out[1].u.ctl_history_row.detail, "3h past its deadline; node is gone");
+	ck_assert_str_eq(of_row(&out[1]), "3h past its deadline; node is gone");
 	ck_assert_str_eq(out[1].u.ctl_history_row.target, "pods/shop/web-1");
 	ck_assert_int_eq(out[1].u.ctl_history_row.replicas, 3);
 	ck_assert_uint_eq(out[1].u.ctl_history_row.http, 200);
@@ -514,7 +523,7 @@ TEST(prune_keeps_what_is_open_though_it_has_a_result)
 TEST(hand_made_rows_are_forced_into_the_protocol)
 {
 	static const char sql_text[] =
-		"UPDATE intents SET ns = '', name = 'a b\x07', duty = 99, reason = '', evidence = char(27)";
+		"UPDATE intents SET ns = '', name = 'a b\x07', duty = 99, reason = '', evidence = x'ff'";
 	const struct msg m[] = { world_intent(1, 0, "u1") };
 	struct msg out[4];
 	char path[128];
@@ -531,6 +540,7 @@ TEST(hand_made_rows_are_forced_into_the_protocol)
 	ck_assert_str_eq(out[0].u.open_intent.ns, "-");
 	ck_assert_str_eq(out[0].u.open_intent.name, "a-b-");
 	ck_assert_uint_eq(out[0].u.open_intent.duty, DUTY__MAX - 1);
+	ck_assert(facts_empty(&out[0].u.open_intent.evidence));
 }
 
 TEST_MAIN("reporter/history")

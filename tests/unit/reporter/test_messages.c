@@ -1,6 +1,7 @@
 /* test_messages.c - what people are told: each action once, what needs an operator as it begins and as it
  * ends, to whom it concerns, whatever dies when. */
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/facts_en.h"
 #include "tests/unit/reporter/message_world.h"
 
 #include "base/clock.h"
@@ -36,8 +37,9 @@ static void act(uint64_t id, enum action_kind action, const char *ns, const char
 		(void)snprintf(target, sizeof(target), "deployments.apps/%s/%s", ns, name);
 		test_set(&m[1], record.target, target);
 	}
-	test_set(&m[1], record.evidence,
-		 "pod x at resourceVersion 7: phase Failed; on node node-7; and so on");
+	facts_said(&m[1].u.record.evidence, "pod x at resourceVersion 7: phase Failed");
+	facts_said(&m[1].u.record.evidence, "on node node-7");
+	facts_said(&m[1].u.record.evidence, "and so on");
 	world_write(m, ends ? 2 : 1);
 }
 
@@ -194,14 +196,15 @@ static void act_on(uint64_t id, const char *ns, const char *node, enum outcome o
 	char uid[24], proof[100];
 
 	(void)snprintf(uid, sizeof(uid), "uid-%llu", (unsigned long long)id);
-	(void)snprintf(proof, sizeof(proof), "pod x at resourceVersion 7%s%s", *node ? "; on node " : "",
-		       node);
+	(void)snprintf(proof, sizeof(proof), "on node %s", node);
 	struct msg m[2] = { world_intent(id, 0, uid), world_record(id, outcome) };
 
 	m[0].u.intent.duty = DUTY_EVICTED;
 	m[0].u.intent.action = ACTION_DELETE;
 	test_set(&m[0], intent.ns, ns);
-	test_set(&m[1], record.evidence, proof);
+	facts_said(&m[1].u.record.evidence, "pod x at resourceVersion 7");
+	if (*node)
+		facts_said(&m[1].u.record.evidence, proof);
 	world_write(m, 2);
 }
 

@@ -14,6 +14,7 @@
 #include "reporter/page/status_page.h"
 #include "tests/hostile.h"
 #include "tests/suite.h"
+#include "tests/facts_en.h"
 
 #define EVIL "<script>alert(\"1\")</script>' onload='x' &amp; ]]> <!-- " HOSTILE
 
@@ -118,8 +119,12 @@ static void fill(struct document *d, struct series *s, const char *text)
 	section->more = 7;
 	*s = (struct series){ .begin_ms = 1699000000000, .end_ms = 1700000000000, .more_held = 3 };
 	series_add_line(s, text, text)->by_hour[SERIES_HOURS - 1] = 5;
-	series_add_held(s, text, text, text, text);
-	series_add_held(s, "prod", "", "BudgetSpent", "5 of 5")->duty = DUTY_EVICTED;
+	struct facts said = { 0 };
+
+	facts_said(&said, text);
+	series_add_held(s, text, text, text, &said);
+	SET_SAID(said, "5 of 5");
+	series_add_held(s, "prod", "", "BudgetSpent", &said)->duty = DUTY_EVICTED;
 	struct series_tile *tile = series_add_tile(s, text, text);
 
 	tile->restarts = 1;
@@ -182,7 +187,8 @@ TEST(a_report_says_all_of_it)
 TEST(status_says_what_is_wrong_and_cuts_long_lists)
 {
 	struct live_due *due = xcalloc(LIVE_ROWS_MAX + 5, sizeof(*due));
-	struct live_trouble trouble = { "prod",        "shop/web", "it is broken", EVIL, "mend it",
+	struct facts evil = { 0 };
+	struct live_trouble trouble = { "prod",        "shop/web", "it is broken", "mend it", &evil,
 					1700000000000, true };
 	struct msg_pause pause = { .duty = DUTY_EVICTED, .by = "alice", .why = EVIL };
 	struct live l = { .version = "1",
@@ -195,6 +201,7 @@ TEST(status_says_what_is_wrong_and_cuts_long_lists)
 			  .n_due = LIVE_ROWS_MAX + 5 };
 	size_t size = 0;
 
+	facts_said(&evil, EVIL);
 	for (size_t i = 0; i < l.n_due; i++)
 		due[i] = (struct live_due){ "prod", "errImagePull", "blocked", "BudgetSpent", 3, 0 };
 	_cleanup_free_ char *text = page_status(&l, &size);

@@ -13,6 +13,7 @@
 #include "reporter/history/query.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
+#include "tests/facts_en.h"
 
 static void act(uint64_t id)
 {
@@ -100,7 +101,7 @@ TEST(only_what_stands_now_needs_an_operator)
 	ck_assert_uint_eq(n, 1);
 	ck_assert_str_eq(rows[0].cluster, "prod");
 	ck_assert_str_eq(rows[0].reason, "BudgetSpent");
-	ck_assert_str_eq(rows[0].detail, "9 of 10");
+	ck_assert_str_eq(EN(*rows[0].detail), "9 of 10");
 	ck_assert_int_eq(rows[0].since_ms, clock_wall_ms());
 	recent_attention_done(rows, n);
 	ck_assert_int_eq(attention_note_guards(w.db, 0, "", "prod"), 0);

@@ -4,6 +4,7 @@
 #include "model/duties.h"
 #include "base/exit.h"
 #include "reporter/history/query.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
@@ -18,7 +19,7 @@ static void scale_down(uint64_t id, struct msg *i, struct msg *r)
 	test_set(r, record.target, "deployments.apps/shop/web");
 	test_set(r, record.target_uid, "d-1");
 	test_set(r, record.request, "PATCH /apis/apps/v1/namespaces/shop/deployments/web/scale {}");
-	test_set(r, record.evidence, "node: gone");
+	SET_SAID(r->u.record.evidence, "node: gone");
 	test_set(r, record.actor, "kubectl");
 }
 
@@ -158,7 +159,8 @@ static const char *shown(const struct msg *out, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
 		if (out[i].type == MSG_CTL_SHOW_ROW && strcmp(out[i].u.ctl_show_row.name, name) == 0)
-			return out[i].u.ctl_show_row.value;
+			return facts_empty(&out[i].u.ctl_show_row.facts) ? out[i].u.ctl_show_row.value
+									 : EN(out[i].u.ctl_show_row.facts);
 	return "";
 }
 

@@ -1,6 +1,7 @@
 /* fixture.c - see fixture.h. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
+#include "tests/facts_en.h"
 
 void list_set(struct str_list *l, const char *names)
 {
@@ -192,7 +193,7 @@ struct verdict expect(struct verdict v, enum verdict_kind kind, enum reason reas
 {
 	ck_assert_msg(v.kind == kind && v.reason == reason, "line %d: expected %s %s, got %s %s (%s)", line,
 		      verdict_kind_name(kind), reason_code(reason), verdict_kind_name(v.kind),
-		      reason_code(v.reason), v.evidence);
+		      reason_code(v.reason), EN(v.evidence));
 	return v;
 }
 
@@ -207,7 +208,7 @@ void finishes_half_deleted(enum duty d, struct pod_facts p, enum reason reason)
 	ck_assert_int_eq(v.at_ms, NOW + 1);
 	p.deletion--;
 	v = expect(judge_one(d, &p, s, NOW), VERDICT_ACT, reason, __LINE__);
-	ck_assert_ptr_nonnull(strstr(v.evidence, "half-deleted for 1m"));
+	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "half-deleted for 1m"));
 	p.grace_s = 1;
 	EXPECT(judge_one(d, &p, s, NOW), NONE, BEING_DELETED);
 	p.grace_s = -1;

@@ -3,6 +3,7 @@
 #include "fixture.h"
 #include "rules/admit.h"
 #include "tests/english.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 #define T INT64_C(1000000000)
@@ -133,8 +134,9 @@ TEST_LOOP(each_guard_alone, 0, (int)ROWS)
 	ck_assert_int_eq(h.reason, rows[_i].reason);
 	ck_assert_int_eq(h.scope, rows[_i].scope);
 	ck_assert_int_eq(h.until, rows[_i].until);
-	ck_assert_msg(strstr(h.evidence, rows[_i].says) != NULL, "%s: %s", guard_name(h.guard), h.evidence);
-	english_told(h.evidence);
+	ck_assert_msg(strstr(EN(h.evidence), rows[_i].says) != NULL, "%s: %s", guard_name(h.guard),
+		      EN(h.evidence));
+	english_told(EN(h.evidence));
 }
 
 TEST(the_first_of_the_table_is_told)
@@ -167,7 +169,7 @@ static void tell(void *ctx, enum guard g, bool holds, const struct block *h)
 	(void)ctx;
 	ck_assert_int_eq(g, told);
 	ck_assert_str_ne(guard_name(g), "?");
-	ck_assert(!holds || !*h->evidence);
+	ck_assert(!holds || !*EN(h->evidence));
 	held += !holds;
 	told++;
 }

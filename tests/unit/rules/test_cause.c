@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "rules/cause.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 static const struct {
@@ -147,8 +148,8 @@ TEST(only_listed_causes_act)
 				continue;
 			}
 			expect(v, VERDICT_REFUSE, rows[i].refused, __LINE__);
-			ck_assert_ptr_nonnull(strstr(v.evidence, rows[i].message));
-			ck_assert_ptr_nonnull(strstr(v.evidence, rows[i].word));
+			ck_assert_ptr_nonnull(strstr(EN(v.evidence), rows[i].message));
+			ck_assert_ptr_nonnull(strstr(EN(v.evidence), rows[i].word));
 			ck_assert_str_eq(v.rule, "R3");
 		}
 }
@@ -182,7 +183,7 @@ TEST(the_container_that_may_act_counts)
 	p.containers[1].message = STR_LIT("manifest unknown");
 	p.containers[1].name = STR_LIT("sidecar");
 	v = EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), ACT, CANNOT_PULL_IMAGE);
-	ck_assert_ptr_nonnull(strstr(v.evidence, "container sidecar"));
+	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "container sidecar"));
 	p.containers[1].message = STR_LIT("i/o timeout");
 	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), REFUSE, CAUSE_TRANSIENT);
 }
@@ -198,12 +199,12 @@ TEST(a_transient_cause_acts_while_others_pull)
 	p.containers[0].message = STR_LIT("i/o timeout");
 	list_set(&policy.duty[DUTY_IMAGE_PULL].causes, "permanent,auth,misconfigured,unknown");
 	v = EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), REFUSE, CAUSE_TRANSIENT);
-	ck_assert_ptr_nonnull(strstr(v.evidence, "no other workload was seen to pull"));
+	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "no other workload was seen to pull"));
 	s.others_pulled_at = s.failing_since;
 	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), REFUSE, CAUSE_TRANSIENT);
 	s.others_pulled_at = s.failing_since + 1;
 	v = EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), ACT, CANNOT_PULL_IMAGE);
-	ck_assert_ptr_nonnull(strstr(v.evidence, "other workloads pulled from that host meanwhile"));
+	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "other workloads pulled from that host meanwhile"));
 	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW - 1), WAIT, WAITING_FOR_THRESHOLD);
 	list_set(&policy.duty[DUTY_IMAGE_PULL].causes, "permanent,auth,misconfigured");
 	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), REFUSE, CAUSE_TRANSIENT);

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "rules/correction.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 /* By the history it was action 7, which took so many replicas. */
@@ -49,7 +50,7 @@ TEST_LOOP(by_the_mark, 0, (int)ARRAY_SIZE(rows))
 	correction_judge(&on, &f, &v);
 	ck_assert_str_eq(reason_code(v.reason), reason_code(rows[_i].reason));
 	ck_assert_int_eq(v.kind, rows[_i].reason == REASON_CORRECTED ? VERDICT_ACT : VERDICT_REFUSE);
-	ck_assert_uint_gt(strlen(v.evidence), 0);
+	ck_assert_uint_gt(strlen(EN(v.evidence)), 0);
 	correction_judge(&off, &f, &v);
 	ck_assert_int_eq(v.kind, VERDICT_REFUSE);
 	ck_assert_int_eq(v.reason, REASON_RESTORE_OFF);

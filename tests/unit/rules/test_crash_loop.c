@@ -1,6 +1,7 @@
 /* crashLoop: scale to zero what crashes in a loop; R4, R5, R15, R18, R24. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 static struct verdict judge_at(const struct pod_facts *p, struct pod_context s, int64_t now)
@@ -22,7 +23,7 @@ TEST(strictly_after_first_seen_plus_threshold)
 	v = EXPECT(judge_at(&p, s, s.failing_since + HOURS), WAIT, WAITING_FOR_THRESHOLD);
 	v = judge_at(&p, s, v.at_ms);
 	EXPECT(v, ACT, CRASH_LOOPING);
-	ck_assert_str_eq(v.evidence,
+	ck_assert_str_eq(EN(v.evidence),
 			 "container app: CrashLoopBackOff for 2m (threshold 2m), 5 restarts (threshold 5); "
 			 "3 of 3 pods of the revision fail, 0 Ready");
 	s.failing_since = 0;
@@ -142,7 +143,7 @@ TEST(a_sick_device_is_the_nodes)
 
 	p.containers[0].device = STR_LIT("GPU-1");
 	v = EXPECT(judge(&p, s), REFUSE, DEVICE_UNHEALTHY);
-	ck_assert_ptr_nonnull(strstr(v.evidence, "; its device GPU-1 on node node-1 is Unhealthy"));
+	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "; its device GPU-1 on node node-1 is Unhealthy"));
 	EXPECT(judge(&p, cache()), REFUSE, DEVICE_UNHEALTHY);
 	EXPECT(judge_at(&p, s, s.failing_since + HOURS), WAIT, WAITING_FOR_THRESHOLD);
 	ck_assert(judge_fails(DUTY_CRASH_LOOP, &p, &policy, NULL));

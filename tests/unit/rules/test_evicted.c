@@ -1,6 +1,7 @@
 /* deleteEvictedPod: R7, R14, R29. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 static struct verdict judge(const struct pod_facts *p)
@@ -17,7 +18,7 @@ TEST(evicted_is_deleted_at_once)
 	p.disruption_at = NOW - 90 * MIN;
 	v = EXPECT(judge(&p), ACT, EVICTED);
 	ck_assert_int_eq(v.duty, DUTY_EVICTED);
-	ck_assert_str_eq(v.evidence, "phase Failed, reason Evicted, since 1h30m");
+	ck_assert_str_eq(EN(v.evidence), "phase Failed, reason Evicted, since 1h30m");
 }
 
 /* Exact compare of both: no substring, no other case, no other reason of a kubelet. */
@@ -229,7 +230,7 @@ TEST(a_time_in_the_future_is_waited_for)
 	p.created = NOW + HOUR;
 	v = EXPECT(judge(&p), WAIT, TIME_IN_FUTURE);
 	ck_assert_int_eq(v.at_ms, NOW + HOUR - JUDGE_SKEW_MS);
-	ck_assert_ptr_nonnull(strstr(v.evidence, "a time of it is 1h in the future"));
+	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "a time of it is 1h in the future"));
 	judge_duty(DUTY_EVICTED, &p, &policy, &(struct pod_context){ .stage = STAGE_LIVE }, v.at_ms - 1, &v);
 	ck_assert_int_eq(v.kind, VERDICT_WAIT);
 	judge_duty(DUTY_EVICTED, &p, &policy, &(struct pod_context){ .stage = STAGE_LIVE }, v.at_ms, &v);
@@ -253,7 +254,7 @@ TEST(evidence_is_printable)
 
 	p.phase = STR_LIT("Fai\x1b[2Jled\n\xff");
 	v = EXPECT(judge(&p), NONE, NOT_EVICTED);
-	ck_assert_str_eq(v.evidence, "phase Fai?[2Jled??");
+	ck_assert_str_eq(EN(v.evidence), "phase Fai?[2Jled??");
 }
 
 POLICY_SUITE("rules/evicted");

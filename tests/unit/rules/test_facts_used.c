@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "kube/decode_json.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "tests/unit/kube/random_pod.h"
 
@@ -34,7 +35,7 @@ static bool same(const struct answers *a, const struct answers *b)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(around); i++)
 		if (a->v[i].kind != b->v[i].kind || a->v[i].reason != b->v[i].reason ||
-		    a->v[i].at_ms != b->v[i].at_ms || strcmp(a->v[i].evidence, b->v[i].evidence) != 0)
+		    a->v[i].at_ms != b->v[i].at_ms || !facts_equal(&a->v[i].evidence, &b->v[i].evidence))
 			return false;
 	return a->began == b->began && a->fails == b->fails && a->works == b->works;
 }
@@ -54,8 +55,8 @@ static unsigned changed(const struct pod_facts *p, const struct answers before[s
 
 #define ID_OF_POD(kind, member, packed, duties, doc)       POD_##member,
 #define ID_OF_CONTAINER(kind, member, packed, duties, doc) CONTAINER_##member,
-enum fact { POD_FACTS(ID_OF_POD) CONTAINER_FACTS(ID_OF_CONTAINER) FACT__MAX };
-static unsigned used[FACT__MAX];
+enum field { POD_FACTS(ID_OF_POD) CONTAINER_FACTS(ID_OF_CONTAINER) FIELD__MAX };
+static unsigned used[FIELD__MAX];
 
 /* Puts another's value in place of each fact in turn, and back. */
 #define SWAP(id, mine, others)                                                                               \

@@ -1,6 +1,7 @@
 /* deleteFinishedPod: what ended long ago and nobody will look at again; R8, R14, R18, R29. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 #define DEFAULTS                                                                                             \
@@ -31,7 +32,7 @@ TEST(strictly_after_its_end_plus_threshold)
 	v = judge_at(&p, v.at_ms);
 	EXPECT(v, ACT, FINISHED);
 	ck_assert_str_eq(
-		v.evidence,
+		EN(v.evidence),
 		"phase Failed, reason NodeShutdown, since 2026-09-21T14:11:19Z (2m ago, threshold 2m)");
 }
 

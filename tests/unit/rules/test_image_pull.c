@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/cleanup.h"
 #include "fixture.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 static struct verdict judge_at(const struct pod_facts *p, const struct pod_context *s, int64_t now)
@@ -25,7 +26,7 @@ TEST(strictly_after_first_seen_plus_threshold)
 	v = judge_at(&p, &s, v.at_ms);
 	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
 	ck_assert_str_eq(
-		v.evidence,
+		EN(v.evidence),
 		"container app: ImagePullBackOff for 2m (threshold 2m), cause unknown; 3 of 3 pods of "
 		"the revision fail, 0 Ready");
 }
@@ -258,7 +259,7 @@ TEST(one_failing_pod_among_ready_ones_is_told)
 	v = EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), WAIT, NO_FIRST_SEEN);
 	ck_assert_int_eq(v.at_ms, NOW + 1);
 	v = EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW + 1), REFUSE, WORKLOAD_HAS_READY_PODS);
-	ck_assert_ptr_nonnull(strstr(v.evidence, "1 of 3 pods of the revision fail, 2 Ready"));
+	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "1 of 3 pods of the revision fail, 2 Ready"));
 	s.ready = 0;
 	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW + 1), REFUSE, NOT_ALL_FAILING);
 	/* a container that ended well since begins to fail only then */

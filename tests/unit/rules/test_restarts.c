@@ -1,6 +1,7 @@
 /* tooManyRestart: what the digest names (R6, R30). */
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 static struct verdict judge_at(const struct pod_facts *p, int64_t now)
@@ -14,8 +15,8 @@ TEST(counts_and_age_are_inclusive)
 	struct verdict v;
 
 	v = EXPECT(judge_at(&p, NOW), ACT, TOO_MANY_RESTARTS);
-	ck_assert_str_eq(v.evidence, "container app: CrashLoopBackOff, 5 restarts (threshold 5), age 1d "
-				     "(threshold 2m)");
+	ck_assert_str_eq(EN(v.evidence), "container app: CrashLoopBackOff, 5 restarts (threshold 5), age 1d "
+					 "(threshold 2m)");
 	p.containers[0].restarts = 4;
 	EXPECT(judge_at(&p, NOW), NONE, BELOW_COUNTS);
 	p.containers[0].restarts = 6;

@@ -1,6 +1,7 @@
 /* deleteTerminatingPod: R9-R14. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 static struct verdict judge_at(const struct pod_facts *p, const struct pod_context *s, int64_t now)
@@ -93,10 +94,10 @@ TEST(finalizers_are_named_and_refused)
 	p.finalizers[0] = STR_LIT("batch.kubernetes.io/job-tracking");
 	p.finalizers[1] = STR_LIT("example.com/hold");
 	v = EXPECT(judge(&p, live_node_gone()), REFUSE, HAS_FINALIZERS);
-	ck_assert_str_eq(v.evidence, "batch.kubernetes.io/job-tracking, example.com/hold");
+	ck_assert_str_eq(EN(v.evidence), "batch.kubernetes.io/job-tracking, example.com/hold");
 	p.grace_s = 0;
 	v = EXPECT(judge(&p, live_node_gone()), REFUSE, HAS_FINALIZERS);
-	ck_assert_ptr_nonnull(strstr(v.evidence, "already deleted by force"));
+	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "already deleted by force"));
 	p.n_finalizers = 1;
 	EXPECT(judge(&p, live_node_gone()), REFUSE, HAS_FINALIZERS);
 	/* More than are kept: the count alone refuses. */
@@ -122,8 +123,8 @@ TEST(forced_already)
 	EXPECT(judge(&p, cache()), WAIT, GRACE_ALREADY_ZERO);
 	p.deletion = NOW - FINISH - 1;
 	v = EXPECT(judge(&p, live_node_gone()), ACT, STUCK_TERMINATING);
-	ck_assert_ptr_nonnull(strstr(v.evidence, "threshold 1m"));
-	ck_assert_ptr_nonnull(strstr(v.evidence, "half-deleted"));
+	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "threshold 1m"));
+	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "half-deleted"));
 	EXPECT(judge(&p, cache()), ACT, STUCK_TERMINATING);
 	p.containers[0].state = CONTAINER_RUNNING;
 	EXPECT(judge(&p, (struct pod_context){ .stage = STAGE_LIVE,
@@ -142,7 +143,7 @@ TEST(never_scheduled_is_safe)
 	p.node = STR_LIT("");
 	p.scheduled = false;
 	v = EXPECT(judge(&p, (struct pod_context){ .stage = STAGE_LIVE }), ACT, STUCK_TERMINATING);
-	ck_assert_ptr_nonnull(strstr(v.evidence, "never scheduled"));
+	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "never scheduled"));
 	p.scheduled = true; /* the condition says so, the node is missing: contradiction */
 	EXPECT(judge(&p, (struct pod_context){ .stage = STAGE_LIVE }), REFUSE, INCOMPLETE_FACTS);
 }
@@ -243,7 +244,7 @@ TEST_LOOP(a_claim_is_not_freed_by_force, 0, sizeof(safe) / sizeof(safe[0]))
 			ck_assert_int_eq(v.kind, VERDICT_REFUSE);
 		if (else_safe && !no_node) {
 			ck_assert_int_eq(v.reason, REASON_RESOURCE_CLAIM_HELD);
-			ck_assert_ptr_nonnull(strstr(v.evidence, "; holds ResourceClaim web-gpu-x7k2p"));
+			ck_assert_ptr_nonnull(strstr(EN(v.evidence), "; holds ResourceClaim web-gpu-x7k2p"));
 		}
 	}
 	/* The kubelet reports a phase that is over after it has given all back. */
@@ -298,7 +299,7 @@ TEST(ready_forbids_it_only_where_its_node_exists)
 	EXPECT(judge(&p, s), REFUSE, POD_READY);
 	EXPECT(judge(&p, cache()), ACT, STUCK_TERMINATING); /* a candidate: the worker looks for the node */
 	v = EXPECT(judge(&p, live_node_gone()), ACT, STUCK_TERMINATING);
-	ck_assert_ptr_nonnull(strstr(v.evidence, "node is gone, nobody keeps up that it is Ready"));
+	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "node is gone, nobody keeps up that it is Ready"));
 }
 
 TEST(a_stale_ready_condition_says_nothing_of_what_is_over)
@@ -366,8 +367,9 @@ TEST(evidence_tells_the_proof)
 
 	p.deletion = NOW - 3 * HOUR - 5 * MIN;
 	v = judge(&p, live_node_gone());
-	ck_assert_str_eq(v.evidence, "should be gone since 2026-09-21T11:08:20Z (3h5m ago, threshold 2m), "
-				     "node node-1; node is gone");
+	ck_assert_str_eq(EN(v.evidence),
+			 "should be gone since 2026-09-21T11:08:20Z (3h5m ago, threshold 2m), "
+			 "node node-1; node is gone");
 }
 
 POLICY_SUITE("rules/terminating");

@@ -9,6 +9,7 @@
 #include "kube/decode_json.h"
 #include "kube/decode_protobuf.h"
 #include "tests/apisim/podpb.h"
+#include "tests/facts_en.h"
 #include "tests/same_facts.h"
 #include "tests/suite.h"
 #include "tests/unit/kube/random_pod.h"
@@ -18,11 +19,11 @@
 static void same_verdict(const struct verdict *a, const struct verdict *b, const json_t *pod)
 {
 	if (a->kind == b->kind && a->reason == b->reason && a->at_ms == b->at_ms &&
-	    strcmp(a->evidence, b->evidence) == 0 && strcmp(a->rule, b->rule) == 0)
+	    facts_equal(&a->evidence, &b->evidence) && strcmp(a->rule, b->rule) == 0)
 		return;
 	ck_abort_msg("%s %s (%s) by protobuf, %s %s (%s) by JSON: %s", verdict_kind_name(a->kind),
-		     reason_code(a->reason), a->evidence, verdict_kind_name(b->kind), reason_code(b->reason),
-		     b->evidence, json_dumps(pod, JSON_COMPACT));
+		     reason_code(a->reason), EN(a->evidence), verdict_kind_name(b->kind),
+		     reason_code(b->reason), EN(b->evidence), json_dumps(pod, JSON_COMPACT));
 }
 
 static void judge_both(const struct pod_facts *a, const struct pod_facts *b, const json_t *pod,

@@ -15,6 +15,7 @@
 #include "base/xalloc.h"
 #include "supervisor/operator/pauses.h"
 #include "world.h"
+#include "tests/facts_en.h"
 
 /* -- numbers -- */
 
@@ -129,7 +130,7 @@ TEST_LOOP(an_intent_of_no_cluster_is_not_carried_out, 0, 2)
 	open.u.open_intent.cluster = _i == 0 ? 1 : CLUSTERS_MAX;
 	come_back_with(&open);
 	ck_assert_str_eq(only_record()->reason, "IntentNotOurs");
-	ck_assert_str_eq(only_record()->detail, "it names a cluster that is not configured");
+	ck_assert_str_eq(EN(only_record()->detail), "it names a cluster that is not configured");
 }
 
 TEST(an_intent_that_ended_long_ago_is_not_carried_out_again)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "supervisor/actions/lease.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 static struct lease_table *table;
@@ -288,7 +289,7 @@ static struct msg usual(unsigned key)
 	strcpy(n->action_key, n->uid);
 	(void)snprintf(n->name, sizeof(n->name), "checkout-7d9c5b8f6d-%05u", key);
 	strcpy(n->rv, "1234567890");
-	strcpy(n->evidence, "phase Failed, reason Evicted, for 3h12m; hours is 1h");
+	SET_SAID(n->evidence, "phase Failed, reason Evicted, for 3h12m; hours is 1h");
 	n->since = INT64_C(1700000000000);
 	return m;
 }
@@ -301,7 +302,10 @@ static struct msg longest(unsigned key)
 
 	memset(n->ns, 'n', sizeof(n->ns) - 1);
 	memset(n->name, 'n', sizeof(n->name) - 1);
-	memset(n->evidence, 'e', sizeof(n->evidence) - 1);
+	char words[FACTS_MAX + 1] = "";
+
+	memset(words, 'e', FACTS_MAX);
+	SET_SAID(n->evidence, words);
 	return m;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "supervisor/actions/own_state.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 static struct pause_list *pauses;
@@ -95,7 +96,7 @@ TEST(the_end_of_a_scale_down_can_be_taken_back)
 	ck_assert(own_state_vouches(own, &row.u.ctl_restore_row, "prod"));
 	row.u.ctl_restore_row.conn = 4; /* what the question brings */
 	row.u.ctl_restore_row.cluster = 1;
-	strcpy(row.u.ctl_restore_row.evidence, "an operator takes back action 7");
+	SET_SAID(row.u.ctl_restore_row.evidence, "an operator takes back action 7");
 	ck_assert(own_state_vouches(own, &row.u.ctl_restore_row, "prod"));
 	ck_assert(!own_state_vouches(own, &row.u.ctl_restore_row, "test"));
 }

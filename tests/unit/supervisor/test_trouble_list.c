@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "supervisor/actions/failures.h"
 #include "supervisor/operator/trouble_list.h"
+#include "tests/facts_en.h"
 #include "world.h"
 
 #define FIRST_DUTY  0
@@ -198,17 +199,19 @@ static const struct {
 TEST_LOOP(a_failure_lasts_until_a_success_or_an_hour, 0, ARRAY_SIZE(outcomes))
 {
 	struct failures f = { 0 };
+	struct facts detail = { 0 };
 
-	failures_note(&f, 3, DUTY_EVICTED, OUTCOME_FORBIDDEN, "cannot delete", 1000);
+	facts_said(&detail, "cannot delete");
+	failures_note(&f, 3, DUTY_EVICTED, OUTCOME_FORBIDDEN, &detail, 1000);
 	ck_assert_ptr_null(failures_get(&f, 2, DUTY_EVICTED, 1000));
 	ck_assert_ptr_null(failures_get(&f, 3, DUTY_FINISHED, 1000));
-	ck_assert_str_eq(failures_get(&f, 3, DUTY_EVICTED, 1000)->detail, "cannot delete");
+	ck_assert_str_eq(EN(failures_get(&f, 3, DUTY_EVICTED, 1000)->detail), "cannot delete");
 	ck_assert(failures_get(&f, 3, DUTY_EVICTED, 1000)->forbidden);
 	ck_assert_ptr_nonnull(failures_get(&f, 3, DUTY_EVICTED, 999 + FAILURE_LASTS_MS));
 	ck_assert_ptr_null(failures_get(&f, 3, DUTY_EVICTED, 1000 + FAILURE_LASTS_MS));
-	failures_note(&f, 3, DUTY_FINISHED, outcomes[_i].then, "", 1001);
+	failures_note(&f, 3, DUTY_FINISHED, outcomes[_i].then, &detail, 1001);
 	ck_assert_ptr_nonnull(failures_get(&f, 3, DUTY_EVICTED, 1001));
-	failures_note(&f, 3, DUTY_EVICTED, outcomes[_i].then, "", 1001);
+	failures_note(&f, 3, DUTY_EVICTED, outcomes[_i].then, &detail, 1001);
 	ck_assert_int_eq(failures_get(&f, 3, DUTY_EVICTED, 1001) == NULL, outcomes[_i].heals);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "harness.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "watcher/controller/questions.h"
 
@@ -247,7 +248,7 @@ TEST(explain_tells_what_holds)
 	ck_assert_uint_eq(v->verdict, VERDICT_WAIT);
 	ck_assert_str_eq(v->reason, "Paused");
 	ck_assert_int_eq(v->until, NOW + HOUR);
-	ck_assert_ptr_nonnull(strstr(v->evidence, "ada"));
+	ck_assert_ptr_nonnull(strstr(EN(v->evidence), "ada"));
 	ck_assert_uint_eq(row_of(DUTY_EVICTED, "R7")->holds, TRI_YES);
 	ck_assert_uint_eq(row_of(DUTY_EVICTED, "Pause")->holds, TRI_NO);
 	ck_assert_str_eq(row_of(DUTY_EVICTED, "Pause")->reason, "Paused");

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "harness.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 /* -- the breaker -- */
@@ -30,7 +31,7 @@ TEST(an_outage_holds_all_and_lets_go_by_itself)
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
 	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "BreakerOpen");
 	ck_assert_ptr_nonnull(
-		strstr(last(MSG_REFUSAL)->u.refusal.evidence, "6 workloads began to fail together"));
+		strstr(EN(last(MSG_REFUSAL)->u.refusal.evidence), "6 workloads began to fail together"));
 	ck_assert_str_eq(last(MSG_SAVED)->u.saved.kind, "breaker");
 	ck_assert_int_gt(last(MSG_SAVED)->u.saved.at, 0);
 	ck_assert_ptr_nonnull(strstr(stats().blocked_by, "Breaker 6"));

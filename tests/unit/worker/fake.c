@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "tests/facts_en.h"
 
 struct fake fake;
 
@@ -318,5 +319,5 @@ void expect_result(enum outcome outcome, enum reason reason, int line)
 			      strcmp(fake.result.reason, reason_code(reason)) == 0,
 		      "line %d: wanted %s %s, was %s %s (%s)", line, outcome_name(outcome),
 		      reason_code(reason), outcome_name((enum outcome)fake.result.outcome),
-		      fake.result.reason, fake.result.detail);
+		      fake.result.reason, EN(fake.result.detail));
 }

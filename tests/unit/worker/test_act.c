@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "workload.h"
 
@@ -56,7 +57,8 @@ TEST(a_pod_is_announced_first)
 	RESULT(ANNOUNCED, ANNOUNCED);
 	ck_assert_uint_eq(fake.result.retry_ms, 10 * 60 * SEC + 1);
 	ck_assert_str_eq(fake.result.target, "pods/shop/web");
-	ck_assert_str_eq(fake.result.detail, "acts after 2026-09-21T14:23:20Z: phase Failed, reason Evicted");
+	ck_assert_str_eq(EN(fake.result.detail),
+			 "acts after 2026-09-21T14:23:20Z; phase Failed, reason Evicted");
 }
 
 TEST_LOOP(an_announcement_is_a_write, 0, 2)
@@ -210,14 +212,14 @@ START_TEST(the_grace_of_a_workload)
 		break;
 	case 'A':
 		RESULT(DONE, CANNOT_PULL_IMAGE);
-		ck_assert_ptr_nonnull(strstr(fake.result.evidence, "was announced"));
+		ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence), "was announced"));
 		break;
 	case 'N':
 		RESULT(ANNOUNCED, ANNOUNCED);
 		break;
 	case 'S':
 		RESULT(REFUSED, SKIP_ANNOTATION);
-		ck_assert_str_eq(fake.result.detail, KEY "skip on Deployment web");
+		ck_assert_str_eq(EN(fake.result.detail), KEY "skip on Deployment web");
 		break;
 	default:
 		RESULT(REFUSED, IGNORE_ANNOTATION);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "workload.h"
 
@@ -26,8 +27,8 @@ static void on_deploy(const char *meta)
 
 static void expect_evidence(const char *text)
 {
-	ck_assert_msg(strstr(fake.result.evidence, text) != NULL, "%s is not in: %s", text,
-		      fake.result.evidence);
+	ck_assert_msg(strstr(EN(fake.result.evidence), text) != NULL, "%s is not in: %s", text,
+		      EN(fake.result.evidence));
 }
 
 #define HPA(min, scaled_to_zero)                                                                             \
@@ -53,7 +54,7 @@ TEST_LOOP(an_hpa_that_may_scale_from_zero, 0, 8)
 	go();
 	REQUESTS(GET, RS, DEPLOY, HPAS "?limit=100", "GET /version");
 	RESULT(REFUSED, HAS_HPA);
-	ck_assert_str_eq(fake.result.detail, "auto may scale Deployment web up again");
+	ck_assert_str_eq(EN(fake.result.detail), "auto may scale Deployment web up again");
 }
 
 /* From 1.37 on it leaves a 0 alone that it did not make. */
@@ -128,7 +129,7 @@ TEST_LOOP(autoscalers_of_something_else, 0, 5)
 	on_list(KEDA, items[_i]);
 	go();
 	RESULT(DONE, CANNOT_PULL_IMAGE);
-	ck_assert_ptr_null(strstr(fake.result.evidence, "auto"));
+	ck_assert_ptr_null(strstr(EN(fake.result.evidence), "auto"));
 }
 
 /* An HPA may also name the ReplicaSet below. */
@@ -277,7 +278,7 @@ TEST_LOOP(a_reverted_scale_down_is_blocked, 0, 7)
 	if (cases[_i].blocked) {
 		REQUESTS(GET, RS, DEPLOY);
 		RESULT(REFUSED, REVERTED);
-		ck_assert_ptr_nonnull(strstr(fake.result.detail, "argocd (Update, 2026-09-21T"));
+		ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "argocd (Update, 2026-09-21T"));
 	} else {
 		RESULT(DONE, CANNOT_PULL_IMAGE);
 	}

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "workload.h"
 
@@ -56,10 +57,10 @@ TEST(the_event_tells)
 	go();
 	REQUESTS(GET, ASKED, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, PATCH_MARK "?");
 	RESULT(DONE, CANNOT_PULL_IMAGE);
-	ck_assert_msg(strstr(fake.result.evidence,
+	ck_assert_msg(strstr(EN(fake.result.evidence),
 			     "container app: ImagePullBackOff, cause permanent by its Event: " UNKNOWN) !=
 			      NULL,
-		      "%s", fake.result.evidence);
+		      "%s", EN(fake.result.evidence));
 }
 
 /* A duty that acts on no cause at all reads it all the same: the refusal says which. */
@@ -118,7 +119,7 @@ TEST_LOOP(events_unreadable, 0, 2)
 	go();
 	expect_refused(REASON_CAUSE_UNKNOWN);
 	ck_assert_ptr_nonnull(
-		strstr(fake.result.evidence, _i == 0 ? "Events may not be read" : "no Event tells"));
+		strstr(EN(fake.result.evidence), _i == 0 ? "Events may not be read" : "no Event tells"));
 }
 
 TEST(events_in_pages)

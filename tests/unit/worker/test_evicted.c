@@ -2,6 +2,7 @@
  * server, lost answers, time. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fake.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 #define EVICTED "'phase':'Failed','reason':'Evicted'"
@@ -29,9 +30,10 @@ TEST(deletes_with_preconditions)
 	ck_assert_uint_eq(fake.result.http, 200);
 	ck_assert_int_eq(fake.result.replicas, -1);
 	ck_assert_int_eq(fake.result.at, NOW);
-	ck_assert_str_eq(fake.result.detail, "phase Failed, reason Evicted");
+	ck_assert_str_eq(EN(fake.result.detail), "phase Failed, reason Evicted");
 	ck_assert_str_eq(fake.result.request, BODY("41"));
-	ck_assert_str_eq(fake.result.evidence, "pod web at resourceVersion 41: phase Failed, reason Evicted");
+	ck_assert_str_eq(EN(fake.result.evidence),
+			 "pod web at resourceVersion 41: phase Failed, reason Evicted");
 }
 
 TEST(observe_is_a_dry_run_of_the_same_path)
@@ -80,7 +82,7 @@ TEST_LOOP(observe_without_the_right_to_ask, 0, 6)
 	if (_i > 0)
 		return;
 	ck_assert_str_eq(fake.result.reason, "Evicted");
-	ck_assert_ptr_nonnull(strstr(fake.result.detail,
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail),
 				     "phase Failed, reason Evicted; the server was not asked: "
 				     "delete pods: 403 pods \"web\" is forbidden"));
 }
@@ -103,7 +105,8 @@ TEST_LOOP(a_dry_run_writes_nothing, 0, 2)
 				 : DELETE
 				 " {\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":"
 				 "{\"uid\":\"pod-1\",\"resourceVersion\":\"41\"},\"dryRun\":[\"All\"]}");
-	ck_assert_str_eq(fake.result.evidence, "pod web at resourceVersion 41: phase Failed, reason Evicted");
+	ck_assert_str_eq(EN(fake.result.evidence),
+			 "pod web at resourceVersion 41: phase Failed, reason Evicted");
 }
 
 /* A dry run is one under an older mode, too: whether enforcing is allowed is not its question. */
@@ -213,7 +216,7 @@ TEST(marked)
 	go();
 	REQUESTS(GET, BODY("41"));
 	RESULT(MARKED, HAS_FINALIZERS);
-	ck_assert_str_eq(fake.result.detail, "held by batch.kubernetes.io/job-tracking, a/b");
+	ck_assert_str_eq(EN(fake.result.detail), "held by batch.kubernetes.io/job-tracking, a/b");
 	ck_assert_uint_eq(fake.result.http, 200);
 }
 
@@ -239,7 +242,8 @@ TEST(conflict_reads_and_judges_again)
 	RESULT(DONE, EVICTED);
 	ck_assert_str_eq(fake.result.target_rv, "42");
 	ck_assert_str_eq(fake.result.request, BODY("42"));
-	ck_assert_str_eq(fake.result.evidence, "pod web at resourceVersion 42: phase Failed, reason Evicted");
+	ck_assert_str_eq(EN(fake.result.evidence),
+			 "pod web at resourceVersion 42: phase Failed, reason Evicted");
 }
 
 TEST(conflict_without_end)
@@ -309,8 +313,8 @@ TEST_LOOP(server_refuses_the_write, 0, LEN(refusals))
 	expect_result(refusals[_i].outcome, refusals[_i].reason, _i);
 	ck_assert_uint_eq(fake.result.http, (uint64_t)refusals[_i].status);
 	ck_assert_uint_eq(fake.credentials, refusals[_i].credentials);
-	ck_assert_ptr_nonnull(strstr(fake.result.detail, "delete pods: "));
-	ck_assert_ptr_nonnull(strstr(fake.result.detail, "because"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "delete pods: "));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "because"));
 	if (refusals[_i].reason == REASON_THROTTLED || refusals[_i].reason == REASON_SERVER_ERROR)
 		ck_assert_uint_eq(fake.result.retry_ms, 1500);
 }
@@ -342,7 +346,7 @@ TEST(throttled_in_plain_text)
 	go();
 	RESULT(FAILED, THROTTLED);
 	ck_assert_uint_eq(fake.result.retry_ms, 1000);
-	ck_assert_ptr_nonnull(strstr(fake.result.detail, "Too many requests"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "Too many requests"));
 }
 
 /* The header counts in milliseconds here, retryAfterSeconds of a Status in seconds; the header is nearer. */
@@ -446,7 +450,7 @@ TEST(lost_answer_and_blind)
 	go();
 	REQUESTS(GET, DELETE, GET);
 	RESULT(UNCONFIRMED, NETWORK_ERROR);
-	ck_assert_ptr_nonnull(strstr(fake.result.detail, "delete pods"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "delete pods"));
 	ck_assert_uint_eq(fake.result.retry_ms, 5000);
 }
 

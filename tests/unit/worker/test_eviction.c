@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 #include "fake.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 #define GET       "GET " POD_PATH
@@ -57,9 +58,10 @@ TEST_LOOP(somebody_is_at_work, 0, 8)
 	REQUESTS(GET, GROUP, EVICTIONS "?limit=100");
 	RESULT(REFUSED, EVICTION_AT_WORK);
 	if (_i == 0)
-		ck_assert_str_eq(fake.result.detail, "Eviction pod-1-web: responder a.io/mover is Active");
+		ck_assert_str_eq(EN(fake.result.detail),
+				 "Eviction pod-1-web: responder a.io/mover is Active");
 	if (_i == 5)
-		ck_assert_str_eq(fake.result.detail, "Eviction pod-1-web has just begun");
+		ck_assert_str_eq(EN(fake.result.detail), "Eviction pod-1-web has just begun");
 }
 
 /* The last responder asks for a deletion that was asked for: it is Active for as long as the pod is stuck. */

@@ -2,6 +2,7 @@
  */
 // SPDX-License-Identifier: Apache-2.0
 #include "fake.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 #define GET "GET " POD_PATH
@@ -39,7 +40,7 @@ TEST(deletes_with_preconditions)
 	REQUESTS(GET, BODY);
 	RESULT(DONE, FINISHED);
 	ck_assert_str_eq(fake.result.target, "pods/shop/web");
-	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "phase Failed, reason NodeShutdown"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence), "phase Failed, reason NodeShutdown"));
 	ck_assert(fake.reported && !fake.event.warning);
 	ck_assert_ptr_nonnull(strstr(fake.event.message, "deleted: "));
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "workload.h"
 
@@ -37,9 +38,9 @@ static void expect_held(const char *text)
 {
 	RESULT(DONE, STUCK_TERMINATING);
 	if (text)
-		ck_assert_msg(strstr(fake.result.detail, text) != NULL, "%s", fake.result.detail);
+		ck_assert_msg(strstr(EN(fake.result.detail), text) != NULL, "%s", EN(fake.result.detail));
 	else
-		ck_assert_msg(!strstr(fake.result.detail, WAITS), "%s", fake.result.detail);
+		ck_assert_msg(!strstr(EN(fake.result.detail), WAITS), "%s", EN(fake.result.detail));
 }
 
 TEST_LOOP(a_deployment, 0, 8)
@@ -129,7 +130,7 @@ TEST(refused)
 	   "{'metadata':{'name':'n1'},'status':{'conditions':[{'type':'Ready','status':'False'}]}}");
 	go();
 	RESULT(REFUSED, NODE_NOT_READY);
-	ck_assert_ptr_nonnull(strstr(fake.result.detail, "; StatefulSet web" WAITS));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "; StatefulSet web" WAITS));
 }
 
 TEST_MAIN("worker/holder")

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "workload.h"
 
@@ -21,9 +22,9 @@ TEST(deployment_is_scaled_to_zero)
 	ck_assert_str_eq(fake.result.target_rv, "77");
 	ck_assert_int_eq(fake.result.replicas, 3);
 	ck_assert_uint_eq(fake.result.http, 200);
-	ck_assert_ptr_nonnull(strstr(fake.result.detail, "2 of 2 pods of the revision fail, 0 Ready"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "2 of 2 pods of the revision fail, 0 Ready"));
 	ck_assert_int_eq(strncmp(fake.result.request, WRITE, strlen(WRITE)), 0);
-	ck_assert_str_eq(fake.result.evidence,
+	ck_assert_str_eq(EN(fake.result.evidence),
 			 "pod web at resourceVersion 41: phase Pending; controlled by ReplicaSet web-2; "
 			 "container app: ImagePullBackOff, cause permanent by its message: "
 			 "Back-off pulling image: ErrImagePull: manifest unknown; "
@@ -111,7 +112,7 @@ TEST_LOOP(a_forged_since_is_not_believed, 0, 5)
 	}
 	RESULT(REFUSED, WAITING_FOR_THRESHOLD);
 	ck_assert_uint_eq(fake.result.retry_ms, HOUR - 2 * SEC + 1);
-	ck_assert_ptr_nonnull(strstr(fake.result.evidence,
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence),
 				     "fails since " TWO_SECONDS_AGO " at most: it was Available until then"));
 }
 
@@ -155,9 +156,10 @@ TEST_LOOP(a_forged_since_is_not_older_than_what_is_known, 0, 7)
 		RESULT(REFUSED, WAITING_FOR_THRESHOLD);
 	if (_i == 0) {
 		ck_assert_uint_eq(fake.result.retry_ms, HOUR - 2 * SEC + 1);
-		ck_assert_ptr_nonnull(strstr(fake.result.evidence, "fails since " TWO_SECONDS_AGO
-								   " at most: the supervisor has known it "
-								   "since then"));
+		ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence),
+					     "fails since " TWO_SECONDS_AGO
+					     " at most: the supervisor has known it "
+					     "since then"));
 	}
 }
 
@@ -217,7 +219,7 @@ TEST(the_pod_itself_ran_lately)
 	go();
 	REQUESTS(GET);
 	RESULT(REFUSED, WAITING_FOR_THRESHOLD);
-	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "ran until then"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence), "ran until then"));
 }
 
 TEST(pod_got_better)
@@ -340,7 +342,7 @@ TEST(pods_that_do_not_count)
 										   STARTING));
 	go();
 	RESULT(DONE, CANNOT_PULL_IMAGE);
-	ck_assert_ptr_nonnull(strstr(fake.result.detail, "1 of 1 pods"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "1 of 1 pods"));
 }
 
 /* Our pod is not among those counted: something changed meanwhile, and the whole is read again. */

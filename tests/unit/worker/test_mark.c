@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "workload.h"
 
@@ -19,7 +20,7 @@ static void setup(void)
 
 static bool has(const char *text)
 {
-	return strstr(fake.result.evidence, text) != NULL;
+	return strstr(EN(fake.result.evidence), text) != NULL;
 }
 
 /* The workload as it is after the write. */
@@ -306,7 +307,7 @@ TEST(not_after_the_grant)
 static void setup_verify(const char *replicas, const char *annotations)
 {
 	fake.grant.verify_first = true;
-	(void)snprintf(fake.grant.evidence, sizeof(fake.grant.evidence), "it cannot pull");
+	SET_SAID(fake.grant.evidence, "it cannot pull");
 	on_scale(SCALE, "dep-1", "");
 	on_now("GET " PATH, "dep-1", replicas, annotations);
 	on_before("GET " PATH, "dep-1");

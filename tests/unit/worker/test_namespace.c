@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 #include "fake.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 #define NAMESPACE "GET /api/v1/namespaces/shop"
@@ -54,7 +55,7 @@ TEST(acts_by_the_label_it_reads)
 	go();
 	REQUESTS(NAMESPACE, GET, DELETE);
 	RESULT(DONE, EVICTED);
-	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "namespace shop has 2 labels"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence), "namespace shop has 2 labels"));
 }
 
 static const struct {

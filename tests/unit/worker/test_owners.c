@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "workload.h"
 
@@ -26,7 +27,7 @@ TEST(an_owner_is_forbidden)
 	on(DEPLOY, 403, DENIED);
 	go();
 	RESULT(FORBIDDEN, FORBIDDEN);
-	ck_assert_ptr_nonnull(strstr(fake.result.detail, "deployments"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "deployments"));
 }
 
 TEST(scale_is_of_another_uid)
@@ -73,7 +74,7 @@ TEST(scale_without_selector)
 	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES "?limit=100", PODS "?limit=100",
 		 PATCH_MARK "?");
 	RESULT(DONE, CANNOT_PULL_IMAGE);
-	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "no selector: pods by their owners"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence), "no selector: pods by their owners"));
 }
 
 TEST(scale_without_selector_and_a_ready_pod)

@@ -6,6 +6,7 @@
 
 #include "base/xalloc.h"
 #include "config/window.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "worker/template_hash.h"
 #include "workload.h"
@@ -64,9 +65,9 @@ TEST(puts_the_replicas_back)
 	ck_assert_str_eq(fake.result.target_uid, "dep-1");
 	ck_assert_str_eq(fake.result.target_rv, "77");
 	ck_assert_int_eq(fake.result.replicas, 0);
-	ck_assert_str_eq(fake.result.detail, "from 0 to 3 replicas, as before action 17");
+	ck_assert_str_eq(EN(fake.result.detail), "from 0 to 3 replicas, as before action 17");
 	ck_assert_str_eq(fake.result.actor, "ops-pod-cleaner");
-	ck_assert_str_eq(fake.result.evidence,
+	ck_assert_str_eq(EN(fake.result.evidence),
 			 "deployments.apps/shop/web (uid dep-1) at resourceVersion 77: 0 replicas; "
 			 "replicas last set by: ops-pod-cleaner (Update scale, " LIVE
 			 "); its mark was taken away");
@@ -176,7 +177,7 @@ TEST(zero_without_an_owner)
 	go();
 	REQUESTS("GET " PATH, "GET " SCALE, LEFT, WRITE);
 	RESULT(DONE, RESTORED);
-	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "leaves no owner, as action 17 wrote"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence), "leaves no owner, as action 17 wrote"));
 }
 
 TEST_LOOP(workload_gone, 0, 6)
@@ -317,7 +318,7 @@ TEST_LOOP(pods_of_before_are_terminating, 0, 6)
 	}
 	REQUESTS("GET " PATH, "GET " SCALE, LEFT);
 	RESULT(REFUSED, OLD_PODS_TERMINATING);
-	ck_assert_str_eq(fake.result.detail, rows[_i].detail);
+	ck_assert_str_eq(EN(fake.result.detail), rows[_i].detail);
 }
 
 TEST(a_pod_of_before_on_the_second_page)
@@ -441,8 +442,8 @@ TEST(corrected)
 	go();
 	REQUESTS("GET " PATH, "GET " SCALE, LEFT, WRITE);
 	RESULT(DONE, CORRECTED);
-	ck_assert_str_eq(fake.result.detail, "from 0 to 3 replicas, as before action 17");
-	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "its pod template was changed since"));
+	ck_assert_str_eq(EN(fake.result.detail), "from 0 to 3 replicas, as before action 17");
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence), "its pod template was changed since"));
 	ck_assert_ptr_nonnull(strstr(fake.log[3], "\"ops-pod-cleaner.io/restore\":null"));
 	ck_assert(fake.reported);
 	ck_assert_str_eq(fake.event.reason, "Restored");

@@ -1,6 +1,7 @@
 /* Jobs and CronJobs: there is nothing to scale, they are suspended (R24). */
 // SPDX-License-Identifier: Apache-2.0
 
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "workload.h"
 
@@ -99,7 +100,7 @@ TEST_LOOP(a_cron_job_and_its_job, 0, 3)
 		RESULT(WOULD, SUSPENDED);
 	else
 		RESULT(DONE, SUSPENDED);
-	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "Job web was suspended"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence), "Job web was suspended"));
 }
 
 /* The CronJob stays where nobody has named it, and where it works: its Job alone is suspended. */
@@ -137,7 +138,7 @@ TEST(a_mark_that_the_server_leaves_out_is_said)
 {
 	go();
 	ck_assert_ptr_nonnull(
-		strstr(fake.result.evidence, "its mark was not written: the server left it out"));
+		strstr(EN(fake.result.evidence), "its mark was not written: the server left it out"));
 }
 
 TEST(without_being_asked_to)

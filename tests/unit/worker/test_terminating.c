@@ -1,6 +1,7 @@
 /* The action of deleteTerminatingPod: what is read of node and volumes before a pod is deleted by force. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fake.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 #define GET    "GET " POD_PATH
@@ -52,9 +53,10 @@ TEST(node_gone)
 	ck_assert_str_eq(fake.event.reason, "PodForceDeleted");
 	ck_assert(fake.reported && !fake.event.warning &&
 		  strncmp(fake.event.message, "deleted by force: ", 18) == 0);
-	ck_assert_ptr_nonnull(strstr(fake.result.detail, "node is gone"));
-	ck_assert_str_eq(fake.result.evidence, "pod web at resourceVersion 41: phase Running; no finalizers; "
-					       "container a running; on node n1; node n1 does not exist");
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "node is gone"));
+	ck_assert_str_eq(EN(fake.result.evidence),
+			 "pod web at resourceVersion 41: phase Running; no finalizers; "
+			 "container a running; on node n1; node n1 does not exist");
 }
 
 TEST(node_ready_and_nothing_runs)
@@ -65,7 +67,7 @@ TEST(node_ready_and_nothing_runs)
 	REQUESTS(GET, NODE, FORCE);
 	RESULT(DONE, STUCK_TERMINATING);
 	ck_assert_str_eq(
-		fake.result.evidence,
+		EN(fake.result.evidence),
 		"pod web at resourceVersion 41: phase Running; no finalizers; container a terminated; "
 		"on node n1; node n1 is Ready, the pod claims no volume");
 }
@@ -89,7 +91,8 @@ TEST_LOOP(certificates, 0, 3)
 	on(ATT, 200, "{'items':[]}");
 	go();
 	RESULT(WOULD, STUCK_TERMINATING);
-	ck_assert_msg(strstr(fake.result.evidence, cases[_i].evidence) != NULL, "%s", fake.result.evidence);
+	ck_assert_msg(strstr(EN(fake.result.evidence), cases[_i].evidence) != NULL, "%s",
+		      EN(fake.result.evidence));
 }
 
 TEST(node_ready_and_something_runs)

@@ -1,8 +1,8 @@
-/* facts.h - what both pod decoders share: how labels, owners, conditions and containers become facts. Nothing
- * here knows an encoding. Layer: kube, internal to it. */
+/* pod_facts.h - what both pod decoders share: how labels, owners, conditions and containers become facts.
+ * Nothing here knows an encoding. Layer: kube, internal to it. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef KUBE_FACTS_H
-#define KUBE_FACTS_H
+#ifndef KUBE_POD_FACTS_H
+#define KUBE_POD_FACTS_H
 
 #include "model/fields.def"
 #include "model/pod.h"

@@ -1,6 +1,6 @@
-/* facts.c - see facts.h. */
+/* pod_facts.c - see pod_facts.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/facts.h"
+#include "kube/pod_facts.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* unpack.c - see unpack.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "ipc/unpack.h"
+#include "base/unpack.h"
 
 /* A length stands in the low bits of the first byte, or behind a tag in 1, 2 or 4 bytes; 0: there is no such
  * form. */

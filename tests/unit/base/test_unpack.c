@@ -4,7 +4,7 @@
 #include <check.h>
 
 #include "base/cleanup.h"
-#include "ipc/unpack.h"
+#include "base/unpack.h"
 #include "tests/suite.h"
 
 enum kind { U64, I64, BOOL, NIL, TEXT, BYTES, ARRAY, MAP };
@@ -122,4 +122,4 @@ TEST_LOOP(shortest_form_alone, 0, ARRAY_SIZE(rows))
 	free(bytes);
 }
 
-SUITE("ipc/unpack");
+SUITE("base/unpack");

@@ -1,10 +1,10 @@
 /* unpack.h - reads msgpack from bytes that nobody vouches for. Every access is bounded and nothing is
- * allocated: msgpack-c's unpacker allocates what a hostile header asks for. Layer: ipc.  Threads: none.  Each
+ * allocated: msgpack-c's unpacker allocates what a hostile header asks for. Layer: base.  Threads: none. Each
  * function takes the next value and returns true. False: the value is of another kind, is cut off, or is not
  * in its shortest form (one value, one sequence of bytes); reading cannot go on then. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef IPC_UNPACK_H
-#define IPC_UNPACK_H
+#ifndef BASE_UNPACK_H
+#define BASE_UNPACK_H
 
 #include <stdbool.h>
 #include <stdint.h>

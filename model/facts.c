@@ -1,0 +1,364 @@
+/* facts.c - see facts.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "model/facts.h"
+
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "base/unicode.h"
+#include "base/unpack.h"
+#include "base/xalloc.h"
+
+#define HEADER_MAX 3u /* of a map of more than 15 */
+
+static const struct fact_desc {
+	const char *key;
+	enum fact_kind kind;
+	bool is_list;
+	const char *label[LANGUAGE__MAX];
+} descs[FACT__MAX] = {
+#define FACT_ROW(ID, name, KIND, en, zh, list)                                                               \
+	[FACT_##ID] = { name, FACT_KIND_##KIND, list, { [LANGUAGE_EN] = en, [LANGUAGE_ZH] = zh } },
+#define FACT(ID, name, KIND, en, zh)      FACT_ROW(ID, name, KIND, en, zh, false)
+#define FACT_LIST(ID, name, KIND, en, zh) FACT_ROW(ID, name, KIND, en, zh, true)
+#include "model/facts.def"
+#undef FACT
+#undef FACT_LIST
+};
+
+const char *fact_key(enum fact key)
+{
+	return descs[key].key;
+}
+
+enum fact_kind fact_kind(enum fact key)
+{
+	return descs[key].kind;
+}
+
+bool fact_is_list(enum fact key)
+{
+	return descs[key].is_list;
+}
+
+const char *fact_label(enum fact key, enum language l)
+{
+	return descs[key].label[l];
+}
+
+static enum fact find_key(struct str key)
+{
+	enum fact f = 0;
+
+	while (f < FACT__MAX && !str_is(key, descs[f].key))
+		f++;
+	return f;
+}
+
+static bool is_text(enum fact key)
+{
+	return descs[key].kind >= FACT_KIND_NAME;
+}
+
+/* -- characters -- */
+
+static bool is_name_char(char c)
+{
+	return c > ' ' && c < 0x7f && !strchr("\"'`\\<>&", c);
+}
+
+static bool is_code_char(char c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+static bool text_ok(enum fact_kind kind, struct str s)
+{
+	if (s.n == 0)
+		return false;
+	if (kind == FACT_KIND_QUOTED)
+		return unicode_all_printable(s.p, s.n);
+	for (size_t i = 0; i < s.n; i++)
+		if (!(kind == FACT_KIND_TEXT ? is_code_char(s.p[i]) : is_name_char(s.p[i])))
+			return false;
+	return true;
+}
+
+/* -- reading -- */
+
+/* One entry; false: it is malformed. */
+static bool take_entry(struct unpacker *u, struct fact_value *ret)
+{
+	struct str key;
+
+	if (!unpack_text(u, &key))
+		return false;
+	*ret = (struct fact_value){ .key = find_key(key) };
+	if (ret->key == FACT__MAX)
+		return false;
+	if (is_text(ret->key))
+		return unpack_text(u, &ret->text) && text_ok(descs[ret->key].kind, ret->text);
+	return unpack_i64(u, &ret->number) && ret->number >= 0;
+}
+
+/* Behind the header of the map. */
+static size_t begin(const struct facts *f, struct unpacker *ret)
+{
+	uint64_t count = 0;
+
+	*ret = (struct unpacker){ f->bytes, f->bytes + f->n };
+	if (f->n > 0)
+		(void)unpack_map(ret, &count);
+	return count;
+}
+
+bool facts_next(const struct facts *f, size_t *at, struct fact_value *ret)
+{
+	struct unpacker u;
+
+	(void)begin(f, &u);
+	if (*at > 0)
+		u.p = f->bytes + *at;
+	if (u.p == u.end || !take_entry(&u, ret))
+		return false;
+	*at = (size_t)(u.p - f->bytes);
+	return true;
+}
+
+bool facts_find(const struct facts *f, enum fact key, struct fact_value *ret)
+{
+	for (size_t at = 0; facts_next(f, &at, ret);)
+		if (ret->key == key)
+			return true;
+	return false;
+}
+
+bool facts_empty(const struct facts *f)
+{
+	return !f || f->n == 0;
+}
+
+bool facts_equal(const struct facts *a, const struct facts *b)
+{
+	return a->n == b->n && memcmp(a->bytes, b->bytes, a->n) == 0;
+}
+
+struct str facts_bytes(const struct facts *f)
+{
+	return f->n > 0 ? (struct str){ (const char *)f->bytes, f->n } : STR_LIT("\x80");
+}
+
+int facts_read(const void *bytes, size_t n, struct facts *ret, size_t *ret_n)
+{
+	struct unpacker u = { bytes, (const uint8_t *)bytes + n };
+	bool seen[FACT__MAX] = { false };
+	struct fact_value v;
+	uint64_t count;
+
+	*ret = (struct facts){ 0 };
+	if (!unpack_map(&u, &count))
+		return -EBADMSG;
+	for (uint64_t i = 0; i < count; i++) {
+		if (!take_entry(&u, &v) || (seen[v.key] && !descs[v.key].is_list))
+			return -EBADMSG;
+		seen[v.key] = true;
+	}
+	const size_t taken = (size_t)(u.p - (const uint8_t *)bytes);
+
+	if (taken > FACTS_MAX || (!ret_n && taken != n))
+		return -EBADMSG;
+	if (count > 0) {
+		memcpy(ret->bytes, bytes, taken);
+		ret->n = (uint16_t)taken;
+	}
+	if (ret_n)
+		*ret_n = taken;
+	return 0;
+}
+
+/* -- writing -- */
+
+/* An entry on its way: its key, and a number or the head of a text. */
+struct entry {
+	uint8_t bytes[64];
+	size_t n;
+};
+
+static void put_number(struct entry *e, uint64_t v)
+{
+	const unsigned width = v > UINT32_MAX ? 8 : v > UINT16_MAX ? 4 : v > UINT8_MAX ? 2 : v > 0x7f ? 1 : 0;
+
+	if (width > 0)
+		e->bytes[e->n++] = (uint8_t)(width == 8   ? 0xcf
+					     : width == 4 ? 0xce
+					     : width == 2 ? 0xcd
+							  : 0xcc);
+	else
+		e->bytes[e->n++] = (uint8_t)v;
+	for (unsigned i = width; i-- > 0;)
+		e->bytes[e->n++] = (uint8_t)(v >> 8 * i);
+}
+
+static void put_head(struct entry *e, size_t n)
+{
+	if (n > UINT8_MAX) {
+		e->bytes[e->n++] = 0xda;
+		e->bytes[e->n++] = (uint8_t)(n >> 8);
+	} else if (n > 31) {
+		e->bytes[e->n++] = 0xd9;
+	}
+	e->bytes[e->n++] = (uint8_t)(n > 31 ? n : 0xa0 | n);
+}
+
+static struct entry new_entry(enum fact key)
+{
+	const size_t n = strlen(descs[key].key);
+	struct entry e = { .n = 0 };
+
+	put_head(&e, n);
+	memcpy(e.bytes + e.n, descs[key].key, n);
+	e.n += n;
+	return e;
+}
+
+/* Bytes that one more entry may take. */
+static size_t room_of(const struct facts *f, enum fact key)
+{
+	struct fact_value v;
+	const size_t header = f->n == 0 ? 1 : HEADER_MAX;
+
+	if (!descs[key].is_list && facts_find(f, key, &v))
+		return 0;
+	return f->n + header < FACTS_MAX ? FACTS_MAX - f->n - header : 0;
+}
+
+/* Count one entry more in the header of the map, which grows at the sixteenth. */
+static void count_entry(struct facts *f)
+{
+	struct unpacker u;
+	const size_t count = begin(f, &u) + 1;
+
+	if (f->n == 0)
+		f->n = 1;
+	if (count == 16) {
+		memmove(f->bytes + HEADER_MAX, f->bytes + 1, f->n - 1u);
+		f->n = (uint16_t)(f->n + HEADER_MAX - 1);
+	}
+	if (count < 16) {
+		f->bytes[0] = (uint8_t)(0x80 | count);
+		return;
+	}
+	f->bytes[0] = 0xde;
+	f->bytes[1] = (uint8_t)(count >> 8);
+	f->bytes[2] = (uint8_t)count;
+}
+
+static void append(struct facts *f, const void *p, size_t n)
+{
+	memcpy(f->bytes + f->n, p, n);
+	f->n = (uint16_t)(f->n + n);
+}
+
+static void add_number(struct facts *f, enum fact key, enum fact_kind kind, int64_t v)
+{
+	struct entry e = new_entry(key);
+
+	put_number(&e, (uint64_t)v);
+	if (descs[key].kind != kind || e.n > room_of(f, key))
+		return;
+	count_entry(f);
+	append(f, e.bytes, e.n);
+}
+
+static void add_text(struct facts *f, enum fact key, enum fact_kind kind, struct str s)
+{
+	static const char mark[] = "…";
+	struct entry e = new_entry(key);
+	const size_t head = e.n + HEADER_MAX, room = room_of(f, key);
+	bool cut = false;
+
+	if (s.n == 0 || descs[key].kind != kind || room <= head + sizeof(mark))
+		return;
+	if (s.n > room - head) {
+		if (kind != FACT_KIND_QUOTED)
+			return;
+		s.n = unicode_cut(s.p, s.n, room - head - (sizeof(mark) - 1));
+		cut = true;
+	}
+	put_head(&e, s.n + (cut ? sizeof(mark) - 1 : 0));
+	count_entry(f);
+	append(f, e.bytes, e.n);
+	append(f, s.p, s.n);
+	if (cut)
+		append(f, mark, sizeof(mark) - 1);
+}
+
+void facts_time(struct facts *f, enum fact key, int64_t unix_ms)
+{
+	if (unix_ms > 0)
+		add_number(f, key, FACT_KIND_TIME, unix_ms);
+}
+
+void facts_duration(struct facts *f, enum fact key, int64_t ms)
+{
+	add_number(f, key, FACT_KIND_DURATION, ms > 0 ? ms : 0);
+}
+
+void facts_count(struct facts *f, enum fact key, int64_t n)
+{
+	if (n >= 0)
+		add_number(f, key, FACT_KIND_COUNT, n);
+}
+
+void facts_name(struct facts *f, enum fact key, struct str name)
+{
+	char clean[FACTS_MAX];
+	size_t n = name.n < sizeof(clean) ? name.n : sizeof(clean);
+
+	for (size_t i = 0; i < n; i++)
+		clean[i] = is_name_char(name.p[i]) ? name.p[i] : '?';
+	add_text(f, key, FACT_KIND_NAME, (struct str){ clean, n });
+}
+
+void facts_code(struct facts *f, enum fact key, const char *code)
+{
+	add_text(f, key, FACT_KIND_TEXT, STR_C(code));
+}
+
+void facts_quoted(struct facts *f, enum fact key, struct str words)
+{
+	char clean[2 * FACTS_MAX];
+	const size_t n = str_copy_printable(clean, sizeof(clean), words.p, words.n);
+
+	add_text(f, key, FACT_KIND_QUOTED, (struct str){ clean, n });
+}
+
+void facts_said(struct facts *f, const char *en)
+{
+	facts_quoted(f, FACT_SAID, STR_C(en));
+}
+
+struct facts *facts_dup(const struct facts *f)
+{
+	return f ? xmemdup(f, offsetof(struct facts, bytes) + f->n) : NULL;
+}
+
+struct facts *facts_dup_said(const char *en)
+{
+	struct facts f = { 0 };
+
+	facts_said(&f, en);
+	return facts_dup(&f);
+}
+
+void facts_add(struct facts *f, const struct facts *from)
+{
+	struct fact_value v;
+
+	for (size_t at = 0; facts_next(from, &at, &v);) {
+		if (is_text(v.key))
+			add_text(f, v.key, descs[v.key].kind, v.text);
+		else
+			add_number(f, v.key, descs[v.key].kind, v.number);
+	}
+}

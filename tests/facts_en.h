@@ -1,0 +1,32 @@
+/* facts_en.h - facts as English, for assertions. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_FACTS_EN_H
+#define TESTS_FACTS_EN_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "text/facts_text.h"
+
+/* The line that a log has; valid until eight others were asked for. */
+#define EN(facts) facts_en(&(facts))
+static inline const char *facts_en(const struct facts *f)
+{
+	static char lines[8][4096];
+	static unsigned next;
+	char *line = lines[next++ % 8], *text = facts_render(f, NULL);
+
+	(void)snprintf(line, sizeof(lines[0]), "%s", text);
+	free(text);
+	return line;
+}
+
+/* Facts of one sentence, in place of what was there. */
+#define SET_SAID(of, en) set_said(&(of), en)
+static inline void set_said(struct facts *f, const char *en)
+{
+	*f = (struct facts){ 0 };
+	facts_said(f, en);
+}
+
+#endif

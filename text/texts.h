@@ -1,0 +1,29 @@
+/* texts.h - short statements of ours, in every language, by text/texts.def. Facts and messages carry their
+ * codes; people read their sentences. Layer: text.  Pure. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TEXT_TEXTS_H
+#define TEXT_TEXTS_H
+
+#include "model/facts.h"
+
+enum text {
+#define T(ID, code, en, zh) TEXT_##ID,
+#include "text/texts.def"
+#undef T
+	TEXT__MAX
+};
+
+/* "NodeGone". */
+const char *text_code(enum text t);
+/* The statement of that code; TEXT__MAX when there is none. */
+enum text text_find(struct str code);
+/* "node is gone". */
+const char *text_in(enum text t, enum language l);
+
+/* Add a fact of kind TEXT. */
+static inline void facts_text(struct facts *f, enum fact key, enum text value)
+{
+	facts_code(f, key, text_code(value));
+}
+
+#endif
