@@ -33,7 +33,7 @@ struct scan {
 	struct duration_error *reterr;
 };
 
-static int fail(const struct scan *scan, int kind, const char *s, size_t n)
+static int fail(const struct scan *scan, enum duration_fault kind, const char *s, size_t n)
 {
 	if (scan->reterr) {
 		*scan->reterr = (struct duration_error){ .kind = kind };

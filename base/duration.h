@@ -9,9 +9,11 @@
 
 #define DURATION_MAX 32
 
+enum duration_fault { DURATION_NONE, DURATION_NO_UNIT, DURATION_UNIT, DURATION_RANGE };
+
 /* Why a text is no duration. */
 struct duration_error {
-	enum { DURATION_NONE, DURATION_NO_UNIT, DURATION_UNIT, DURATION_RANGE } kind;
+	enum duration_fault kind;
 	char text[48];  /* from where it is none on, printable */
 	uint64_t hours; /* DURATION_UNIT: what the days or weeks are in hours; 0 = the unit is another */
 };
