@@ -2,6 +2,7 @@
 option(OPC_WERROR "treat warnings as errors" ON)
 option(OPC_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(OPC_FUZZ "libFuzzer targets (clang)" OFF)
+option(OPC_FUZZ_WHOLE "with OPC_FUZZ: made for the targets that run a whole process for each input" OFF)
 option(OPC_COVERAGE "gcov instrumentation" OFF)
 option(OPC_HARDEN "hardening flags of the release build" OFF)
 option(OPC_STATIC "executables without shared libraries, for the image" OFF)

@@ -22,8 +22,10 @@
 
 #define IPC_PROTO     5u
 #define IPC_FRAME_MAX 8192u /* bytes of a datagram, and so of a message */
-#define CLUSTERS_MAX  64
-#define WORKERS_MAX   64 /* of one cluster */
+#if !defined(CLUSTERS_MAX)  /* a fuzz build sets both low: state for all clusters is cleared at each start */
+#define CLUSTERS_MAX 64
+#define WORKERS_MAX  64 /* of one cluster */
+#endif
 /* The reporter; a watcher and its workers for each cluster. */
 #define CHILDREN_MAX (1 + CLUSTERS_MAX * (1 + WORKERS_MAX))
 /* Leases that one worker holds at once: while it waits for one answer it works on another. */

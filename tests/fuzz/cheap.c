@@ -9,7 +9,7 @@ const char *__asan_default_options(void);
 
 const char *__asan_default_options(void)
 {
-	return "quarantine_size_mb=8:malloc_context_size=6";
+	return "quarantine_size_mb=8:malloc_context_size=1:max_malloc_fill_size=0";
 }
 
 /* In the place of ipc/loop.c. */

@@ -15,12 +15,12 @@
 #include "config/table.h"
 #include "model/sink_types.h"
 #include "tests/fuzz/made.h"
+#include "tests/stage/repeatable.h"
 #include "tests/stage/reporter_stage.h"
 
-#define START_MS  INT64_C(1790000000000)
 #define STEPS_MAX 200
 #define IDS       64u
-#define PAGES_MAX 4u
+#define PAGES_MAX 2u
 
 static struct {
 	struct made made;
@@ -252,7 +252,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 
 	memset(&w, 0, sizeof(w));
 	w.made = (struct made){ p, n, texts, number, text };
-	clock_fake_set(START_MS, 1000000);
+	repeatable_begin();
 	log_override_level((enum log_level)(LOG_LEVEL_ERROR + 1), UINT64_MAX);
 	const uint8_t b = next();
 
@@ -271,5 +271,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		steps[step]();
 	}
 	reporter_stage_stop();
+	repeatable_end();
 	return 0;
 }

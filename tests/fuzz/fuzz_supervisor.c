@@ -19,6 +19,8 @@
 #include "supervisor/actions/lease.h"
 #include "tests/fuzz/made.h"
 #include "tests/stage/memory_dir.h"
+#include "tests/stage/memory_sockets.h"
+#include "tests/stage/repeatable.h"
 #include "tests/stage/stage.h"
 
 #define KEPT_MAX  64
@@ -390,6 +392,7 @@ static void stop(void)
 {
 	(void)close(w.operator_fd);
 	stage_free(&w.s);
+	demand(memory_sockets_open() == 0, "every socket is closed");
 }
 
 /* A life takes as long as very many steps: an input has a few. */
@@ -474,7 +477,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	w.n_kept = w.n_writes = w.n_named = 0;
 	w.paused = false;
 	w.lives = 0;
-	clock_fake_set(INT64_C(1790000000000), 1000000);
+	repeatable_begin();
 	w.o = (struct stage_options){ .dir = state, .writes_per_minute = LIMIT, .on_msg = on_msg };
 	start();
 	if (next() & 1)
@@ -484,5 +487,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		check();
 	}
 	stop();
+	repeatable_end();
 	return 0;
 }

@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/xalloc.h"
@@ -90,71 +87,72 @@ static void configure_sqlite(void)
 }
 
 /* To make the schema takes longer than most of what follows: a database is used again, empty. */
-static struct {
+struct kept {
 	struct db *db;
 	sqlite3_stmt *empty[TABLES_MAX];
 	size_t n;
-} kept;
+};
 
-static void keep(sqlite3 *sql, const char *text)
+static struct kept unlimited, limited, given_up;
+
+static void keep(struct kept *k, sqlite3 *sql, const char *text)
 {
-	if (kept.n == TABLES_MAX ||
-	    sqlite3_prepare_v2(sql, text, -1, &kept.empty[kept.n++], NULL) != SQLITE_OK)
+	if (k->n == TABLES_MAX || sqlite3_prepare_v2(sql, text, -1, &k->empty[k->n++], NULL) != SQLITE_OK)
 		abort();
 }
 
-static void note_tables(sqlite3 *sql)
+static void note_tables(struct kept *k)
 {
+	sqlite3 *sql = sqlite3_db_handle(db_stmt(k->db, DB_INTENT_PUT));
 	sqlite3_stmt *st = NULL;
 
-	keep(sql, "BEGIN");
+	keep(k, sql, "BEGIN");
 	(void)sqlite3_prepare_v2(sql, "SELECT name FROM sqlite_master WHERE type = 'table'", -1, &st, NULL);
 	while (sqlite3_step(st) == SQLITE_ROW) {
 		char *text = sqlite3_mprintf("DELETE FROM %Q", sqlite3_column_text(st, 0));
 
-		keep(sql, text);
+		keep(k, sql, text);
 		sqlite3_free(text);
 	}
 	if (sqlite3_finalize(st) != SQLITE_OK)
 		abort();
-	keep(sql, "COMMIT");
+	keep(k, sql, "COMMIT");
 }
 
-static void empty_tables(void)
+static void empty_tables(struct kept *k)
 {
-	for (size_t i = 0; i < kept.n; i++)
-		if (sqlite3_step(kept.empty[i]) != SQLITE_DONE || sqlite3_reset(kept.empty[i]) != SQLITE_OK)
+	for (size_t i = 0; i < k->n; i++)
+		if (sqlite3_step(k->empty[i]) != SQLITE_DONE || sqlite3_reset(k->empty[i]) != SQLITE_OK)
 			abort();
 }
 
-static int take_kept(struct db **ret)
+static void make_kept(struct kept *k, uint64_t max_bytes)
 {
-	if (!kept.db) {
-		if (db_open_memory(0, &kept.db) < 0)
-			abort();
-		note_tables(sqlite3_db_handle(db_stmt(kept.db, DB_INTENT_PUT)));
-	}
-	empty_tables();
-	*ret = kept.db;
-	return 0;
+	char text[DB_TEXT_MAX];
+
+	if (db_open_memory(max_bytes, &k->db) < 0)
+		abort();
+	if (k == &given_up)
+		(void)db_give_up(k->db, text);
+	else
+		note_tables(k);
 }
 
 static int claim(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX])
 {
-	(void)dir;
-	if (!on_stage.o.max_bytes && !on_stage.o.no_history)
-		return take_kept(ret);
-	const int r = db_open_memory(on_stage.o.max_bytes, ret);
+	struct kept *k = on_stage.o.no_history ? &given_up : on_stage.o.max_bytes ? &limited : &unlimited;
 
-	if (r == 0 && on_stage.o.no_history)
-		(void)db_give_up(*ret, ret_text);
-	return r;
+	(void)dir;
+	(void)ret_text;
+	if (!k->db)
+		make_kept(k, on_stage.o.max_bytes);
+	empty_tables(k);
+	*ret = k->db;
+	return 0;
 }
 
 static void release(struct db **d)
 {
-	if (*d != kept.db)
-		db_close(d);
 	*d = NULL;
 }
 
@@ -307,18 +305,7 @@ bool delivery_knows_ids(const struct delivery *d)
 	return false;
 }
 
-/* -- time: the timers of the loop run by the fake clock, everything else by its own -- */
-
-int clock_gettime(clockid_t id, struct timespec *ret)
-{
-	const bool is_loop = id == CLOCK_MONOTONIC || id == CLOCK_MONOTONIC_COARSE;
-	const uint64_t us = is_loop && on_stage.base ? clock_boot_us() : 0;
-
-	if (us == 0)
-		return (int)syscall(SYS_clock_gettime, id, ret);
-	*ret = (struct timespec){ (time_t)(us / 1000000), (long)(us % 1000000 * 1000) };
-	return 0;
-}
+/* -- time -- */
 
 static void run(void)
 {

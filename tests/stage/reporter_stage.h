@@ -11,8 +11,8 @@
 #include "reporter/web/listener.h"
 
 struct reporter_stage_options {
-	bool no_history;           /* it cannot be opened */
-	uint64_t max_bytes;        /* of the history; 0 = no limit */
+	bool no_history;    /* it cannot be opened */
+	uint64_t max_bytes; /* of the history; 0 = no limit; the first that a process gives holds for all */
 	enum sink_verdict verdict; /* of every sink, on every message */
 	/* What the supervisor gets. */
 	void (*on_msg)(void *ctx, const struct msg *m);

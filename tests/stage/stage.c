@@ -196,10 +196,27 @@ static void send_blob(const struct actor *a, enum role role, uint64_t cluster, i
 	(void)say(a, &m, fd);
 }
 
+/* The settings of that edition, owned here: a file for each that differs from the last. That of edition 0 is
+ * empty, which the supervisor compares in no time. */
+static int settings_of(uint64_t edition)
+{
+	static int fd = -1;
+	static uint64_t last;
+
+	if (fd >= 0 && last == edition)
+		return fd;
+	if (fd >= 0)
+		(void)close(fd);
+	fd = memfd_create("settings", MFD_CLOEXEC);
+	last = edition;
+	if (edition > 0 && write(fd, &edition, sizeof(edition)) < 0)
+		abort();
+	return fd;
+}
+
 static void load(const struct stage *s, const struct actor *a)
 {
-	const int fd = memfd_create("settings", MFD_CLOEXEC);
-	const ssize_t written = write(fd, &s->o.edition, sizeof(s->o.edition));
+	const int fd = settings_of(s->o.edition);
 	struct msg m = { .type = MSG_LOAD_SUPERVISOR,
 			 .u.load_supervisor = { .clusters = 1,
 						.observe = s->o.observe,
@@ -208,8 +225,6 @@ static void load(const struct stage *s, const struct actor *a)
 						.writes_per_minute = s->o.writes_per_minute,
 						.writes_per_hour = s->o.writes_per_hour } };
 
-	if (written < 0)
-		abort();
 	msg_set(&m, load_supervisor.state_dir, s->o.dir, strlen(s->o.dir));
 	(void)say(a, &m, -1);
 	m = (struct msg){ .type = MSG_LOAD_CLUSTER, .u.load_cluster = { .workers = STAGE_WORKERS } };
@@ -220,7 +235,6 @@ static void load(const struct stage *s, const struct actor *a)
 	send_blob(a, ROLE_WORKER, 0, fd);
 	m = (struct msg){ .type = MSG_LOAD_END, .u.load_end.ok = true };
 	(void)say(a, &m, -1);
-	(void)close(fd);
 }
 
 static void hear_one(struct stage *s, struct actor *a, const struct msg *m)
