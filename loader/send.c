@@ -9,9 +9,9 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "build_id.h"
-#include "loader/limits.h"
 
-#define DAY_MS UINT64_C(86400000)
+#define DAY_MS        UINT64_C(86400000)
+#define WRITES_MARGIN 10u
 
 static uint64_t at_most_a_day(uint64_t ms)
 {
@@ -75,6 +75,46 @@ static void send_fixed(struct channel *c, const struct settings *s)
 	}
 }
 
+/* -- the whole -- */
+
+/* The tighter of two budgets; 0 is none. */
+static int64_t tighter(int64_t a, int64_t b)
+{
+	return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+/* A budget of a longer time is one of a shorter time, too. */
+static int64_t hour_of(const struct duty_policy *d)
+{
+	return tighter(d->max_per_hour, d->max_per_day);
+}
+
+static int64_t minute_of(const struct duty_policy *d)
+{
+	return tighter(d->max_per_minute, hour_of(d));
+}
+
+/* Twice what all duties that work may do in that time, and a margin: for attempts after a conflict, rests of
+ * half-deleted pods and what operators restore, for which no budget is charged. So the supervisor's own limit
+ * is met only when somebody else's counting fails. 0: some duty has no such budget, and there is no limit
+ * either. */
+static uint64_t write_limit(const struct policy *p, int64_t (*of)(const struct duty_policy *d))
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < DUTY__MAX; i++) {
+		const enum duty d = (enum duty)i;
+
+		if (!duty_acts(d) || !policy_enables(p, d))
+			continue;
+		if (of(&p->duty[d]) == 0)
+			return 0;
+		n += (uint64_t)of(&p->duty[d]);
+	}
+	n = 2 * n + WRITES_MARGIN;
+	return n < UINT32_MAX ? n : UINT32_MAX;
+}
+
 void send_supervisor(struct channel *c, const struct loader *l)
 {
 	const struct settings *s = &l->config.settings;
@@ -84,14 +124,12 @@ void send_supervisor(struct channel *c, const struct loader *l)
 						.observe = s->policy.mode == MODE_OBSERVE,
 						.election = s->election,
 						.refresh_ms = at_most_a_day(l->refresh_ms) } };
-	struct write_limits limits;
 
 	for (enum duty d = 0; d < DUTY__MAX; d++)
 		if (policy_enables(&s->policy, d))
 			m.u.load_supervisor.duties |= UINT64_C(1) << d;
-	limits_derive(&s->policy, &limits);
-	m.u.load_supervisor.writes_per_minute = limits.per_minute;
-	m.u.load_supervisor.writes_per_hour = limits.per_hour;
+	m.u.load_supervisor.writes_per_minute = write_limit(&s->policy, minute_of);
+	m.u.load_supervisor.writes_per_hour = write_limit(&s->policy, hour_of);
 	m.u.load_supervisor.log_level = s->log_level;
 	m.u.load_supervisor.log_format = s->log_format;
 	msg_set(&m, load_supervisor.state_dir, s->state_dir, strlen(s->state_dir));

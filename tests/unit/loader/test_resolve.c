@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "tests/suite.h"
 #include "tests/unit/config/chinese.h"
@@ -78,6 +79,42 @@ TEST(a_rotating_answer_is_no_change)
 		ck_assert_msg(loader_resolve("h", 1, &address, why) == 0, "%s", words(why, LANGUAGE_EN));
 		ck_assert_str_eq(address, "127.0.0.10:1");
 	}
+}
+
+/* Equal names are asked for once and answered each; what is not asked for gets nothing. */
+TEST(several_names_at_once)
+{
+	struct lookup v[5] = { 0 };
+
+	lookup_init(&v[0], "localhost", 1);
+	lookup_init(&v[1], "no-such-host.invalid", 1);
+	lookup_init(&v[3], "localhost", 1);
+	lookup_init(&v[4], "localhost", 2);
+	loader_resolve_all(v, ARRAY_SIZE(v), clock_boot_ms() + 20000);
+	ck_assert_ptr_nonnull(strstr(v[0].address, ":1"));
+	ck_assert_ptr_null(v[1].address);
+	ck_assert_ptr_nonnull(
+		strstr(words(v[1].why, LANGUAGE_EN), "\"no-such-host.invalid\" cannot be resolved"));
+	ck_assert_ptr_null(v[2].address);
+	ck_assert_str_eq(v[2].why, "");
+	ck_assert_str_eq(v[3].address, v[0].address);
+	ck_assert_ptr_ne(v[3].address, v[0].address);
+	ck_assert_ptr_nonnull(strstr(v[4].address, ":2"));
+	for (size_t i = 0; i < ARRAY_SIZE(v); i++)
+		free(v[i].address);
+}
+
+/* What has no answer in time has none, and says so in any language. */
+TEST(a_name_that_is_not_answered_in_time)
+{
+	struct lookup v = { 0 };
+
+	lookup_init(&v, "localhost", 1);
+	loader_resolve_all(&v, 1, clock_boot_ms());
+	ck_assert_ptr_null(v.address);
+	ck_assert_str_eq(words(v.why, LANGUAGE_EN),
+			 "the name \"localhost\" cannot be resolved: no name server answers");
+	assert_chinese(words(v.why, LANGUAGE_ZH));
 }
 
 SUITE("loader/resolve");
