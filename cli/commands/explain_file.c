@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
-#include "cli/local/input.h"
 #include "cli/local/paths.h"
 #include "cli/local/yaml_json.h"
 #include "cli/view/output.h"
@@ -115,16 +114,9 @@ static int explain_by(const struct options *o, const struct policy *policy, stru
 	struct file_run f = {
 		.o = o, .now_ms = o->now_ms ? o->now_ms : clock_wall_ms(), .policy = policy, .into = into
 	};
-	struct diags d = { 0 };
-	size_t n = 0;
-	_cleanup_free_ char *text = input_read(o->file, &n);
-	json_t *root = text ? yaml_json_load(o->file, text, n, &d) : NULL;
-	const int code = root ? explain_root(&f, root) : EXIT_CODE_DATA;
+	json_auto_t *root = yaml_json_read(o->file);
 
-	output_diags(&d, false);
-	diags_done(&d);
-	json_decref(root);
-	return code;
+	return root ? explain_root(&f, root) : EXIT_CODE_DATA;
 }
 
 int explain_file(const struct options *o, struct explain_report *into)

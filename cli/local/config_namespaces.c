@@ -7,7 +7,6 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "cli/local/input.h"
 #include "cli/local/yaml_json.h"
 #include "cli/view/output.h"
 #include "config/diag.h"
@@ -111,13 +110,8 @@ static json_t *served(const struct policy *p, enum duty d, const json_t *cluster
 
 json_t *config_namespaces_load(const char *path)
 {
-	struct diags d = { 0 };
-	size_t n = 0;
-	_cleanup_free_ char *text = input_read(path, &n);
-	json_t *root = text ? yaml_json_load(path, text, n, &d) : NULL;
+	json_t *root = yaml_json_read(path);
 
-	output_diags(&d, false);
-	diags_done(&d);
 	if (root && !json_is_array(json_object_get(root, "items"))) {
 		(void)fprintf(stderr, TEXT(NAMESPACES_NO_LIST), path);
 		(void)fputc('\n', stderr);

@@ -2,10 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/local/yaml_json.h"
 
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/cleanup.h"
 #include "base/str.h"
+#include "base/xalloc.h"
+#include "cli/view/output.h"
 #include "config/diag.h"
 #include "config/yaml.h"
 
@@ -52,4 +59,49 @@ json_t *yaml_json_load(const char *path, const char *text, size_t n, struct diag
 	if (d->errors == 0)
 		j = json_of(&y, yaml_root(&y));
 	return j;
+}
+
+#define FILE_MAX (16u << 20)
+
+/* The bytes of a file, "-" = standard input, owned by the caller; NULL after a message on stderr. */
+static char *read_file(const char *path, size_t *ret_n)
+{
+	FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+	char *buf = NULL;
+	size_t n = 0, k;
+
+	if (!f) {
+		(void)fprintf(stderr, TEXT(CANNOT_READ), path, strerrordesc_np(errno));
+		(void)fputc('\n', stderr);
+		return NULL;
+	}
+	do {
+		buf = xreallocarray(buf, n + 65536, 1);
+		k = fread(buf + n, 1, 65536, f);
+		n += k;
+	} while (k > 0 && n <= FILE_MAX);
+	const bool bad = ferror(f) != 0;
+
+	if (f != stdin)
+		(void)fclose(f);
+	if (bad || n > FILE_MAX) {
+		(void)fprintf(stderr, bad ? TEXT(CANNOT_READ_FOLDER) : TEXT(TOO_LARGE), path);
+		(void)fputc('\n', stderr);
+		free(buf);
+		return NULL;
+	}
+	*ret_n = n;
+	return buf;
+}
+
+json_t *yaml_json_read(const char *path)
+{
+	struct diags d = { 0 };
+	size_t n = 0;
+	_cleanup_free_ char *text = read_file(path, &n);
+	json_t *root = text ? yaml_json_load(path, text, n, &d) : NULL;
+
+	output_diags(&d, false);
+	diags_done(&d);
+	return root;
 }

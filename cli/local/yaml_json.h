@@ -11,5 +11,7 @@ struct diags;
 
 /* The document in text, or NULL with the errors in d (empty before); path is only for them. */
 json_t *yaml_json_load(const char *path, const char *text, size_t n, struct diags *d);
+/* The document in a file of at most 16 MiB ("-" = standard input), or NULL after its errors on stderr. */
+json_t *yaml_json_read(const char *path);
 
 #endif

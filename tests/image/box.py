@@ -93,7 +93,7 @@ class Box:
 
     def status(self):
         answer = self.ask("status", "-o", "json")
-        return json.loads(answer.stdout) if answer.stdout.startswith("{") else None
+        return json.loads(answer.stdout) if answer.returncode in (0, 1) else None
 
     def wait_synced(self):
         def look():

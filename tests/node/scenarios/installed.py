@@ -80,7 +80,8 @@ class Release:
 
     def status(self, pod):
         text = self.ask(pod, "status", "-o", "json")
-        return json.loads(text) if text.startswith("{") else None
+        status = json.loads(text) if text.startswith("{") else {"error": text}
+        return None if "error" in status else status
 
     def configure(self, *spaces):
         """As `helm upgrade` changes the Secret. A kubelet looks at a mounted one about once a minute, or when its pod changes."""
