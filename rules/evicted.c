@@ -20,13 +20,13 @@ static int64_t evicted_at(const struct pod_facts *p)
 
 static void describe(const struct pod_facts *p, int64_t now, struct verdict *v)
 {
-	char age[DURATION_MAX];
-	int64_t at = evicted_at(p);
+	const int64_t at = evicted_at(p);
 
+	v->evidence = (struct facts){ 0 };
+	facts_name(&v->evidence, FACT_PHASE, p->phase);
+	facts_name(&v->evidence, FACT_POD_REASON, p->reason);
 	if (at > 0 && at <= now)
-		text_evidence(v, "phase Failed, reason Evicted, since %s", duration_short(now - at, age));
-	else
-		text_evidence(v, "phase Failed, reason Evicted");
+		facts_duration(&v->evidence, FACT_LASTED, now - at);
 }
 
 static bool check_is_evicted(struct evaluation *l)

@@ -44,7 +44,7 @@ static void walk(struct evaluation *l)
 								  l->fact, l->v });
 	}
 	if (*l->v->override && l->v->kind != VERDICT_NONE)
-		text_append(l->v, "; override %s", l->v->override);
+		facts_name(&l->v->evidence, FACT_OVERRIDE, STR_C(l->v->override));
 }
 
 static void judge(struct evaluation l, struct verdict *ret)

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "text/facts_text.h"
 
 void text_print(char *dst, size_t size, const char *fmt, va_list ap)
 {
@@ -31,12 +32,9 @@ void text_evidence(struct verdict *v, const char *fmt, ...)
 
 const char *text_of(const struct facts *f, char buf[static EVIDENCE_MAX])
 {
-	struct fact_value said;
-	size_t n = 0;
+	_cleanup_free_ char *line = facts_render(f, NULL);
 
-	buf[0] = '\0';
-	for (size_t at = 0; n < EVIDENCE_MAX && facts_next(f, &at, &said);)
-		n += (size_t)snprintf(buf + n, EVIDENCE_MAX - n, "%s%.*s", n ? "; " : "", STR_ARG(said.text));
+	(void)snprintf(buf, EVIDENCE_MAX, "%s", line);
 	return buf;
 }
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "rules/escalation.h"
 #include "rules/select.h"
+#include "text/texts.h"
 
 /* Unix ms by the API server's clock, of a boot time; 0 stays 0. */
 static int64_t server_of(const struct clock_snapshot *now, int64_t boot)
@@ -82,7 +83,7 @@ static bool escalate(const struct cluster_state *c, const struct pod_facts *p,
 	if (next == ESCALATION_WAIT) {
 		struct facts why = { 0 };
 
-		facts_said(&why, "a pod was deleted for a fresh attempt");
+		facts_text(&why, FACT_FINDING, TEXT_FRESH_ATTEMPT);
 		make_wait(&ret->v, REASON_FRESH_ATTEMPT, at, why);
 	}
 	return next != ESCALATION_WAIT;

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "model/reasons.h"
+#include "text/texts.h"
 #include "watcher/cache/intern.h"
 
 #define LOOK_MS  500u   /* many that go together are looked for once */
@@ -148,9 +149,6 @@ static int tell_contradiction(struct unsettled *u, uint32_t id)
 {
 	const struct followed *f = &u->v[id];
 	const char *slash = strchr(f->place, '/'), *reason = reason_code(REASON_RESULT_CONTRADICTED);
-	static const char evidence[] =
-		"a worker said that it deleted this pod; a minute later the watch shows it, "
-		"not marked for deletion";
 	struct msg m = { .type = MSG_REFUSAL,
 			 .u.refusal = { .cluster = u->cluster->number, .duty = f->duty } };
 	const struct str uid = intern_str(u->uids, id);
@@ -160,12 +158,12 @@ static int tell_contradiction(struct unsettled *u, uint32_t id)
 	msg_set(&m, refusal.uid, uid.p, uid.n);
 	msg_set(&m, refusal.action_key, uid.p, uid.n);
 	msg_set(&m, refusal.reason, reason, strlen(reason));
-	facts_said(&m.u.refusal.evidence, evidence);
+	facts_text(&m.u.refusal.evidence, FACT_FINDING, TEXT_CONTRADICTED);
 	const int r = outlet_send(u->out, &m);
 
 	if (r == 0)
 		(void)log_warn(0, "the watch contradicts a worker's result", kv_s("pod", f->place),
-			       kv_s("detail", evidence));
+			       kv_s("detail", text_in(TEXT_CONTRADICTED, LANGUAGE_EN)));
 	return r;
 }
 

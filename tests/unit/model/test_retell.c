@@ -216,9 +216,7 @@ static const char *const written[] = {
 	"by root",
 	"the API server has been silent for five minutes: the cache is stale",
 	"the first list of namespaces, whose labels the configuration asks for, is not complete yet",
-	"a pod was deleted for a fresh attempt",
 	"its controller web wants no pods for longer than 10 min, and 2 are still there",
-	"a worker said that it deleted this pod; a minute later the watch shows it, not marked for deletion",
 	/* how it ends in a worker */
 	"its mark says so: errImagePull: ImagePullBackOff (most likely: no answer to the write came): "
 	"half-deleted for 2m",

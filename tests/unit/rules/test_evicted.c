@@ -18,7 +18,7 @@ TEST(evicted_is_deleted_at_once)
 	p.disruption_at = NOW - 90 * MIN;
 	v = EXPECT(judge(&p), ACT, EVICTED);
 	ck_assert_int_eq(v.duty, DUTY_EVICTED);
-	ck_assert_str_eq(EN(v.evidence), "phase Failed, reason Evicted, since 1h30m");
+	ck_assert_str_eq(EN(v.evidence), "phase Failed, reason Evicted, for 1h30m");
 }
 
 /* Exact compare of both: no substring, no other case, no other reason of a kubelet. */

@@ -117,7 +117,7 @@ TEST(an_override_changes_the_verdict_and_is_named)
 	v = EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), WAIT, WAITING_FOR_THRESHOLD);
 	ck_assert_int_eq(v.at_ms, s.failing_since + HOUR + 1);
 	ck_assert_str_eq(v.override, "namespace");
-	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "; override namespace"));
+	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "override namespace"));
 	p.ns = STR_LIT("web");
 	v = EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), ACT, CANNOT_PULL_IMAGE);
 	ck_assert_str_eq(v.override, "");
