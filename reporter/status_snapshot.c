@@ -16,6 +16,7 @@
 #include "model/sink_types.h"
 #include "model/troubles.h"
 #include "reporter/report/schedule.h"
+#include "reporter/history/attention.h"
 #include "reporter/history/query.h"
 #include "reporter/notify/outbox.h"
 #include "reporter/page/status_page.h"
@@ -45,20 +46,21 @@ static void add_troubles(const struct status_sources *from, struct live *l)
 	}
 }
 
-static void add_attention(const struct recent_attention *v, size_t n, struct live *l)
+static void add_attention(const struct attention *a, struct live *l)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct reason_desc *d = reason_find(v[i].reason);
+	for (size_t i = 0; i < a->n; i++) {
+		const struct attention_group *g = &a->v[i];
+		const struct reason_desc *d = reason_find(g->reason);
 		const char *sentence = d->text[l->language].sentence;
 
 		l->troubles = xreallocarray(l->troubles, l->n_troubles + 1, sizeof(*l->troubles));
 		l->troubles[l->n_troubles++] =
-			(struct live_trouble){ .cluster = v[i].cluster,
-					       .object = v[i].object,
-					       .sentence = *sentence ? sentence : v[i].reason,
-					       .detail = v[i].detail,
+			(struct live_trouble){ .cluster = g->cluster,
+					       .object = g->names,
+					       .sentence = *sentence ? sentence : g->reason,
+					       .detail = g->detail,
 					       .remedy = d->text[l->language].remedy,
-					       .since_ms = v[i].since_ms };
+					       .since_ms = g->first_at };
 	}
 }
 
@@ -157,8 +159,7 @@ void status_snapshot_serve(const struct status_sources *from, const struct web_r
 			   struct listener_answer *ret)
 {
 	const struct report_schedule *schedule = from->schedule;
-	struct recent_attention attention[LIVE_ROWS_MAX];
-	size_t n = 0;
+	_cleanup_(attention_done) struct attention attention = { 0 };
 	struct live l = { .language = request_language(request),
 			  .zone = schedule->zone,
 			  .version = OPC_VERSION,
@@ -169,9 +170,9 @@ void status_snapshot_serve(const struct status_sources *from, const struct web_r
 
 	if (schedule->enable)
 		l.report_next_ms = cron_next(&schedule->cron, schedule->zone, l.now_ms);
-	(void)recent_attention(from->db, LIVE_ROWS_MAX, attention, &n);
+	(void)attention_present(from->db, LIVE_ROWS_MAX, &attention);
 	add_troubles(from, &l);
-	add_attention(attention, n, &l);
+	add_attention(&attention, &l);
 	fill_clusters(from, &l);
 	fill_due(from, &l);
 	fill_sinks(from, &l);
@@ -183,5 +184,4 @@ void status_snapshot_serve(const struct status_sources *from, const struct web_r
 		       "\r\nReferrer-Policy: no-referrer\r\nVary: Accept-Language\r\n";
 	ret->body = page_status(&l, &ret->size);
 	live_done(&l);
-	recent_attention_done(attention, n);
 }

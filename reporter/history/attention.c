@@ -108,11 +108,12 @@ void attention_done(struct attention *a)
 	*a = (struct attention){ 0 };
 }
 
-static int read_groups(struct db *db, bool is_preview, struct attention *ret)
+/* Columns are those of ATTENTION_GROUPS. */
+static int read_groups(sqlite3_stmt *st, struct attention *ret)
 {
-	sqlite3_stmt *st = db_stmt(db, DB_ATTENTION_GROUPS, db_i("preview", is_preview));
 	int rc;
 
+	*ret = (struct attention){ 0 };
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
 		ret->v = xreallocarray(ret->v, ret->n + 1, sizeof(*ret->v));
 		ret->v[ret->n++] = (struct attention_group){ .cluster = db_text_dup(st, 0),
@@ -133,13 +134,17 @@ int attention_begin(struct db *db, struct attention *ret)
 	const int r = db_run(db_stmt(db, DB_ATTENTION_BEGIN), NULL);
 
 	*ret = (struct attention){ 0 };
-	return r < 0 ? r : read_groups(db, false, ret);
+	return r < 0 ? r : read_groups(db_stmt(db, DB_ATTENTION_GROUPS, db_i("preview", false)), ret);
 }
 
 int attention_preview(struct db *db, struct attention *ret)
 {
-	*ret = (struct attention){ 0 };
-	return read_groups(db, true, ret);
+	return read_groups(db_stmt(db, DB_ATTENTION_GROUPS, db_i("preview", true)), ret);
+}
+
+int attention_present(struct db *db, size_t max, struct attention *ret)
+{
+	return read_groups(db_stmt(db, DB_RECENT_ATTENTION, db_i("limit", max)), ret);
 }
 
 int attention_reported(struct db *db)

@@ -40,6 +40,9 @@ struct attention {
 int attention_begin(struct db *db, struct attention *ret);
 /* What it would be now, without a write. As attention_begin(). */
 int attention_preview(struct db *db, struct attention *ret);
+/* What holds at present, for a page: a guard that blocks, a scale-down that is reverted. At most max, each by
+ * itself, the oldest first. As attention_begin(). */
+int attention_present(struct db *db, size_t max, struct attention *ret);
 void attention_done(struct attention *a);
 /* The report is written: what it held is not reported again. Within the transaction of the caller. 0 or
  * negative errno. */

@@ -372,27 +372,3 @@ int recent_pauses(struct db *db, size_t max, struct msg_pause *ret, size_t *ret_
 {
 	return recent_rows(db, DB_PAUSE_IDS, DB_PAUSE_ROW, MSG_PAUSE, max, (char *)ret, sizeof(*ret), ret_n);
 }
-
-int recent_attention(struct db *db, size_t max, struct recent_attention *ret, size_t *ret_n)
-{
-	sqlite3_stmt *st = db_stmt(db, DB_RECENT_ATTENTION, db_i("limit", max));
-	int rc = SQLITE_ROW;
-
-	*ret_n = 0;
-	while (*ret_n < max && (rc = sqlite3_step(st)) == SQLITE_ROW)
-		ret[(*ret_n)++] =
-			(struct recent_attention){ db_text_dup(st, 0), db_text_dup(st, 1), db_text_dup(st, 2),
-						   db_facts_dup(st, 3), sqlite3_column_int64(st, 4) };
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
-}
-
-void recent_attention_done(struct recent_attention *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		free(v[i].cluster);
-		free(v[i].object);
-		free(v[i].reason);
-		free(v[i].detail);
-	}
-}

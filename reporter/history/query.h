@@ -59,15 +59,4 @@ int recent_refusals(struct db *db, size_t max, struct msg_ctl_history_row *ret, 
 /* Pauses that are in force, the oldest first. */
 int recent_pauses(struct db *db, size_t max, struct msg_pause *ret, size_t *ret_n);
 
-/* What only an operator can change and what stands now: a guard that blocks, a scale-down that is reverted.
- * Texts are owned by the row. */
-struct recent_attention {
-	char *cluster, *object, *reason; /* object: "" = it is about none; reason: its code */
-	struct facts *detail;
-	int64_t since_ms;
-};
-/* The oldest first. */
-int recent_attention(struct db *db, size_t max, struct recent_attention *ret, size_t *ret_n);
-void recent_attention_done(struct recent_attention *v, size_t n);
-
 #endif

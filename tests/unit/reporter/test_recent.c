@@ -92,21 +92,20 @@ TEST(pauses_that_are_over_are_not_told)
 TEST(only_what_stands_now_needs_an_operator)
 {
 	const struct msg refused = world_refusal("u1", "HasFinalizers");
-	struct recent_attention rows[4];
-	size_t n = 0;
+	struct attention a;
 
 	world_write(&refused, 1); /* of one object: among the refusals */
 	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET), "9 of 10", "prod"), 0);
-	ck_assert_int_eq(recent_attention(w.db, 4, rows, &n), 0);
-	ck_assert_uint_eq(n, 1);
-	ck_assert_str_eq(rows[0].cluster, "prod");
-	ck_assert_str_eq(rows[0].reason, "BudgetSpent");
-	ck_assert_str_eq(EN(*rows[0].detail), "9 of 10");
-	ck_assert_int_eq(rows[0].since_ms, clock_wall_ms());
-	recent_attention_done(rows, n);
+	ck_assert_int_eq(attention_present(w.db, 4, &a), 0);
+	ck_assert_uint_eq(a.n, 1);
+	ck_assert_str_eq(a.v[0].cluster, "prod");
+	ck_assert_str_eq(a.v[0].reason, "BudgetSpent");
+	ck_assert_str_eq(EN(*a.v[0].detail), "9 of 10");
+	ck_assert_int_eq(a.v[0].first_at, clock_wall_ms());
+	attention_done(&a);
 	ck_assert_int_eq(attention_note_guards(w.db, 0, "", "prod"), 0);
-	ck_assert_int_eq(recent_attention(w.db, 4, rows, &n), 0);
-	ck_assert_uint_eq(n, 0);
+	ck_assert_int_eq(attention_present(w.db, 4, &a), 0);
+	ck_assert_uint_eq(a.n, 0);
 }
 
 /* -- the page of a report -- */
