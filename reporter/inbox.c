@@ -382,7 +382,7 @@ static void on_report_answer(struct inbox *i, const struct msg *m)
 	else if (m->type == MSG_DIGEST_END)
 		digest_runner_on_end(i->runner, &m->u.digest_end);
 	else
-		digest_runner_on_looked(i->runner, &m->u.looked);
+		digest_runner_on_inspected(i->runner, &m->u.inspected);
 }
 
 static void (*const handlers[MSG__MAX])(struct inbox *i, const struct msg *m) = {
@@ -407,7 +407,7 @@ static void (*const handlers[MSG__MAX])(struct inbox *i, const struct msg *m) = 
 	[MSG_TROUBLE_ROW] = on_trouble_row,
 	[MSG_DIGEST_ROW] = on_report_answer,
 	[MSG_DIGEST_END] = on_report_answer,
-	[MSG_LOOKED] = on_report_answer,
+	[MSG_INSPECTED] = on_report_answer,
 };
 
 void inbox_on_msg(struct inbox *i, const struct msg *m)

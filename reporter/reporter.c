@@ -91,9 +91,9 @@ static void ask(void *ctx, const struct msg_digest_get *question)
 	(void)process_send(((struct reporter *)ctx)->process, &m);
 }
 
-static void look(void *ctx, const struct msg_look *question)
+static void inspect(void *ctx, const struct msg_inspect *question)
 {
-	const struct msg m = { .type = MSG_LOOK, .u.look = *question };
+	const struct msg m = { .type = MSG_INSPECT, .u.inspect = *question };
 
 	(void)process_send(((struct reporter *)ctx)->process, &m);
 }
@@ -337,7 +337,7 @@ static void on_trim(struct process *p)
 
 static int on_confined(struct process *p)
 {
-	static const struct digest_ops digest = { ask, look, wake, ended, trouble };
+	static const struct digest_ops digest = { ask, inspect, wake, ended, trouble };
 	struct reporter *r = process_ctx(p);
 
 	r->runner = digest_runner_new(r->db, &digest, r);

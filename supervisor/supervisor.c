@@ -38,12 +38,12 @@ static void to_watcher(struct supervisor *s, const struct msg *m)
 /* Any worker of the cluster can look; without one the report goes on without. */
 static void to_worker(struct supervisor *s, const struct msg *m)
 {
-	struct msg answer = { .type = MSG_LOOKED };
+	struct msg answer = { .type = MSG_INSPECTED };
 
-	if (children_send(lifecycle_children(s->root), ROLE_WORKER, m->u.look.cluster, m))
+	if (children_send(lifecycle_children(s->root), ROLE_WORKER, m->u.inspect.cluster, m))
 		return;
-	answer.u.looked.cluster = m->u.look.cluster;
-	answer.u.looked.look = m->u.look.look;
+	answer.u.inspected.cluster = m->u.inspect.cluster;
+	answer.u.inspected.inspection = m->u.inspect.inspection;
 	reporter_link_send(s->reporter, &answer);
 }
 

@@ -20,7 +20,7 @@
 #include "worker/access.h"
 #include "worker/action.h"
 #include "worker/action_event.h"
-#include "worker/look.h"
+#include "worker/inspection.h"
 
 struct worker;
 
@@ -42,7 +42,7 @@ struct worker {
 	struct windows *windows;
 	struct events *events;
 	struct access *access;
-	struct looks *looks;
+	struct inspections *inspections;
 	struct meter *meter;
 	struct job jobs[WORKER_LEASES_MAX];
 	bool unmarked_told;   /* that what is scaled to 0 may not be marked */
@@ -340,7 +340,7 @@ static int worker_on_start(struct process *p, struct settings *s)
 	const struct access_env access = {
 		.start = events_http_start, .cancel = http_cancel, .answer = access_answer, .ctx = w
 	};
-	const struct looks_env looks = {
+	const struct inspections_env inspections = {
 		.start = events_http_start, .cancel = http_cancel, .answer = access_answer, .ctx = w
 	};
 	struct http_endpoint e;
@@ -353,7 +353,7 @@ static int worker_on_start(struct process *p, struct settings *s)
 	w->windows = windows_new();
 	w->events = events_new(&events);
 	w->access = access_new(&access);
-	w->looks = looks_new(&looks);
+	w->inspections = inspections_new(&inspections);
 	use_settings(w, s, &e);
 	http_global_init();
 	w->client = http_client_new(process_base(p), &e);
@@ -362,9 +362,9 @@ static int worker_on_start(struct process *p, struct settings *s)
 	return 0;
 }
 
-static void on_look(struct worker *w, const struct msg_look *q)
+static void on_inspect(struct worker *w, const struct msg_inspect *q)
 {
-	looks_ask(w->looks, q, &w->now.policy, w->now.owner_annotation);
+	inspections_ask(w->inspections, q, &w->now.policy, w->now.owner_annotation);
 }
 
 static void worker_on_msg(struct process *p, const struct msg *m)
@@ -377,8 +377,8 @@ static void worker_on_msg(struct process *p, const struct msg *m)
 		on_ctl_dry_run(process_ctx(p), m);
 	if (m->type == MSG_CTL_ACCESS)
 		access_ask(((struct worker *)process_ctx(p))->access, &m->u.ctl_access);
-	if (m->type == MSG_LOOK)
-		on_look(process_ctx(p), &m->u.look);
+	if (m->type == MSG_INSPECT)
+		on_inspect(process_ctx(p), &m->u.inspect);
 }
 
 /* What runs is carried to its end: the supervisor waits for the RESULT. */
@@ -405,7 +405,7 @@ static void worker_on_done(struct process *p)
 	}
 	events_free(&w->events);
 	access_free(&w->access);
-	looks_free(&w->looks);
+	inspections_free(&w->inspections);
 	http_client_free(&w->client);
 	meter_free(&w->meter);
 	owner_kinds_free(&w->kinds);

@@ -25,22 +25,24 @@ static const struct msg_digest_row *first(const struct report_row *r)
 
 static const char *workload_of(const struct report_row *r)
 {
-	return r->look && *r->look->workload ? r->look->workload : first(r)->workload;
+	return r->inspection && *r->inspection->workload ? r->inspection->workload : first(r)->workload;
 }
 
 /* Without a look a pod says no more than that a ReplicaSet made it, and whose that is nobody knows. */
 static const char *kind_of(const struct report_row *r)
 {
-	const char *kind = r->look && *r->look->kind ? r->look->kind : first(r)->kind;
+	const char *kind = r->inspection && *r->inspection->kind ? r->inspection->kind : first(r)->kind;
 
-	return strcmp(kind, "ReplicaSet") == 0 && !r->look ? "" : kind;
+	return strcmp(kind, "ReplicaSet") == 0 && !r->inspection ? "" : kind;
 }
 
 static const char *reason_of(const struct report_row *r)
 {
 	const struct msg_digest_row *d = first(r);
 
-	return r->look && *r->look->reason ? r->look->reason : *d->last_reason ? d->last_reason : d->reason;
+	return r->inspection && *r->inspection->reason ? r->inspection->reason
+	       : *d->last_reason                       ? d->last_reason
+						       : d->reason;
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -107,8 +109,8 @@ static const char *signal_of(const struct report_row *r)
 {
 	const int64_t code = first(r)->exit_code;
 
-	if (r->look)
-		return signal_name(r->look->signal);
+	if (r->inspection)
+		return signal_name(r->inspection->signal);
 	return code > 128 ? signal_name((uint64_t)(code - 128)) : NULL;
 }
 
@@ -131,13 +133,13 @@ static const char *comma(enum language l)
 
 static void add_ended(const struct report_row *r, enum language l, struct entry *e)
 {
-	const int64_t code = r->look ? r->look->exit_code : first(r)->exit_code;
+	const int64_t code = r->inspection ? r->inspection->exit_code : first(r)->exit_code;
 	const char *signal = signal_of(r);
 	_cleanup_free_ char *line =
 		xconcat(first(r)->container, l == LANGUAGE_ZH ? "：" : ": ", reason_of(r), NULL);
 
-	if (r->look && *r->look->memory && strcmp(reason_of(r), "OOMKilled") == 0)
-		add_part(&line, comma(l), xasprintf(phrase(REPORT_MEMORY, l), r->look->memory));
+	if (r->inspection && *r->inspection->memory && strcmp(reason_of(r), "OOMKilled") == 0)
+		add_part(&line, comma(l), xasprintf(phrase(REPORT_MEMORY, l), r->inspection->memory));
 	if (signal)
 		add_part(&line, comma(l), xasprintf(phrase(REPORT_EXIT_SIGNAL, l), code, signal));
 	else
@@ -164,8 +166,8 @@ static void add_where(const struct report_row *r, const struct report_input *in,
 	entry_add_line(e, line);
 }
 
-static void add_look(const struct msg_looked *k, const struct report_input *in, enum language l,
-		     struct entry *e)
+static void add_inspection(const struct msg_inspected *k, const struct report_input *in, enum language l,
+			   struct entry *e)
 {
 	char since[WHEN_TEXT_MAX];
 
@@ -217,15 +219,15 @@ static void add_facts(const struct report_row *r, struct entry *e)
 		fact_number(e, "restarts", r->workload->delta);
 	fact_number(e, "restartsTotal", (int64_t)r->workload->restarts);
 	fact_number(e, "count", (int64_t)r->workload->n);
-	fact_number(e, "exitCode", r->look ? r->look->exit_code : d->exit_code);
+	fact_number(e, "exitCode", r->inspection ? r->inspection->exit_code : d->exit_code);
 	if (count_nodes(r->workload) == 1)
 		fact_text(e, "node", d->node);
-	if (!r->look)
+	if (!r->inspection)
 		return;
-	fact_text(e, "memoryLimit", r->look->memory);
-	fact_text(e, "image", r->look->image);
-	fact_text(e, "message", r->look->message);
-	fact_text(e, "contact", r->look->contact);
+	fact_text(e, "memoryLimit", r->inspection->memory);
+	fact_text(e, "image", r->inspection->image);
+	fact_text(e, "message", r->inspection->message);
+	fact_text(e, "contact", r->inspection->contact);
 }
 
 /* -- entries -- */
@@ -274,8 +276,8 @@ void report_entry_add(const struct report_row *r, const struct report_input *in,
 	e->begin_ms = created_at(w);
 	add_ended(r, l, e);
 	add_where(r, in, l, e);
-	if (r->look)
-		add_look(r->look, in, l, e);
+	if (r->inspection)
+		add_inspection(r->inspection, in, l, e);
 	add_facts(r, e);
 }
 
@@ -327,9 +329,9 @@ struct hint_row report_entry_hint(const struct report_row *r, int64_t from_ms)
 {
 	return (struct hint_row){
 		.node = count_nodes(r->workload) == 1 ? first(r)->node : "",
-		.image = r->look ? r->look->image : "",
+		.image = r->inspection ? r->inspection->image : "",
 		.reason = reason_of(r),
-		.rolled_at = r->look ? r->look->rolled_at : 0,
+		.rolled_at = r->inspection ? r->inspection->rolled_at : 0,
 		.began_at = from_ms,
 	};
 }

@@ -20,7 +20,7 @@ struct report_row {
 	const struct digest_workload *workload;
 	const char *cluster; /* name */
 	enum report_class class;
-	const struct msg_looked *look; /* NULL = nobody looked, or nobody answered */
+	const struct msg_inspected *inspection; /* NULL = nobody looked, or nobody answered */
 };
 
 struct report_input {

@@ -8,10 +8,10 @@
 #include "base/xalloc.h"
 #include "reporter/report/compose.h"
 
-struct look {
+struct inspection {
 	size_t row; /* of the report */
-	enum { LOOK_WAITS, LOOK_ASKED, LOOK_DONE } state;
-	struct msg_looked answer;
+	enum { INSPECTION_WAITS, INSPECTION_ASKED, INSPECTION_DONE } state;
+	struct msg_inspected answer;
 };
 
 struct report_run {
@@ -21,8 +21,8 @@ struct report_run {
 	struct reported *past;
 	struct report_input in;
 	struct report report;
-	struct look *looks;
-	size_t n_looks;
+	struct inspection *inspections;
+	size_t n_inspections;
 	uint64_t number; /* of the question about looks[0] */
 };
 
@@ -44,7 +44,7 @@ void report_run_free(struct report_run **e)
 		free(g->past[i].workload);
 	}
 	free(g->past);
-	free(g->looks);
+	free(g->inspections);
 	free(g->title);
 	free(g->incomplete);
 	report_done(&g->report);
@@ -178,69 +178,70 @@ const char *report_run_incomplete(const struct report_run *e)
 
 static bool is_wanted(const struct report_run *e, size_t row)
 {
-	for (size_t i = 0; i < e->n_looks; i++)
-		if (e->looks[i].row == row)
+	for (size_t i = 0; i < e->n_inspections; i++)
+		if (e->inspections[i].row == row)
 			return true;
 	return false;
 }
 
-void report_run_want_looks(struct report_run *e, const struct sink_settings *s)
+void report_run_want_inspections(struct report_run *e, const struct sink_settings *s)
 {
 	size_t *rows = xcalloc(s->top + 1, sizeof(*rows));
 	const size_t n = report_shown(&e->report, s, rows);
 
-	for (size_t i = 0; i < n && e->n_looks < REPORT_RUN_LOOKS_MAX; i++) {
+	for (size_t i = 0; i < n && e->n_inspections < REPORT_RUN_INSPECTIONS_MAX; i++) {
 		if (is_wanted(e, rows[i]))
 			continue;
-		e->looks = xreallocarray(e->looks, e->n_looks + 1, sizeof(*e->looks));
-		e->looks[e->n_looks++] = (struct look){ .row = rows[i] };
+		e->inspections = xreallocarray(e->inspections, e->n_inspections + 1, sizeof(*e->inspections));
+		e->inspections[e->n_inspections++] = (struct inspection){ .row = rows[i] };
 	}
 	free(rows);
 }
 
-bool report_run_next_look(struct report_run *e, struct msg_look *ret)
+bool report_run_next_inspection(struct report_run *e, struct msg_inspect *ret)
 {
-	size_t open = 0, next = e->n_looks;
+	size_t open = 0, next = e->n_inspections;
 
-	for (size_t i = e->n_looks; i-- > 0;) {
-		open += e->looks[i].state == LOOK_ASKED;
-		next = e->looks[i].state == LOOK_WAITS ? i : next;
+	for (size_t i = e->n_inspections; i-- > 0;) {
+		open += e->inspections[i].state == INSPECTION_ASKED;
+		next = e->inspections[i].state == INSPECTION_WAITS ? i : next;
 	}
-	if (next == e->n_looks || open >= REPORT_RUN_LOOKS_OPEN)
+	if (next == e->n_inspections || open >= REPORT_RUN_INSPECTIONS_OPEN)
 		return false;
-	const struct msg_digest_row *d = &e->report.rows[e->looks[next].row].workload->pods[0].row;
-	struct msg m = { .type = MSG_LOOK, .u.look = { .cluster = d->cluster, .look = e->number + next } };
+	const struct msg_digest_row *d = &e->report.rows[e->inspections[next].row].workload->pods[0].row;
+	struct msg m = { .type = MSG_INSPECT,
+			 .u.inspect = { .cluster = d->cluster, .inspection = e->number + next } };
 
-	msg_set(&m, look.ns, d->ns, strlen(d->ns));
-	msg_set(&m, look.pod, d->pod, strlen(d->pod));
-	msg_set(&m, look.uid, d->uid, strlen(d->uid));
-	msg_set(&m, look.container, d->container, strlen(d->container));
-	e->looks[next].state = LOOK_ASKED;
-	*ret = m.u.look;
+	msg_set(&m, inspect.ns, d->ns, strlen(d->ns));
+	msg_set(&m, inspect.pod, d->pod, strlen(d->pod));
+	msg_set(&m, inspect.uid, d->uid, strlen(d->uid));
+	msg_set(&m, inspect.container, d->container, strlen(d->container));
+	e->inspections[next].state = INSPECTION_ASKED;
+	*ret = m.u.inspect;
 	return true;
 }
 
-bool report_run_on_looked(struct report_run *e, const struct msg_looked *m)
+bool report_run_on_inspected(struct report_run *e, const struct msg_inspected *m)
 {
-	struct look *k = m->look >= e->number && m->look - e->number < e->n_looks
-				 ? &e->looks[m->look - e->number]
-				 : NULL;
+	struct inspection *k = m->inspection >= e->number && m->inspection - e->number < e->n_inspections
+				       ? &e->inspections[m->inspection - e->number]
+				       : NULL;
 
-	if (!k || k->state != LOOK_ASKED)
+	if (!k || k->state != INSPECTION_ASKED)
 		return false;
 	struct report_row *row = &e->report.rows[k->row];
 
 	if (row->workload->pods[0].row.cluster != m->cluster)
 		return false;
-	k->state = LOOK_DONE;
+	k->state = INSPECTION_DONE;
 	k->answer = *m;
 	return true;
 }
 
-bool report_run_waits_for_looks(const struct report_run *e)
+bool report_run_waits_for_inspections(const struct report_run *e)
 {
-	for (size_t i = 0; i < e->n_looks; i++)
-		if (e->looks[i].state != LOOK_DONE)
+	for (size_t i = 0; i < e->n_inspections; i++)
+		if (e->inspections[i].state != INSPECTION_DONE)
 			return true;
 	return false;
 }
@@ -254,9 +255,9 @@ bool report_run_compose(const struct report_run *e, const struct sink_settings *
 
 	in.zone = zone;
 	in.attention = attention;
-	for (size_t i = 0; i < e->n_looks; i++)
-		if (e->looks[i].state == LOOK_DONE && e->looks[i].answer.found)
-			e->report.rows[e->looks[i].row].look = &e->looks[i].answer;
+	for (size_t i = 0; i < e->n_inspections; i++)
+		if (e->inspections[i].state == INSPECTION_DONE && e->inspections[i].answer.found)
+			e->report.rows[e->inspections[i].row].inspection = &e->inspections[i].answer;
 	return report_compose(&e->report, &in, s, lost, ret);
 }
 

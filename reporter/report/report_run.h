@@ -12,8 +12,8 @@
 #include "reporter/news/document.h"
 
 /* Workers are asked about so many rows at most, and about so many at once. */
-#define REPORT_RUN_LOOKS_MAX  100u
-#define REPORT_RUN_LOOKS_OPEN 4u
+#define REPORT_RUN_INSPECTIONS_MAX  100u
+#define REPORT_RUN_INSPECTIONS_OPEN 4u
 /* The first report counts this long, in ms. */
 #define REPORT_RUN_FIRST_MS (INT64_C(7) * 86400000)
 
@@ -46,12 +46,12 @@ uint64_t report_run_pods(const struct report_run *e);
 const char *report_run_incomplete(const struct report_run *e);
 
 /* These sinks are told: what they will be shown is to be looked at. */
-void report_run_want_looks(struct report_run *e, const struct sink_settings *s);
+void report_run_want_inspections(struct report_run *e, const struct sink_settings *s);
 /* The next question that may be asked now; false when there is none. */
-bool report_run_next_look(struct report_run *e, struct msg_look *ret);
+bool report_run_next_inspection(struct report_run *e, struct msg_inspect *ret);
 /* False: it answers nothing that was asked here. */
-bool report_run_on_looked(struct report_run *e, const struct msg_looked *m);
-bool report_run_waits_for_looks(const struct report_run *e);
+bool report_run_on_inspected(struct report_run *e, const struct msg_inspected *m);
+bool report_run_waits_for_inspections(const struct report_run *e);
 
 /* The message for one sink; lost: earlier reports that it did not get; attention may be NULL. False, and *ret
  * is empty, when there is nothing to tell it. */

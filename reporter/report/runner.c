@@ -19,12 +19,12 @@
 #include "reporter/notify/outbox.h"
 
 /* The wall clock may be set: look again at least this often. */
-#define LOOK_MS    60000u
-#define TROUBLE_MS 5000u
+#define INSPECTION_MS 60000u
+#define TROUBLE_MS    5000u
 
 _Static_assert(CLUSTERS_MAX <= 64, "one bit a cluster");
 
-enum runner_phase { IDLE, SYNCING, COLLECTING, LOOKING, WRITING };
+enum runner_phase { IDLE, SYNCING, COLLECTING, INSPECTING, WRITING };
 
 /* One message of a run; owns what it holds. */
 struct run_message {
@@ -78,7 +78,7 @@ static void clear_run(struct digest_runner *r)
 
 	r->preview = NULL;
 	if (fn)
-		fn(r->preview_ctx, r->phase == LOOKING ? r->report_run : NULL, r->schedule->zone);
+		fn(r->preview_ctx, r->phase == INSPECTING ? r->report_run : NULL, r->schedule->zone);
 	report_run_free(&r->report_run);
 	for (size_t i = 0; i < r->n_messages; i++) {
 		free(r->messages[i].sink);
@@ -259,12 +259,12 @@ static void looked_at(struct digest_runner *r)
 		write_messages(r);
 }
 
-static void ask_looks(struct digest_runner *r)
+static void ask_inspections(struct digest_runner *r)
 {
-	struct msg_look question;
+	struct msg_inspect question;
 
-	while (report_run_next_look(r->report_run, &question))
-		r->ops->look(r->ctx, &question);
+	while (report_run_next_inspection(r->report_run, &question))
+		r->ops->inspection(r->ctx, &question);
 }
 
 /* All rows are there. */
@@ -291,12 +291,12 @@ static void conclude(struct digest_runner *r)
 	r->run.workloads = report_run_workloads(r->report_run);
 	r->run.pods = report_run_pods(r->report_run);
 	if (r->preview)
-		report_run_want_looks(r->report_run, &previewed);
+		report_run_want_inspections(r->report_run, &previewed);
 	for (size_t i = 0; !r->preview && i < r->schedule->n_sinks; i++)
 		if (select_news(&r->schedule->sinks[i], NEWS_REPORT))
-			report_run_want_looks(r->report_run, &r->schedule->sinks[i]);
-	wait_until(r, LOOKING, DIGEST_LOOK_MS);
-	ask_looks(r);
+			report_run_want_inspections(r->report_run, &r->schedule->sinks[i]);
+	wait_until(r, INSPECTING, DIGEST_INSPECTION_MS);
+	ask_inspections(r);
 }
 
 static void ask_one(struct digest_runner *r, uint64_t cluster)
@@ -360,11 +360,11 @@ void digest_runner_on_end(struct digest_runner *r, const struct msg_digest_end *
 	digest_runner_tick(r);
 }
 
-void digest_runner_on_looked(struct digest_runner *r, const struct msg_looked *looked)
+void digest_runner_on_inspected(struct digest_runner *r, const struct msg_inspected *inspected)
 {
-	if (r->phase != LOOKING || !report_run_on_looked(r->report_run, looked))
+	if (r->phase != INSPECTING || !report_run_on_inspected(r->report_run, inspected))
 		return;
-	ask_looks(r);
+	ask_inspections(r);
 	digest_runner_tick(r);
 }
 
@@ -429,7 +429,7 @@ static void step(struct digest_runner *r)
 		ask_all(r);
 	else if (r->phase == COLLECTING && (over || !(awaited(r) & ~r->complete)))
 		conclude(r);
-	else if (r->phase == LOOKING && (over || !report_run_waits_for_looks(r->report_run)))
+	else if (r->phase == INSPECTING && (over || !report_run_waits_for_inspections(r->report_run)))
 		looked_at(r);
 	else if (r->phase == WRITING && over)
 		finish(r);
@@ -448,8 +448,8 @@ static uint64_t wake_after(const struct digest_runner *r)
 		return r->deadline > boot ? r->deadline - boot : 0;
 	const int64_t next = cron_next(&r->schedule->cron, r->schedule->zone, r->last > now ? now : r->last);
 
-	if (next == 0 || next - now > (int64_t)LOOK_MS)
-		return LOOK_MS;
+	if (next == 0 || next - now > (int64_t)INSPECTION_MS)
+		return INSPECTION_MS;
 	/* Due, but it could not be begun. */
 	return next > now ? (uint64_t)(next - now) : TROUBLE_MS;
 }

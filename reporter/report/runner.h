@@ -15,9 +15,9 @@
 #include "reporter/report/report_run.h"
 
 /* How long it waits for caches that are not complete yet, then for answers, then for workers that look. */
-#define DIGEST_SYNC_MS   60000u
-#define DIGEST_ANSWER_MS 20000u
-#define DIGEST_LOOK_MS   20000u
+#define DIGEST_SYNC_MS       60000u
+#define DIGEST_ANSWER_MS     20000u
+#define DIGEST_INSPECTION_MS 20000u
 /* A preview waits for caches this long. */
 #define DIGEST_PREVIEW_MS 2000u
 /* A run this long overdue when it starts is called late. */
@@ -46,7 +46,7 @@ struct digest_ops {
 	/* Ask one cluster's watcher. */
 	void (*ask)(void *ctx, const struct msg_digest_get *question);
 	/* Ask a worker. */
-	void (*look)(void *ctx, const struct msg_look *question);
+	void (*inspection)(void *ctx, const struct msg_inspect *question);
 	/* Call digest_runner_tick after ms; replaces an earlier wish. */
 	void (*wake)(void *ctx, uint64_t ms);
 	/* A run ended: what it has to say is in the outbox. */
@@ -72,7 +72,7 @@ void digest_runner_synced(struct digest_runner *r, uint64_t cluster, bool synced
 void digest_runner_on_row(struct digest_runner *r, const struct msg_digest_row *row);
 void digest_runner_on_end(struct digest_runner *r, const struct msg_digest_end *end);
 
-void digest_runner_on_looked(struct digest_runner *r, const struct msg_looked *looked);
+void digest_runner_on_inspected(struct digest_runner *r, const struct msg_inspected *inspected);
 
 /* What a report would say now: asks as for a report, claims, remembers and sends nothing. fn is called once,
  * later, with an report_run to compose from, which goes after the call; with NULL when it comes to nothing.

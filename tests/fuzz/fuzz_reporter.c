@@ -25,8 +25,8 @@
 static struct {
 	struct made made;
 	struct reporter_stage_options o;
-	uint64_t digest, look; /* the last that it asked */
-	uint64_t conn;         /* of the last question of an operator */
+	uint64_t digest, inspection; /* the last that it asked */
+	uint64_t conn;               /* of the last question of an operator */
 	bool intents[IDS], ends[IDS];
 	bool asked[IDS], ended[IDS]; /* by conn */
 	uint32_t shown;              /* bits: questions over HTTP since anything else was done */
@@ -73,8 +73,8 @@ static void on_msg(void *ctx, const struct msg *m)
 	case MSG_DIGEST_GET:
 		w.digest = m->u.digest_get.digest;
 		break;
-	case MSG_LOOK:
-		w.look = m->u.look.look;
+	case MSG_INSPECT:
+		w.inspection = m->u.inspect.inspection;
 		break;
 	case MSG_CTL_END:
 		on_end(m->u.ctl_end.conn);
@@ -96,8 +96,8 @@ static bool number(const struct msg_field *f, uint8_t b, uint64_t *ret)
 		*ret = 1 + b % 16u;
 	else if (strcmp(f->name, "digest") == 0 && b < 224 && w.digest)
 		*ret = w.digest;
-	else if (strcmp(f->name, "look") == 0 && b < 224 && w.look)
-		*ret = w.look;
+	else if (strcmp(f->name, "look") == 0 && b < 224 && w.inspection)
+		*ret = w.inspection;
 	else if (strcmp(f->name, "cluster") == 0 && b < 128)
 		*ret = b % 2u;
 	else if (f->kind == KIND_I64 && f->max == INT64_MAX && b < 224)

@@ -479,7 +479,7 @@ def gives_no_guards(tree):
 def looks_everywhere(tree):
     """With the workers' credential, at pods of a namespace that no report shows, and too often."""
     pod = tree.t.objects.pod(tree.ns)
-    tree.obey("reporter", f"flood 3000 LOOK ns={tree.ns} pod={pod['metadata']['name']} uid= container=main")
+    tree.obey("reporter", f"flood 3000 INSPECT ns={tree.ns} pod={pod['metadata']['name']} uid= container=main")
     tree.wait_sent("reporter")
     time.sleep(0.5)
     reads = [r for r in tree.t.requests() if r.verb == "get" and r.name == pod["metadata"]["name"]]

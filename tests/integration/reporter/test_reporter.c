@@ -237,7 +237,7 @@ static uint64_t asked_for_report(void)
 static void answer_digest(const char *pod)
 {
 	static uint64_t restarts;
-	struct msg m, looked = { .type = MSG_LOOKED };
+	struct msg m, inspected = { .type = MSG_INSPECTED };
 	const uint64_t digest = asked_for_report();
 
 	restarts += 12;
@@ -250,9 +250,9 @@ static void answer_digest(const char *pod)
 	set(&m, digest_row.reason, "<at user_id=\"all\">");
 	play_send(&p, &m);
 	end_digest(digest);
-	play_recv_type(&p, MSG_LOOK, &m);
-	looked.u.looked.look = m.u.look.look;
-	play_send(&p, &looked);
+	play_recv_type(&p, MSG_INSPECT, &m);
+	inspected.u.inspected.inspection = m.u.inspect.inspection;
+	play_send(&p, &inspected);
 }
 
 TEST(digest_is_posted_and_what_the_bot_says_counts)

@@ -27,11 +27,11 @@ static void on_ask(void *ctx, const struct msg_digest_get *q)
 	x->asked++;
 	x->number = q->digest;
 }
-static void on_look(void *ctx, const struct msg_look *q)
+static void on_inspect(void *ctx, const struct msg_inspect *q)
 {
 	struct world *x = ctx;
 
-	x->looks[x->n_looks++] = *q;
+	x->inspections[x->n_inspections++] = *q;
 }
 static void on_wake(void *ctx, uint64_t ms)
 {
@@ -51,7 +51,7 @@ static void on_trouble(void *ctx, int err, const char *what)
 	(void)what;
 	((struct world *)ctx)->troubles++;
 }
-static const struct digest_ops ops = { on_ask, on_look, on_wake, on_ended, on_trouble };
+static const struct digest_ops ops = { on_ask, on_inspect, on_wake, on_ended, on_trouble };
 
 /* One is told reports, the other is not. */
 static struct sink_settings sinks[] = {
@@ -140,28 +140,29 @@ void answer_end(uint64_t cluster, bool synced)
 	digest_runner_on_end(run, &e);
 }
 
-void answer_look(size_t i, bool found)
+void answer_inspection(size_t i, bool found)
 {
-	struct msg m = { .type = MSG_LOOKED,
-			 .u.looked = {
-				 .cluster = w.looks[i].cluster, .look = w.looks[i].look, .found = found } };
+	struct msg m = { .type = MSG_INSPECTED,
+			 .u.inspected = { .cluster = w.inspections[i].cluster,
+					  .inspection = w.inspections[i].inspection,
+					  .found = found } };
 
-	test_set(&m, looked.kind, "Rollout");
-	test_set(&m, looked.workload, "front");
-	digest_runner_on_looked(run, &m.u.looked);
+	test_set(&m, inspected.kind, "Rollout");
+	test_set(&m, inspected.workload, "front");
+	digest_runner_on_inspected(run, &m.u.inspected);
 }
 
-void answer_looks(void)
+void answer_inspections(void)
 {
-	while (w.answered < w.n_looks)
-		answer_look(w.answered++, false);
+	while (w.answered < w.n_inspections)
+		answer_inspection(w.answered++, false);
 }
 
 void answer_count(uint64_t restarts)
 {
 	answer_row(0, "web-1", restarts);
 	answer_end(0, true);
-	answer_looks();
+	answer_inspections();
 }
 
 void answer(void)

@@ -22,8 +22,8 @@ struct world {
 	size_t troubles;
 	size_t sampled; /* questions for all that restarted, and the last of them */
 	struct msg_digest_get sample;
-	struct msg_look looks[64];
-	size_t n_looks, answered;
+	struct msg_inspect inspections[64];
+	size_t n_inspections, answered;
 };
 extern struct db *db;
 extern struct world w;
@@ -45,9 +45,9 @@ void pass(int64_t ms);
 void answer_row(uint64_t cluster, const char *pod, uint64_t restarts);
 void answer_end(uint64_t cluster, bool synced);
 /* The i-th question to a worker. */
-void answer_look(size_t i, bool found);
+void answer_inspection(size_t i, bool found);
 /* Those that are open: nothing is found. */
-void answer_looks(void);
+void answer_inspections(void);
 /* All that cluster 0 has: web-1 with 12 restarts, or so many. */
 void answer(void);
 void answer_count(uint64_t restarts);

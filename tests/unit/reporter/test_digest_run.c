@@ -170,7 +170,7 @@ TEST(a_silent_cluster_is_waited_for_and_then_named)
 	pass(19999);
 	ck_assert_uint_eq(messages(), 0);
 	pass(1);
-	answer_looks();
+	answer_inspections();
 	ck_assert_uint_eq(messages(), 1);
 	ck_assert_ptr_nonnull(strstr(message(), "no full answer from staging"));
 	end_message(OUTBOX_DONE);
@@ -189,7 +189,7 @@ TEST(a_watcher_that_comes_back_is_asked_again)
 	ck_assert_uint_eq(w.asked, 3);
 	answer_row(1, "web-1", 9);
 	answer_end(1, true);
-	answer_looks();
+	answer_inspections();
 	ck_assert_uint_eq(messages(), 1);
 	ck_assert_ptr_null(strstr(message(), "Not complete"));
 }
@@ -300,19 +300,19 @@ TEST(a_worker_looks_at_what_is_shown)
 	pass(10000);
 	answer_row(0, "web-1", 12);
 	answer_end(0, true);
-	ck_assert_uint_eq(w.n_looks, 1);
-	ck_assert_str_eq(w.looks[0].ns, "shop");
-	ck_assert_str_eq(w.looks[0].pod, "web-1");
-	ck_assert_str_eq(w.looks[0].container, "app");
+	ck_assert_uint_eq(w.n_inspections, 1);
+	ck_assert_str_eq(w.inspections[0].ns, "shop");
+	ck_assert_str_eq(w.inspections[0].pod, "web-1");
+	ck_assert_str_eq(w.inspections[0].container, "app");
 	ck_assert_uint_eq(messages(), 0);
-	answer_look(0, true);
+	answer_inspection(0, true);
 	ck_assert_uint_eq(messages(), 1);
 	ck_assert_ptr_nonnull(strstr(message(), "- shop/front (Rollout): 12 in all"));
-	answer_look(0, true); /* once more, by nobody's wish */
+	answer_inspection(0, true); /* once more, by nobody's wish */
 	ck_assert_uint_eq(messages(), 1);
 }
 
-TEST(a_few_rows_are_looked_at_at_once)
+TEST(a_few_rows_are_inspected_at_at_once)
 {
 	char ns[8];
 
@@ -324,13 +324,13 @@ TEST(a_few_rows_are_looked_at_at_once)
 		digest_runner_on_row(run, &m.u.digest_row);
 	}
 	answer_end(0, true);
-	ck_assert_uint_eq(w.n_looks, REPORT_RUN_LOOKS_OPEN);
-	answer_look(1, true);
-	ck_assert_uint_eq(w.n_looks, REPORT_RUN_LOOKS_OPEN + 1);
-	answer_look(0, true);
-	for (size_t i = 2; i < w.n_looks; i++)
-		answer_look(i, true);
-	ck_assert_uint_eq(w.n_looks, 20); /* the sink's top */
+	ck_assert_uint_eq(w.n_inspections, REPORT_RUN_INSPECTIONS_OPEN);
+	answer_inspection(1, true);
+	ck_assert_uint_eq(w.n_inspections, REPORT_RUN_INSPECTIONS_OPEN + 1);
+	answer_inspection(0, true);
+	for (size_t i = 2; i < w.n_inspections; i++)
+		answer_inspection(i, true);
+	ck_assert_uint_eq(w.n_inspections, 20); /* the sink's top */
 	ck_assert_uint_eq(messages(), 1);
 }
 
@@ -344,7 +344,7 @@ TEST(a_worker_that_says_nothing_is_waited_for_but_not_for_ever)
 	pass(1);
 	ck_assert_uint_eq(messages(), 1);
 	ck_assert_ptr_nonnull(strstr(message(), "- shop/web (Deployment): 12 in all"));
-	answer_look(0, true);
+	answer_inspection(0, true);
 	ck_assert_uint_eq(messages(), 1);
 }
 
@@ -354,7 +354,7 @@ TEST(settings_may_change_meanwhile)
 	answer_row(0, "web-1", 12);
 	answer_end(0, true);
 	set_schedule("0 0 9 * * *", true);
-	answer_look(0, true);
+	answer_inspection(0, true);
 	ck_assert_uint_eq(messages(), 1);
 	ck_assert_ptr_nonnull(strstr(message(), "shop/front"));
 }
@@ -373,8 +373,8 @@ TEST(ten_thousand_rows_are_one_message)
 			digest_runner_on_row(run, &m.u.digest_row);
 		}
 		answer_end(0, true);
-		for (; w.answered < w.n_looks; w.answered++)
-			answer_look(w.answered, false);
+		for (; w.answered < w.n_inspections; w.answered++)
+			answer_inspection(w.answered, false);
 		ck_assert_uint_eq(messages(), (size_t)day);
 		if (day == 1)
 			end_message(OUTBOX_DONE);
@@ -464,13 +464,13 @@ TEST(a_preview_says_it_now_and_leaves_no_trace)
 	ck_assert_uint_eq(w.asked, 1);
 	answer_row(0, "web-1", 12);
 	answer_end(0, true);
-	answer_look(0, true);
+	answer_inspection(0, true);
 	ck_assert_uint_eq(previews, 1);
 	ck_assert_ptr_nonnull(strstr(previewed, "shop/front (Rollout): 12 in all"));
 	ck_assert_int_eq(sqlite3_total_changes(sql), written);
 	ck_assert_uint_eq(messages(), 0);
 	ck_assert_uint_eq(w.ended, 0);
-	w.n_looks = w.answered = 0;
+	w.n_inspections = w.answered = 0;
 	pass(9000);
 	answer();
 	ck_assert_uint_eq(messages(), 1);
@@ -492,7 +492,7 @@ TEST(a_preview_waits_for_no_cluster_that_cannot_be_seen)
 	answer_row(0, "web-1", 12);
 	answer_end(1, false);
 	answer_end(0, true);
-	answer_look(0, true);
+	answer_inspection(0, true);
 	ck_assert_uint_eq(previews, 1);
 	ck_assert_ptr_nonnull(strstr(previewed, "shop/front (Rollout): 12 in all"));
 	ck_assert_ptr_nonnull(strstr(previewed, "staging"));

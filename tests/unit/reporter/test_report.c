@@ -71,14 +71,14 @@ static void past(const char *ns, const char *workload, uint64_t restarts)
 }
 
 /* look: of the worst row; NULL = none. */
-static bool compose_with(const struct msg_looked *look, int64_t lost)
+static bool compose_with(const struct msg_inspected *inspection, int64_t lost)
 {
 	struct report r;
 
 	digest_group(&w.digest);
 	report_build(&w.in, &r);
-	if (look)
-		r.rows[0].look = look;
+	if (inspection)
+		r.rows[0].inspection = inspection;
 	document_done(&w.document);
 	free(w.text);
 	const bool ret = report_compose(&r, &w.in, &w.sink, lost, &w.document);
@@ -205,27 +205,27 @@ TEST(a_sink_is_told_of_its_namespaces)
 	str_list_done(&namespaces);
 }
 
-static struct msg_looked looked(void)
+static struct msg_inspected inspected(void)
 {
-	struct msg m = { .type = MSG_LOOKED };
+	struct msg m = { .type = MSG_INSPECTED };
 
-	m.u.looked.found = true;
-	m.u.looked.exit_code = 137;
-	m.u.looked.signal = 9;
-	m.u.looked.rolled_at = T0 - 2 * HOUR;
-	test_set(&m, looked.kind, "Rollout");
-	test_set(&m, looked.workload, "front");
-	test_set(&m, looked.reason, "OOMKilled");
-	test_set(&m, looked.memory, "256Mi");
-	test_set(&m, looked.image, "registry.example/front:2");
-	test_set(&m, looked.message, "allocating 300 MB");
-	test_set(&m, looked.contact, "ou_42");
-	return m.u.looked;
+	m.u.inspected.found = true;
+	m.u.inspected.exit_code = 137;
+	m.u.inspected.signal = 9;
+	m.u.inspected.rolled_at = T0 - 2 * HOUR;
+	test_set(&m, inspected.kind, "Rollout");
+	test_set(&m, inspected.workload, "front");
+	test_set(&m, inspected.reason, "OOMKilled");
+	test_set(&m, inspected.memory, "256Mi");
+	test_set(&m, inspected.image, "registry.example/front:2");
+	test_set(&m, inspected.message, "allocating 300 MB");
+	test_set(&m, inspected.contact, "ou_42");
+	return m.u.inspected;
 }
 
 TEST(a_look_says_what_the_cache_does_not)
 {
-	const struct msg_looked k = looked();
+	const struct msg_inspected k = inspected();
 
 	pod("shop", "front-abc", "front-1", 9);
 	pod("shop", "front-abc", "front-2", 1);
@@ -274,7 +274,7 @@ TEST(pods_on_many_nodes)
 
 TEST(it_speaks_chinese)
 {
-	const struct msg_looked k = looked();
+	const struct msg_inspected k = inspected();
 
 	pod("shop", "front-abc", "front-1", 9);
 	w.sink.language = LANGUAGE_ZH;
@@ -315,7 +315,7 @@ TEST(ten_thousand_rows_are_one_message)
 
 TEST(lines_fit_a_terminal)
 {
-	const struct msg_looked k = looked();
+	const struct msg_inspected k = inspected();
 
 	pod("shop", "front-abc", "front-1", 9);
 	ck_assert(compose_with(&k, 0));

@@ -473,36 +473,37 @@ TEST(a_word_about_the_lease_ends_with_the_lease)
 
 TEST(a_look_goes_to_a_worker_of_its_cluster_and_back)
 {
-	struct msg look = { .type = MSG_LOOK, .u.look = { .cluster = 0, .look = 7 } };
-	struct msg looked = { .type = MSG_LOOKED, .u.looked = { .cluster = 0, .look = 7, .found = true } };
+	struct msg inspection = { .type = MSG_INSPECT, .u.inspect = { .cluster = 0, .inspection = 7 } };
+	struct msg inspected = { .type = MSG_INSPECTED,
+				 .u.inspected = { .cluster = 0, .inspection = 7, .found = true } };
 
 	open_history();
 	forget();
-	msg_set(&look, look.ns, "shop", 4);
-	msg_set(&look, look.pod, "web-1", 5);
-	msg_set(&look, look.container, "app", 3);
-	say(ROLE_REPORTER, &look);
-	ck_assert_uint_eq(count(MSG_LOOK), 1);
-	say(ROLE_WORKER, &looked);
-	ck_assert_uint_eq(count(MSG_LOOKED), 1);
-	ck_assert(heard(MSG_LOOKED, 0)->u.looked.found);
+	msg_set(&inspection, inspect.ns, "shop", 4);
+	msg_set(&inspection, inspect.pod, "web-1", 5);
+	msg_set(&inspection, inspect.container, "app", 3);
+	say(ROLE_REPORTER, &inspection);
+	ck_assert_uint_eq(count(MSG_INSPECT), 1);
+	say(ROLE_WORKER, &inspected);
+	ck_assert_uint_eq(count(MSG_INSPECTED), 1);
+	ck_assert(heard(MSG_INSPECTED, 0)->u.inspected.found);
 	/* Of a cluster without a worker: the report goes on without. */
-	look.u.look.cluster = 7;
-	say(ROLE_REPORTER, &look);
-	ck_assert_uint_eq(count(MSG_LOOK), 1);
-	ck_assert_uint_eq(count(MSG_LOOKED), 2);
-	ck_assert(!heard(MSG_LOOKED, 1)->u.looked.found);
+	inspection.u.inspect.cluster = 7;
+	say(ROLE_REPORTER, &inspection);
+	ck_assert_uint_eq(count(MSG_INSPECT), 1);
+	ck_assert_uint_eq(count(MSG_INSPECTED), 2);
+	ck_assert(!heard(MSG_INSPECTED, 1)->u.inspected.found);
 }
 
 TEST(a_worker_looks_into_its_own_cluster_alone)
 {
-	const struct msg looked = { .type = MSG_LOOKED,
-				    .u.looked = { .cluster = 7, .look = 7, .found = true } };
+	const struct msg inspected = { .type = MSG_INSPECTED,
+				       .u.inspected = { .cluster = 7, .inspection = 7, .found = true } };
 
 	open_history();
 	forget();
-	say(ROLE_WORKER, &looked);
-	ck_assert_uint_eq(count(MSG_LOOKED), 0);
+	say(ROLE_WORKER, &inspected);
+	ck_assert_uint_eq(count(MSG_INSPECTED), 0);
 }
 
 /* -- who we are -- */

@@ -7,7 +7,7 @@
 #include "model/rights.h"
 #include "tests/suite.h"
 #include "worker/events.h"
-#include "worker/look.h"
+#include "worker/inspection.h"
 #include "workload.h"
 
 #define BATCH   "/apis/batch/v1" NS
@@ -272,14 +272,14 @@ static void ignore_answer(void *ctx, const struct msg *m)
 
 static void report(void)
 {
-	const struct looks_env env = { fake_http_start, fake_http_cancel, ignore_answer, NULL };
-	const struct msg_look question = { .ns = "shop", .pod = "web", .container = "app" };
+	const struct inspections_env env = { fake_http_start, fake_http_cancel, ignore_answer, NULL };
+	const struct msg_inspect question = { .ns = "shop", .pod = "web", .container = "app" };
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 		char path[200], meta[300];
 
 		fake_setup();
-		struct looks *looks = looks_new(&env);
+		struct inspections *inspections = inspections_new(&env);
 
 		if (kinds[k].namespaced) {
 			path_of(k, path, meta);
@@ -287,10 +287,10 @@ static void report(void)
 			on_method("GET", path, 200, "{'metadata':{'uid':'top'}}");
 			on("GET /apis/apps/v1" NS "controllerrevisions/r-1", 404, NOTFOUND);
 			on("GET /apis/apps/v1" NS "controllerrevisions/web-r-1", 404, NOTFOUND);
-			looks_ask(looks, &question, &fake.policy, "team");
+			inspections_ask(inspections, &question, &fake.policy, "team");
 			fake_drain();
 		}
-		looks_free(&looks);
+		inspections_free(&inspections);
 		note(NEED_REPORTS);
 	}
 }

@@ -1,11 +1,11 @@
-/* test_look.c - what a look at a container finds, and what it leaves out when it may not read on. */
+/* test_inspection.c - what a look at a container finds, and what it leaves out when it may not read on. */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "tests/suite.h"
-#include "worker/look.h"
+#include "worker/inspection.h"
 #include "worker/read.h"
 
 #define POD                                                                                                  \
@@ -23,12 +23,12 @@
 #define DEPLOYMENT "{\"metadata\":{\"uid\":\"u-3\",\"annotations\":{\"a8r.io/owner\":\"ou_1\"}}}"
 
 static struct {
-	struct looks *looks;
+	struct inspections *inspections;
 	struct policy policy;
 	struct http_call call[512];
 	char path[512][256], accept[512][128];
 	unsigned started, cancelled, answered;
-	struct msg_looked answer;
+	struct msg_inspected answer;
 } world;
 
 static struct http_request *on_start(void *ctx, const struct http_call *call)
@@ -52,17 +52,17 @@ static void on_cancel(void *ctx, struct http_request *r)
 static void on_answer(void *ctx, const struct msg *m)
 {
 	(void)ctx;
-	ck_assert_int_eq(m->type, MSG_LOOKED);
+	ck_assert_int_eq(m->type, MSG_INSPECTED);
 	world.answered++;
-	world.answer = m->u.looked;
+	world.answer = m->u.inspected;
 }
 
 static void setup(void)
 {
-	const struct looks_env env = { .start = on_start, .cancel = on_cancel, .answer = on_answer };
+	const struct inspections_env env = { .start = on_start, .cancel = on_cancel, .answer = on_answer };
 
 	memset(&world, 0, sizeof(world));
-	world.looks = looks_new(&env);
+	world.inspections = inspections_new(&env);
 	world.policy.duty[DUTY_RESTARTS].enable = true;
 	str_list_add(&world.policy.duty[DUTY_RESTARTS].namespaces, "*", 1);
 	clock_fake_set(INT64_C(1790000000000), 1000000);
@@ -70,7 +70,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	looks_free(&world.looks);
+	inspections_free(&world.inspections);
 	str_list_done(&world.policy.duty[DUTY_RESTARTS].namespaces);
 	str_list_done(&world.policy.exclude_namespaces);
 	str_list_done(&world.policy.default_exclude_namespaces);
@@ -78,13 +78,13 @@ static void teardown(void)
 
 static void ask_about(const char *ns, const char *pod, uint64_t number)
 {
-	struct msg m = { .type = MSG_LOOK, .u.look = { .cluster = 3, .look = number } };
+	struct msg m = { .type = MSG_INSPECT, .u.inspect = { .cluster = 3, .inspection = number } };
 
-	msg_set(&m, look.ns, ns, strlen(ns));
-	msg_set(&m, look.pod, pod, strlen(pod));
-	msg_set(&m, look.uid, "u-1", 3);
-	msg_set(&m, look.container, "app", 3);
-	looks_ask(world.looks, &m.u.look, &world.policy, "a8r.io/owner, team");
+	msg_set(&m, inspect.ns, ns, strlen(ns));
+	msg_set(&m, inspect.pod, pod, strlen(pod));
+	msg_set(&m, inspect.uid, "u-1", 3);
+	msg_set(&m, inspect.container, "app", 3);
+	inspections_ask(world.inspections, &m.u.inspect, &world.policy, "a8r.io/owner, team");
 }
 
 static void ask_in(const char *ns, uint64_t number)
@@ -118,7 +118,7 @@ TEST(a_look_goes_up_to_the_deployment)
 	answer(2, 200, DEPLOYMENT);
 	ck_assert_uint_eq(world.answered, 1);
 	ck_assert(world.answer.found);
-	ck_assert_uint_eq(world.answer.look, 7);
+	ck_assert_uint_eq(world.answer.inspection, 7);
 	ck_assert_uint_eq(world.answer.cluster, 3);
 	ck_assert_str_eq(world.answer.kind, "Deployment");
 	ck_assert_str_eq(world.answer.workload, "web");
@@ -235,7 +235,7 @@ TEST(an_end_in_the_middle_of_a_revision)
 {
 	ask(1);
 	answer_pod_of(0, &revisions[1]);
-	looks_free(&world.looks);
+	inspections_free(&world.inspections);
 	ck_assert_uint_eq(world.cancelled, 1);
 	ck_assert_uint_eq(world.answered, 0);
 }
@@ -296,18 +296,18 @@ TEST_LOOP(an_end_out_of_range_is_not_told, 0, 2)
 
 TEST(a_few_at_a_time)
 {
-	for (unsigned i = 0; i < LOOKS_MAX; i++)
+	for (unsigned i = 0; i < INSPECTIONS_MAX; i++)
 		ask(i + 1);
-	ck_assert_uint_eq(world.started, LOOKS_MAX);
+	ck_assert_uint_eq(world.started, INSPECTIONS_MAX);
 	ask(99);
 	ck_assert_uint_eq(world.answered, 1);
 	ck_assert(!world.answer.found);
-	ck_assert_uint_eq(world.answer.look, 99);
+	ck_assert_uint_eq(world.answer.inspection, 99);
 	answer(0, 500, "");
 	ask(100);
-	ck_assert_uint_eq(world.started, LOOKS_MAX + 1);
-	looks_free(&world.looks);
-	ck_assert_uint_eq(world.cancelled, LOOKS_MAX);
+	ck_assert_uint_eq(world.started, INSPECTIONS_MAX + 1);
+	inspections_free(&world.inspections);
+	ck_assert_uint_eq(world.cancelled, INSPECTIONS_MAX);
 	ck_assert_uint_eq(world.answered, 2);
 }
 
@@ -329,7 +329,7 @@ TEST(a_look_stays_where_the_report_looks)
 	p->duty[DUTY_RESTARTS].enable = false;
 	ask_in("shop", 4);
 	ck_assert_uint_eq(world.started, 1);
-	ck_assert_uint_eq(world.answer.look, 4);
+	ck_assert_uint_eq(world.answer.inspection, 4);
 }
 
 TEST(a_look_stays_in_the_namespaces_of_the_duty)
@@ -441,7 +441,7 @@ TEST(looks_have_a_limit)
 {
 	unsigned n = 0;
 
-	for (; n < LOOKS_PER_MINUTE; n++) {
+	for (; n < INSPECTIONS_PER_MINUTE; n++) {
 		ask(n + 1);
 		ck_assert_uint_eq(world.started, n + 1);
 		answer(n, 404, "{}");
@@ -468,7 +468,7 @@ TEST(garbage_is_no_answer)
 	}
 }
 
-TEST_MAIN("worker/look")
+TEST_MAIN("worker/inspection")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
 }

@@ -1,6 +1,6 @@
-/* look.c - see look.h. */
+/* inspection.c - see inspection.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/look.h"
+#include "worker/inspection.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +18,10 @@
 #define BODY_MAX   (2u << 20)
 #define MINUTE_MS  60000u
 
-struct look {
-	struct looks *looks;
+struct inspection {
+	struct inspections *inspections;
 	struct http_request *request; /* NULL = free */
-	struct msg_look question;
+	struct msg_inspect question;
 	struct msg answer;
 	char *keys;
 	unsigned owners; /* read so far, or being read; 0: the pod is */
@@ -29,26 +29,26 @@ struct look {
 	char *next;      /* its path, while the revision of the pod is read before it; else NULL */
 };
 
-struct looks {
-	struct looks_env env;
+struct inspections {
+	struct inspections_env env;
 	struct owner_kinds *kinds;
-	struct look v[LOOKS_MAX];
+	struct inspection v[INSPECTIONS_MAX];
 	uint64_t minute; /* of the boot clock */
 	unsigned begun;  /* in it */
 };
 
-struct looks *looks_new(const struct looks_env *env)
+struct inspections *inspections_new(const struct inspections_env *env)
 {
-	struct looks *l = xcalloc(1, sizeof(*l));
+	struct inspections *l = xcalloc(1, sizeof(*l));
 
 	l->env = *env;
 	l->kinds = owner_kinds_new();
 	return l;
 }
 
-void looks_free(struct looks **l)
+void inspections_free(struct inspections **l)
 {
-	for (size_t i = 0; *l && i < LOOKS_MAX; i++) {
+	for (size_t i = 0; *l && i < INSPECTIONS_MAX; i++) {
 		if ((*l)->v[i].request)
 			(*l)->env.cancel((*l)->env.ctx, (*l)->v[i].request);
 		free((*l)->v[i].next);
@@ -60,14 +60,14 @@ void looks_free(struct looks **l)
 	*l = NULL;
 }
 
-static void end(struct look *k)
+static void end(struct inspection *k)
 {
 	const struct msg answer = k->answer;
-	struct looks *l = k->looks;
+	struct inspections *l = k->inspections;
 
 	free(k->next);
 	free(k->keys);
-	*k = (struct look){ 0 };
+	*k = (struct inspection){ 0 };
 	l->env.answer(l->env.ctx, &answer);
 }
 
@@ -112,16 +112,16 @@ static void read_end(const json_t *status, struct msg *ret)
 	const json_int_t code = json_integer_value(READ_AT(ended, "exitCode"));
 	const json_int_t signal = json_integer_value(READ_AT(ended, "signal"));
 
-	msg_set(ret, looked.reason, reason.p, reason.n);
-	msg_set(ret, looked.message, text.p, text.n);
-	ret->u.looked.exit_code = code >= INT32_MIN && code <= INT32_MAX ? code : 0;
+	msg_set(ret, inspected.reason, reason.p, reason.n);
+	msg_set(ret, inspected.message, text.p, text.n);
+	ret->u.inspected.exit_code = code >= INT32_MIN && code <= INT32_MAX ? code : 0;
 	/* What a shell makes of a signal; the runtime says only this. */
-	ret->u.looked.signal = signal > 0 && signal <= 255      ? (uint64_t)signal
-			       : code > 128 && code <= 128 + 64 ? (uint64_t)(code - 128)
-								: 0;
+	ret->u.inspected.signal = signal > 0 && signal <= 255      ? (uint64_t)signal
+				  : code > 128 && code <= 128 + 64 ? (uint64_t)(code - 128)
+								   : 0;
 }
 
-static void read_contact(struct look *k, const json_t *o)
+static void read_contact(struct inspection *k, const json_t *o)
 {
 	struct str rest = STR_C(k->keys), value = { "", 0 };
 
@@ -136,10 +136,10 @@ static void read_contact(struct look *k, const json_t *o)
 	}
 	value = str_trim(value, " \t\r\n");
 	if (!str_empty(value))
-		msg_set(&k->answer, looked.contact, value.p, value.n);
+		msg_set(&k->answer, inspected.contact, value.p, value.n);
 }
 
-static void read_pod(struct look *k, const json_t *pod)
+static void read_pod(struct inspection *k, const json_t *pod)
 {
 	static const char *const statuses[2] = { "containerStatuses", "initContainerStatuses" };
 	static const char *const containers[2] = { "containers", "initContainers" };
@@ -147,10 +147,10 @@ static void read_pod(struct look *k, const json_t *pod)
 	const struct str memory = READ_TEXT(spec, "resources", "limits", "memory");
 	const struct str image = READ_TEXT(spec, "image");
 
-	k->answer.u.looked.found = true;
+	k->answer.u.inspected.found = true;
 	read_end(container_of(pod, "status", statuses, k->question.container), &k->answer);
-	msg_set(&k->answer, looked.memory, memory.p, memory.n);
-	msg_set(&k->answer, looked.image, image.p, image.n);
+	msg_set(&k->answer, inspected.memory, memory.p, memory.n);
+	msg_set(&k->answer, inspected.image, image.p, image.n);
 }
 
 /* -- one object after the other -- */
@@ -158,7 +158,7 @@ static void read_pod(struct look *k, const json_t *pod)
 static void on_done(void *ctx, const struct http_result *r);
 
 /* accept NULL: all of the object. */
-static void ask(struct look *k, char *path, const char *accept)
+static void ask(struct inspection *k, char *path, const char *accept)
 {
 	const struct http_call call = { .method = "GET",
 					.path = path,
@@ -168,7 +168,7 @@ static void ask(struct look *k, char *path, const char *accept)
 					.on_done = on_done,
 					.ctx = k };
 
-	k->request = path ? k->looks->env.start(k->looks->env.ctx, &call) : NULL;
+	k->request = path ? k->inspections->env.start(k->inspections->env.ctx, &call) : NULL;
 	free(path);
 	if (!k->request)
 		end(k);
@@ -176,7 +176,7 @@ static void ask(struct look *k, char *path, const char *accept)
 
 /* The ControllerRevision that a pod was made from, NULL when its controller keeps none. The pod's label is
  * its name (StatefulSet), or what follows the controller's (DaemonSet). */
-static char *revision_path(const struct look *k, const json_t *pod, const struct owner_facts *owner,
+static char *revision_path(const struct inspection *k, const json_t *pod, const struct owner_facts *owner,
 			   const struct kind_info *kind)
 {
 	const struct str label = READ_TEXT(pod, "metadata", "labels", "controller-revision-hash");
@@ -192,7 +192,7 @@ static char *revision_path(const struct look *k, const json_t *pod, const struct
 }
 
 /* The controller of what was read: name it, and read it where its kind is known. */
-static void go_up(struct look *k, const json_t *o)
+static void go_up(struct inspection *k, const json_t *o)
 {
 	struct owner_facts owner;
 	struct kind_info kind;
@@ -201,9 +201,9 @@ static void go_up(struct look *k, const json_t *o)
 		end(k);
 		return;
 	}
-	msg_set(&k->answer, looked.kind, owner.kind.p, owner.kind.n);
-	msg_set(&k->answer, looked.workload, owner.name.p, owner.name.n);
-	if (owner_kinds_find(k->looks->kinds, owner.api_version, owner.kind, clock_boot_ms(), &kind) !=
+	msg_set(&k->answer, inspected.kind, owner.kind.p, owner.kind.n);
+	msg_set(&k->answer, inspected.workload, owner.name.p, owner.name.n);
+	if (owner_kinds_find(k->inspections->kinds, owner.api_version, owner.kind, clock_boot_ms(), &kind) !=
 	    OWNER_KINDS_FOUND) {
 		end(k);
 		return;
@@ -222,16 +222,16 @@ static void go_up(struct look *k, const json_t *o)
 }
 
 /* One that may not be read, or is gone, is left out; its controller is read all the same. */
-static void take_revision(struct look *k, const json_t *o)
+static void take_revision(struct inspection *k, const json_t *o)
 {
 	struct owner_facts owner;
 
 	if (o && read_controller(o, &owner) && str_is(owner.uid, k->uid))
-		k->answer.u.looked.rolled_at = read_created(o);
+		k->answer.u.inspected.rolled_at = read_created(o);
 	ask(k, TAKE_PTR(k->next), NULL);
 }
 
-static void take(struct look *k, const json_t *o)
+static void take(struct inspection *k, const json_t *o)
 {
 	const char *want = k->owners ? k->uid : k->question.uid;
 	const bool is_it = !*want || str_is(READ_TEXT(o, "metadata", "uid"), want);
@@ -242,15 +242,15 @@ static void take(struct look *k, const json_t *o)
 	}
 	if (k->owners == 0)
 		read_pod(k, o);
-	else if (k->owners == 1 && strcmp(k->answer.u.looked.kind, "ReplicaSet") == 0)
-		k->answer.u.looked.rolled_at = read_created(o);
+	else if (k->owners == 1 && strcmp(k->answer.u.inspected.kind, "ReplicaSet") == 0)
+		k->answer.u.inspected.rolled_at = read_created(o);
 	read_contact(k, o);
 	go_up(k, o);
 }
 
 static void on_done(void *ctx, const struct http_result *r)
 {
-	struct look *k = ctx;
+	struct inspection *k = ctx;
 	const bool ok = r->failure == HTTP_OK && r->status == 200;
 	json_auto_t *o = ok ? json_loadb(r->body, r->body_len, 0, NULL) : NULL;
 
@@ -280,13 +280,13 @@ static bool is_reported(const struct policy *policy, const char *name)
 	       (!is_protected || namespaces_name(wanted, ns));
 }
 
-static struct look *begin(struct looks *l)
+static struct inspection *begin(struct inspections *l)
 {
 	const uint64_t minute = clock_boot_ms() / MINUTE_MS;
 
 	l->begun = minute == l->minute ? l->begun : 0;
 	l->minute = minute;
-	for (size_t i = 0; l->begun < LOOKS_PER_MINUTE && i < LOOKS_MAX; i++)
+	for (size_t i = 0; l->begun < INSPECTIONS_PER_MINUTE && i < INSPECTIONS_MAX; i++)
 		if (!l->v[i].request) {
 			l->begun++;
 			return &l->v[i];
@@ -294,20 +294,21 @@ static struct look *begin(struct looks *l)
 	return NULL;
 }
 
-void looks_ask(struct looks *l, const struct msg_look *question, const struct policy *policy,
-	       const char *contact_keys)
+void inspections_ask(struct inspections *l, const struct msg_inspect *question, const struct policy *policy,
+		     const char *contact_keys)
 {
-	struct look *k = is_reported(policy, question->ns) ? begin(l) : NULL;
-	struct msg answer = { .type = MSG_LOOKED,
-			      .u.looked = { .cluster = question->cluster, .look = question->look } };
+	struct inspection *k = is_reported(policy, question->ns) ? begin(l) : NULL;
+	struct msg answer = { .type = MSG_INSPECTED,
+			      .u.inspected = { .cluster = question->cluster,
+					       .inspection = question->inspection } };
 
 	if (!k) {
 		l->env.answer(l->env.ctx, &answer);
 		return;
 	}
-	*k = (struct look){ .looks = l,
-			    .question = *question,
-			    .answer = answer,
-			    .keys = xstrdup(contact_keys ? contact_keys : "") };
+	*k = (struct inspection){ .inspections = l,
+				  .question = *question,
+				  .answer = answer,
+				  .keys = xstrdup(contact_keys ? contact_keys : "") };
 	ask(k, path_format("", "v1", question->ns, "pods", question->pod, NULL, NULL), NULL);
 }
