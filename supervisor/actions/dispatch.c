@@ -233,6 +233,12 @@ static struct objection objection(const struct dispatch *d, const struct msg_nom
 	return (struct objection){ REASON__MAX, 0 };
 }
 
+/* Under several keys two workers would delete one pod at the same time. */
+static bool has_its_key(const struct msg_nominate *n)
+{
+	return duty_desc((enum duty)n->duty)->key != KEY_POD || strcmp(n->action_key, n->uid) == 0;
+}
+
 /* A nomination arrives. It becomes a lease and an INTENT; dispatch_on_intent_ack() grants it to a worker,
  * dispatch_on_result() has the end written down, and dispatch_on_record_ack() closes it. */
 void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struct msg *m)
@@ -241,6 +247,10 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 
 	if (n->action == ACTION_RESTORE) {
 		child_protocol_error(watcher, "NOMINATE of a restore");
+		return;
+	}
+	if (!has_its_key(n)) {
+		child_protocol_error(watcher, "NOMINATE of a pod under another key than its uid");
 		return;
 	}
 	const struct objection no = objection(d, n);

@@ -49,6 +49,19 @@ TEST_LOOP(a_trouble_is_said_by_the_role_that_has_it, 0, TROUBLE__MAX)
 	}
 }
 
+/* Under two keys two workers would delete one pod at the same time; a workload is the key of its pods. */
+TEST_LOOP(a_pod_is_nominated_under_its_own_uid, 0, 2)
+{
+	struct msg m = nomination(1);
+
+	open_history();
+	m.u.nominate.duty = _i == 0 ? DUTY_EVICTED : DUTY_IMAGE_PULL;
+	strcpy(m.u.nominate.action_key, "another");
+	say(ROLE_WATCHER, &m);
+	ck_assert_uint_eq(open_leases(), (unsigned)_i);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_WATCHER, 0), _i == 0 ? 2 : 1);
+}
+
 /* It knows nothing of what the one before it was told. */
 TEST(a_new_reporter_has_the_watcher_asked)
 {
