@@ -81,7 +81,7 @@ static int judge(const char *path, const struct stat *st, char why[static SENTEN
 	return r < 0 ? FAIL(r, PLUGIN_AT, path, reason) : 0;
 }
 
-static int judge_way(const char *path, char why[static SENTENCE_MAX])
+static int check_way(const char *path, char why[static SENTENCE_MAX])
 {
 	_cleanup_(way_done) struct way w = { xstrdup("/"), xstrdup(path), 0 };
 	struct stat st;
@@ -132,7 +132,7 @@ int program_find(const char *command, char **ret, char why[static SENTENCE_MAX])
 
 	if (!path)
 		return FAIL(-ENOENT, PLUGIN_NO_PATH);
-	const int r = judge_way(path, why);
+	const int r = check_way(path, why);
 
 	if (r < 0)
 		return r;
