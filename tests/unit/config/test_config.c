@@ -533,6 +533,7 @@ TEST_LOOP(mistakes, 0, 19)
 		{ FILE_OF("- {name: a, labels: [a=b], errImagePull: x}\n"), "a mapping of keys" },
 		{ FILE_OF("- {name: a, labels: [a=b], breaker: {workloads: 1}}\n"), "unknown key" },
 		{ FILE_OF("- {name: a, labels: [a=b], color: red}\n"), "unknown key" },
+		{ FILE_OF("- {name: a, labels: [a=b], mod: observe}\n"), "labels, or a duty" },
 		{ FILE_OF("- a\n"), "a mapping was expected" },
 		{ FILE_OF("  a: b\n"), "a list of mappings was expected" },
 		{ "overrides: []\n", "is empty" },
