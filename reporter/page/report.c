@@ -158,12 +158,12 @@ static json_t *actions_value(const struct series *s)
 			json_string(duty_name((enum duty)json_integer_value(json_object_get(bar, "kind")))));
 	}
 	for (size_t d = SERIES_DAYS; d > 0; d--) {
-		json_t *when = when_value(s, s->end_ms - (int64_t)(d - 1) * DAY_MS);
+		char when[WHEN_TEXT_MAX];
 
-		(void)json_array_append_new(days,
-					    json_stringn(json_string_value(when) + WHEN_DAY,
-							 smaller(2, json_string_length(when) - WHEN_DAY)));
-		json_decref(when);
+		when_format(s->end_ms + INT64_C(1000) * s->utc_offset_s - (int64_t)(d - 1) * DAY_MS, NULL, when);
+		const size_t n = strlen(when), begin = smaller(WHEN_DAY, n);
+
+		(void)json_array_append_new(days, json_stringn(when + begin, smaller(2, n - begin)));
 	}
 	(void)json_object_set_new(value, "days", days);
 	(void)json_object_set_new(value, "total", json_integer((json_int_t)total));

@@ -51,8 +51,8 @@ def write_history(path):
     tables = "".join(re.findall(r'"((?:\\.|[^"\\])*)"', text)).replace('\\"', '"')
     version = re.search(r"DB_SCHEMA_VERSION (\d+)", SCHEMA.with_name("db.c").read_text())[1]
     now = int(time.time() * 1000)
-    intent = (1, now, "default", 0, 1, "shop", "web-1", "pod-1", "7", "pod-1", now, "Evicted", "", 0, 0, 0, "", "", 0, 0, 0, "")
-    result = (1, now, now, 0, "Deleted", "", 200, "", "", "", -1, 0, "", "", "", 0, "")
+    intent = (1, now, "default", 0, 1, "shop", "web-1", "pod-1", "7", "pod-1", now, "Evicted", b"", 0, 0, 0, "", "", 0, 0, 0, "")
+    result = (1, now, now, 0, "Deleted", b"", 200, "", "", "", -1, 0, "", b"", "", 0, "")
     with contextlib.closing(sqlite3.connect(path)) as db:
         db.executescript(tables)
         db.execute(f"INSERT INTO intents VALUES({', '.join('?' * len(intent))})", intent)
@@ -128,7 +128,8 @@ def the_unit_is_active_and_waits_for_its_cluster(world):
 def an_upgrade_keeps_the_history(world):
     world.machine.do("systemctl", "stop", UNIT)
     world.machine.sh("""rm -rf /var/lib/ops-pod-cleaner/*
-		install -o ops-pod-cleaner -g ops-pod-cleaner -m 0600 /packages/history.db /var/lib/ops-pod-cleaner/history.db""")
+		install -d -o ops-pod-cleaner -g ops-pod-cleaner -m 0700 /var/lib/ops-pod-cleaner/history
+		install -o ops-pod-cleaner -g ops-pod-cleaner -m 0600 /packages/history.db /var/lib/ops-pod-cleaner/history/history.db""")
     install(world, "new.deb")
     assert is_active(world), world.machine.call("systemctl", "status", UNIT).stdout
     until("an answer", lambda: status(world), SOON, 0.3)
