@@ -46,7 +46,7 @@ const char *fact_label(enum fact key, enum language l)
 	return descs[key].label[l];
 }
 
-static enum fact find_key(struct str key)
+enum fact fact_of(struct str key)
 {
 	enum fact f = 0;
 
@@ -93,7 +93,7 @@ static bool take_entry(struct unpacker *u, struct fact_value *ret)
 
 	if (!unpack_text(u, &key))
 		return false;
-	*ret = (struct fact_value){ .key = find_key(key) };
+	*ret = (struct fact_value){ .key = fact_of(key) };
 	if (ret->key == FACT__MAX)
 		return false;
 	if (is_text(ret->key))

@@ -85,6 +85,8 @@ struct str facts_bytes(const struct facts *f);
 int facts_read(const void *bytes, size_t n, struct facts *ret, size_t *ret_n);
 
 const char *fact_key(enum fact key);
+/* The fact of that key; FACT__MAX when there is none. */
+enum fact fact_of(struct str key);
 enum fact_kind fact_kind(enum fact key);
 /* May it be there several times? */
 bool fact_is_list(enum fact key);

@@ -19,5 +19,8 @@ struct facts_view {
 char *facts_render(const struct facts *f, const struct facts_view *view);
 /* The same in a language, times in UTC. */
 char *facts_render_in(const struct facts *f, enum language l);
+/* A row of text/texts.def (its head says what a row is) with its places filled from the facts; a fact that is
+ * not there is "?". The caller frees it. view NULL: as above. */
+char *facts_fill(const char *row, const struct facts *f, const struct facts_view *view);
 
 #endif

@@ -26,4 +26,10 @@ static inline void facts_text(struct facts *f, enum fact key, enum text value)
 	facts_code(f, key, text_code(value));
 }
 
+/* Add a statement (FACT_FINDING). Its places are filled from the facts, wherever in them they stand. */
+static inline void facts_finding(struct facts *f, enum text statement)
+{
+	facts_text(f, FACT_FINDING, statement);
+}
+
 #endif

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "config/window.h"
+#include "text/texts.h"
 #include "worker/action_end.h"
 
 #define DOUBT_RETRY_MS 5000 /* until a pod is judged again whose deletion may have been carried out */
@@ -218,7 +219,7 @@ static enum step_then on_absent(struct action *a, const struct step_desc *d)
 	struct facts when = { 0 };
 
 	if (writes)
-		facts_said(&when, "it was gone when the write arrived");
+		facts_finding(&when, TEXT_GONE_AT_WRITE);
 	return action_gone(a, is_pod ? REASON_POD_GONE : REASON_WORKLOAD_GONE, &when);
 }
 

@@ -160,7 +160,8 @@ static json_t *actions_value(const struct series *s)
 	for (size_t d = SERIES_DAYS; d > 0; d--) {
 		char when[WHEN_TEXT_MAX];
 
-		when_format(s->end_ms + INT64_C(1000) * s->utc_offset_s - (int64_t)(d - 1) * DAY_MS, NULL, when);
+		when_format(s->end_ms + INT64_C(1000) * s->utc_offset_s - (int64_t)(d - 1) * DAY_MS, NULL,
+			    when);
 		const size_t n = strlen(when), begin = smaller(WHEN_DAY, n);
 
 		(void)json_array_append_new(days, json_stringn(when + begin, smaller(2, n - begin)));

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "tests/suite.h"
@@ -67,6 +68,74 @@ TEST(programs_get_an_object)
 
 	ck_assert_str_eq(text,
 			 "{\"node\":\"n1\",\"settled\":\"2023-11-14T22:13:20Z\",\"said\":[\"a\",\"b\"]}");
+}
+
+TEST(a_statement_is_filled_from_the_facts_around_it)
+{
+	facts_finding(&f, TEXT_FRESH_ATTEMPT);
+	facts_finding(&f, TEXT_GONE_AT_WRITE);
+	facts_name(&f, FACT_NODE, STR_LIT("n1"));
+	assert_told("a pod was deleted for a fresh attempt; it was gone when the write arrived; node n1",
+		    "已删除一个 Pod，以便重新尝试；写入到达时它已不存在；节点 n1");
+}
+
+/* What a row says of these facts, and which of them stand beside it. */
+static void assert_filled(const char *row, const char *want)
+{
+	_cleanup_free_ char *line = facts_fill(row, &f, NULL);
+
+	ck_assert_str_eq(line, want);
+}
+
+TEST(a_place_holds_the_value_of_its_key)
+{
+	facts_name(&f, FACT_NODE, STR_LIT("n1"));
+	facts_count(&f, FACT_SEEN, 1);
+	facts_quoted(&f, FACT_WHY, STR_LIT("a {node} [b]"));
+	assert_filled("on {node}", "on n1");
+	assert_filled("{why}", "a {node} [b]");
+	assert_filled("{seen} {seen|time|times}", "1 time");
+	assert_filled("{phase}, {nonsense}, {seen|x}, {node", "?, ?, , {node");
+	setup();
+	facts_count(&f, FACT_SEEN, 2);
+	assert_filled("{seen} {seen|time|times}", "2 times");
+}
+
+TEST(a_part_in_brackets_needs_all_of_its_facts)
+{
+	facts_name(&f, FACT_PHASE, STR_LIT("Failed"));
+	assert_filled("phase {phase}[, reason {podReason}]", "phase Failed");
+	facts_name(&f, FACT_POD_REASON, STR_LIT("Evicted"));
+	assert_filled("phase {phase}[, reason {podReason}]", "phase Failed, reason Evicted");
+	assert_filled("[{node}{phase}]", "");
+}
+
+/* The places of a row, in the order of their keys. */
+static void places_of(const char *row, unsigned n[static FACT__MAX])
+{
+	for (const char *p = strchr(row, '{'); p; p = strchr(p, '{')) {
+		const size_t length = strcspn(++p, "|}");
+		const enum fact key = fact_of((struct str){ p, length });
+
+		ck_assert_msg(key < FACT__MAX, "%s: no fact {%.*s}", row, (int)length, p);
+		n[key] |= p[length] == '}' ? 1 : 2;
+	}
+}
+
+TEST(every_place_is_a_fact_in_both_languages)
+{
+	for (enum text t = 0; t < TEXT__MAX; t++) {
+		unsigned en[FACT__MAX] = { 0 }, zh[FACT__MAX] = { 0 };
+
+		places_of(text_in(t, LANGUAGE_EN), en);
+		places_of(text_in(t, LANGUAGE_ZH), zh);
+		for (enum fact key = 0; key < FACT__MAX; key++) {
+			ck_assert_msg((en[key] & 1) == (zh[key] & 1), "%s: {%s}", text_code(t),
+				      fact_key(key));
+			ck_assert_msg(!(en[key] & 2) || fact_kind(key) == FACT_KIND_COUNT, "%s: {%s|",
+				      text_code(t), fact_key(key));
+		}
+	}
 }
 
 TEST(every_statement_has_a_code_of_its_own)
