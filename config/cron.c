@@ -1,6 +1,7 @@
 /* cron.c - see cron.h. A zone is a row of spans of
  * constant offset: in each, the next matching local time is found by the calendar alone and taken if it still
- * lies in the span. So a skipped local time cannot fire and a repeated one fires twice, in every zone. */
+ * lies in the span. So a skipped local time cannot fire and a repeated one fires twice, in every zone; the
+ * second time is left out where once is meant. */
 // SPDX-License-Identifier: Apache-2.0
 #include "config/cron.h"
 
@@ -14,6 +15,7 @@
 
 #define DAY       INT64_C(86400)
 #define YEARS_MAX 5
+#define SET_BACK  INT64_C(10800) /* seconds: a zone's change by more is no repetition (as in Vixie's cron) */
 /* 0001-01-01 and 9990-01-01: the calendar is not asked further out. */
 #define FROM_MIN (-INT64_C(62135596800))
 #define FROM_MAX INT64_C(253086768000)
@@ -189,6 +191,7 @@ static int parse_fields(struct parse *p, struct str s, struct cron *c)
 		return FAIL(p, n > 6 ? word[6].p : s.p, CRON_FIELDS, n > 6 ? WORD(PHRASE_DIAG_CRON_MORE) : "",
 			    n);
 	c->five_fields = n == 5;
+	c->once = n == 5;
 	c->second = 1;
 	for (size_t i = 0, f = 6 - n; i < n; i++, f++) {
 		const int r = parse_field(p, &fields[f], word[i], bits[f], &star[f]);
@@ -196,6 +199,7 @@ static int parse_fields(struct parse *p, struct str s, struct cron *c)
 		if (r < 0)
 			return r;
 	}
+	c->rhythm = star[1] || star[2];
 	c->day_star = star[3];
 	c->weekday_star = star[5];
 	return 0;
@@ -216,8 +220,12 @@ static int parse_descriptor(struct parse *p, struct str s, struct cron *c)
 	int64_t ns;
 
 	for (size_t i = 0; i < ARRAY_SIZE(descriptors); i++)
-		if (str_is(s, descriptors[i].name))
-			return parse_fields(p, STR_C(descriptors[i].fields), c);
+		if (str_is(s, descriptors[i].name)) {
+			const int r = parse_fields(p, STR_C(descriptors[i].fields), c);
+
+			c->once = true;
+			return r;
+		}
 	if (!str_is(next_word(&rest), "@every") || rest.n == 0)
 		return FAIL(p, s.p, CRON_DESCRIPTOR);
 	if (duration_parse(rest.p, rest.n, &ns, &why) < 0)
@@ -344,6 +352,21 @@ static int64_t next_local(const struct cron *c, int64_t local, int64_t last_year
 	}
 }
 
+/* Was that local time there before, less than SET_BACK ago, by an offset that held then? */
+static bool is_repeated(const struct zone *zone, int64_t t, int32_t offset)
+{
+	int64_t until;
+	const int32_t before = zone_offset(zone, t - SET_BACK, &until);
+	const int64_t first = t + offset - before;
+
+	return first < t && zone_offset(zone, first, &until) == before;
+}
+
+static bool fires_once(const struct cron *c)
+{
+	return c->once && !c->rhythm;
+}
+
 int64_t cron_next(const struct cron *c, const struct zone *zone, int64_t from_ms)
 {
 	const int64_t from = floor_div(from_ms, 1000);
@@ -360,8 +383,13 @@ int64_t cron_next(const struct cron *c, const struct zone *zone, int64_t from_ms
 		const int32_t offset = zone_offset(zone, t, &until);
 		const int64_t local = next_local(c, t + offset, last_year);
 
-		if (local != INT64_MAX && local - offset < until)
-			return (local - offset) * 1000;
+		if (local != INT64_MAX && local - offset < until) {
+			t = local - offset;
+			if (!fires_once(c) || !is_repeated(zone, t, offset))
+				return t * 1000;
+			t++;
+			continue;
+		}
 		if (until == INT64_MAX || year_of(until + offset) > last_year)
 			return 0;
 		t = until;

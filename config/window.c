@@ -50,6 +50,7 @@ int window_parse(const char *spec, struct window *ret, struct schedule_error *re
 	cron = xstrndup(spec, (size_t)(mid - spec));
 	if (cron_parse(cron, &ret->cron, e) < 0)
 		return -EINVAL;
+	ret->cron.once = true;
 	e->pos = 0;
 	if (ret->cron.every_s)
 		return sentence_make(e->why, WINDOW_EVERY);

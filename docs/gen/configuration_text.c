@@ -62,7 +62,7 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 			"\n"
 			"Six fields, seconds first, mean what they meant to the original program (robfig/cron v1): numbers, `jan`-`dec`, `sun`-`sat` (weekday 0 to 6), ranges, lists, steps, `*` and `?`. When day and weekday are both restricted, either suffices; when one of them begins with `*`, also with a step, both must hold. Five fields are a crontab line (minute first), with a warning: the original read them as second, minute, hour, day, month. L, W, # and @reboot do not exist. `@every 6h` counts from the last run.\n"
 			"\n"
-			"A local time that the clocks skip in spring does not fire that day; one that they repeat in autumn fires twice. `ops-pod-cleaner cron next 'SPEC' --timezone ZONE` shows the next times.\n",
+			"A local time that the clocks skip in spring does not fire that day; one that they repeat in autumn fires once (a rhythm, with `*` in the hour or the minute, goes on), but twice where the schedule of the report has six fields, as in the original; a window opens once. `ops-pod-cleaner cron next 'SPEC' --timezone ZONE` shows the next times.\n",
 		.namespaces =
 			"\n"
 			"## Namespaces\n"
@@ -149,7 +149,7 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 			"\n"
 			"六个字段、秒在最前，含义与原程序（robfig/cron v1）相同：数字、`jan`-`dec`、`sun`-`sat`（周 0 到 6）、范围、列表、步长、`*` 和 `?`。日和周都有限制时，满足其一即可；其中一个以 `*` 开头（带步长也算）时，须同时满足。五个字段按 crontab 解释（分钟在最前）并给出警告：原程序会把它们读作秒、分、时、日、月。L、W、# 和 @reboot 不存在。`@every 6h` 从上一次运行起算。\n"
 			"\n"
-			"夏令时跳过的本地时间当天不触发；秋季重复的时间触发两次。`ops-pod-cleaner cron next 'SPEC' --timezone ZONE` 显示接下来的时间。\n",
+			"夏令时跳过的本地时间当天不触发；秋季重复的时间只触发一次（小时或分钟带 `*` 的按节奏照常触发）；六字段的报告计划沿用原程序的含义，触发两次；窗口只打开一次。`ops-pod-cleaner cron next 'SPEC' --timezone ZONE` 显示接下来的时间。\n",
 		.namespaces =
 			"\n"
 			"## 命名空间\n"

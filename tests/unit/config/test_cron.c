@@ -75,6 +75,17 @@ static const struct {
 	{ "0 0 1 * * ?", "2012-11-04T01:00:00-05:00", "2012-11-05T01:00:00-05:00" },
 	{ "0 0 2 * * ?", "2012-11-04T00:00:00-04:00", "2012-11-04T02:00:00-05:00" },
 	{ "0 0 2 * * ?", "2012-11-04T02:00:00-05:00", "2012-11-05T02:00:00-05:00" },
+	/* a crontab's line: once, whichever of the two hours is looked from */
+	{ "0 1 * * *", "2012-11-04T00:00:00-04:00", "2012-11-04T01:00:00-04:00" },
+	{ "0 1 * * *", "2012-11-04T01:00:00-04:00", "2012-11-05T01:00:00-05:00" },
+	{ "0 1 * * *", "2012-11-04T01:59:59-04:00", "2012-11-05T01:00:00-05:00" },
+	{ "45 1 * * *", "2012-11-04T01:30:00-05:00", "2012-11-05T01:45:00-05:00" },
+	{ "0 2 * * *", "2012-11-04T01:00:00-05:00", "2012-11-04T02:00:00-05:00" },
+	{ "0 0 * * *", "2012-11-04T00:00:00-04:00", "2012-11-05T00:00:00-05:00" },
+	/* a rhythm goes on */
+	{ "0 * * * *", "2012-11-04T01:00:00-04:00", "2012-11-04T01:00:00-05:00" },
+	{ "*/20 1 * * *", "2012-11-04T01:40:00-04:00", "2012-11-04T01:00:00-05:00" },
+	{ "@hourly", "2012-11-04T01:00:00-04:00", "2012-11-04T01:00:00-05:00" },
 };
 
 TEST_LOOP(clock_changes, 0, ARRAY_SIZE(changes))
@@ -83,6 +94,18 @@ TEST_LOOP(clock_changes, 0, ARRAY_SIZE(changes))
 	const struct cron c = parse(changes[_i].spec);
 
 	ck_assert_int_eq(cron_next(&c, z, at(changes[_i].from)), at(changes[_i].next));
+	zone_free(&z);
+}
+
+/* In Havana the hour behind midnight comes twice. */
+TEST(a_word_for_a_day_fires_once)
+{
+	struct zone *z = zone("America/Havana");
+	const struct cron daily = parse("@daily"), six = parse("0 0 0 * * *");
+	const int64_t first = at("2012-11-04T00:00:00-04:00");
+
+	ck_assert_int_eq(cron_next(&daily, z, first), at("2012-11-05T00:00:00-05:00"));
+	ck_assert_int_eq(cron_next(&six, z, first), at("2012-11-04T00:00:00-05:00"));
 	zone_free(&z);
 }
 

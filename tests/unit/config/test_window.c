@@ -67,10 +67,16 @@ TEST(a_zone_of_its_own)
 	windows_pack_zone(&block, &block_n, "", NULL, 0);
 	windows_pack_zone(&block, &block_n, "America/New_York", tzif, n);
 	windows_set_zones(w, block, block_n);
-	/* The hour that the end of summer time repeats opens it twice, one after the other. */
-	ck_assert(!is_open(w, text, "2012-11-04T00:59:59-04:00", &until));
-	ck_assert(is_open(w, text, "2012-11-04T01:00:00-04:00", &until));
-	ck_assert_int_eq(until, at("2012-11-04T02:00:00-05:00"));
+	/* The hour that the end of summer time repeats opens it once, six fields, too. */
+	for (int six = 0; six < 2; six++) {
+		const char *spec = six ? "CRON_TZ=America/New_York 0 0 1 * * * for 1h" : text;
+
+		ck_assert(!is_open(w, spec, "2012-11-04T00:59:59-04:00", &until));
+		ck_assert(is_open(w, spec, "2012-11-04T01:00:00-04:00", &until));
+		ck_assert_int_eq(until, at("2012-11-04T02:00:00-04:00"));
+		ck_assert(!is_open(w, spec, "2012-11-04T01:30:00-05:00", &until));
+		ck_assert_int_eq(until, at("2012-11-05T01:00:00-05:00"));
+	}
 	/* Without a zone, and in one that the block does not hold. */
 	ck_assert(!is_open(w, "0 1 * * * for 1h", "2012-11-04T01:30:00-04:00", &until));
 	ck_assert(is_open(w, "0 1 * * * for 1h", "2012-11-04T01:30:00Z", &until));
