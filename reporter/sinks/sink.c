@@ -41,6 +41,8 @@ int64_t sink_remind_ms(const struct sink_settings *s, uint64_t remind_ms)
 
 /* -- what fits -- */
 
+#define FIRST_TRY 16u /* entries */
+
 /* From all there is (for machines), by what people read, down to what fits everywhere. An entry of the last
  * ones may not say any more what it is about: they are for what has no room otherwise. */
 static const struct {
@@ -116,29 +118,32 @@ static char *render_fitting(const struct sink_ops *ops, struct sink_view *v, siz
 	return NULL;
 }
 
-/* As many entries as fit at this level; *ret_k says how many. NULL when not even none do. */
+/* As many entries as fit at this level; *ret_k says how many. NULL when not even none do. Most documents are
+ * small. Of a large one the number is doubled until it is too much: all of 20,000 entries are never made. */
 static char *fill(const struct sink_ops *ops, struct sink_view *v, size_t *shown, size_t *ret_k)
 {
-	size_t low = 0, high = count_entries(v->doc, v->part.sections);
-	char *best = render_fitting(ops, v, high, shown);
+	const size_t all = count_entries(v->doc, v->part.sections);
+	size_t low = smaller(all, FIRST_TRY), high = all + 1; /* low fits, high does not */
+	char *best = render_fitting(ops, v, low, shown);
 
-	*ret_k = high;
-	if (best)
-		return best;
-	best = render_fitting(ops, v, 0, shown);
-	*ret_k = 0;
+	if (!best && low > 0) {
+		high = low;
+		low = 0;
+		best = render_fitting(ops, v, 0, shown);
+	}
 	while (best && high - low > 1) {
-		const size_t middle = low + (high - low) / 2;
-		char *body = render_fitting(ops, v, middle, shown);
+		const size_t k = high > all ? smaller(2 * low, all) : low + (high - low) / 2;
+		char *body = render_fitting(ops, v, k, shown);
 
 		if (!body) {
-			high = middle;
+			high = k;
 			continue;
 		}
 		free(best);
 		best = body;
-		*ret_k = low = middle;
+		low = k;
 	}
+	*ret_k = low;
 	return best;
 }
 
