@@ -4,9 +4,13 @@
 
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -98,8 +102,112 @@ TEST(another_users_folder_is_refused_with_a_remedy)
 
 /* -- what survives a power cut -- */
 
-static char order[8]; /* what came to the disk: 'f' the file while its old content had the name, 'd' the
-			 folder with the new one */
+#define OLD "the old state"
+#define NEW "what is written in its place"
+
+enum op { OP_CREATE, OP_WRITE, OP_SYNC, OP_RENAME, OP_UNLINK, OP_SYNC_DIR };
+
+/* All that is done to the disk, in its order: the C library's functions below note it. */
+static struct {
+	enum op op;
+	size_t bytes;
+} done[16];
+static size_t n_done;
+static bool noting;
+
+/* path: NULL, or it has to have that name. */
+static void note(enum op op, size_t bytes, const char *path, const char *name)
+{
+	if (!noting)
+		return;
+	ck_assert(!path || strcmp(strrchr(path, '/') + 1, name) == 0);
+	ck_assert_uint_lt(n_done, ARRAY_SIZE(done));
+	done[n_done].op = op;
+	done[n_done++].bytes = bytes;
+}
+
+int open(const char *path, int flags, ...)
+{
+	va_list ap;
+
+	va_start(ap, flags);
+	const unsigned mode = flags & O_CREAT ? va_arg(ap, unsigned) : 0;
+
+	va_end(ap);
+	if (flags & O_CREAT)
+		note(OP_CREATE, 0, path, "state.new");
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+/* Never more than half of it. */
+ssize_t write(int fd, const void *p, size_t n)
+{
+	const ssize_t w = syscall(SYS_write, fd, p, noting && n > 1 ? n / 2 : n);
+
+	note(OP_WRITE, w > 0 ? (size_t)w : 0, NULL, NULL);
+	return w;
+}
+
+int fsync(int fd)
+{
+	struct stat st;
+
+	note(fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) ? OP_SYNC_DIR : OP_SYNC, 0, NULL, NULL);
+	return 0;
+}
+
+int rename(const char *from, const char *to)
+{
+	note(OP_RENAME, 0, to, "state");
+	return (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
+}
+
+int unlink(const char *path)
+{
+	note(OP_UNLINK, 0, path, "state.new");
+	return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+static void put(const char *name, const char *text, size_t n)
+{
+	_cleanup_free_ char *path = xasprintf("%s/%s", dir, name);
+	FILE *f = fopen(path, "we");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fwrite(text, 1, n, f), n);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+/* Make of the folder what a power cut after `steps` may leave: names of which the folder was not synced since
+ * are there as the bits of `names` say, and of what was written and not synced `halves` come to the disk. */
+static void cut_power(size_t steps, unsigned names, size_t halves)
+{
+	bool has_fresh = false, is_replaced = false;
+	size_t synced_names = 0, written = 0, synced = 0, k = 0;
+
+	for (size_t i = 0; i < steps; i++)
+		synced_names = done[i].op == OP_SYNC_DIR ? i + 1 : synced_names;
+	for (size_t i = 0; i < steps; i++) {
+		const enum op op = done[i].op;
+
+		written += done[i].bytes;
+		synced = op == OP_SYNC ? written : synced;
+		if (op != OP_CREATE && op != OP_RENAME && op != OP_UNLINK)
+			continue;
+		if (i >= synced_names && !(names & 1u << k++))
+			continue;
+		has_fresh = op == OP_CREATE;
+		is_replaced = is_replaced || op == OP_RENAME;
+	}
+	const size_t n = synced + (written - synced) * halves / 2;
+
+	_cleanup_free_ char *fresh = xasprintf("%s/state.new", dir);
+
+	(void)unlink(fresh);
+	put("state", is_replaced ? NEW : OLD, is_replaced ? n : strlen(OLD));
+	if (has_fresh)
+		put("state.new", NEW, n);
+}
 
 static bool holds(const char *what)
 {
@@ -109,25 +217,26 @@ static bool holds(const char *what)
 	return private_dir_read(dir, "state", 64, &text, &n) == 0 && strcmp(text, what) == 0;
 }
 
-/* In place of the C library's. */
-int fsync(int fd)
+/* Of every place of the cut the old state is left or the new one, and the new one once it is said to be
+ * written; the next one can be written at once. */
+TEST(a_power_cut_leaves_the_old_or_the_new)
 {
-	struct stat st;
-
-	ck_assert_int_eq(fstat(fd, &st), 0);
-	ck_assert_uint_lt(strlen(order) + 1, sizeof(order));
-	order[strlen(order)] = !holds(S_ISDIR(st.st_mode) ? "new" : "old") ? '?'
-			       : S_ISDIR(st.st_mode)                       ? 'd'
-									   : 'f';
-	return 0;
-}
-
-TEST(a_file_is_replaced_on_the_disk)
-{
-	free(suite_file(dir, "state", "old"));
-	ck_assert_int_eq(private_dir_replace(dir, "state", "new", 3), 0);
-	ck_assert(holds("new"));
-	ck_assert_str_eq(order, "fd");
+	put("state", OLD, strlen(OLD));
+	put("state.new", "half", 4);
+	noting = true;
+	ck_assert_int_eq(private_dir_replace(dir, "state", NEW, strlen(NEW)), 0);
+	noting = false;
+	ck_assert(holds(NEW));
+	for (size_t steps = 0; steps <= n_done; steps++)
+		for (unsigned names = 0; names < 8; names++)
+			for (size_t halves = 0; halves <= 2; halves++) {
+				cut_power(steps, names, halves);
+				ck_assert_msg(holds(NEW) || (steps < n_done && holds(OLD)),
+					      "after %zu of %zu steps, names %x, halves %zu", steps, n_done,
+					      names, halves);
+				ck_assert_int_eq(private_dir_replace(dir, "state", "next", 4), 0);
+				ck_assert(holds("next"));
+			}
 }
 
 TEST_MAIN("base/private_dir")
