@@ -15,9 +15,10 @@ import threading
 import time
 import zlib
 
+import descriptors
 import scratch
 
-from .wait import until
+from .wait import Timeout, until
 
 ROLES = ("supervisor", "reporter", "watcher", "worker", "loader")
 
@@ -72,6 +73,7 @@ class Program:
         self.cwd = cwd
         self.process = None
         self.preexec = None     # runs in the new process before it becomes the program
+        self.after_ready = []   # (role, what it has open), of each process
         self.write_config(config)
 
     def write_config(self, config):
@@ -108,6 +110,7 @@ class Program:
     def wait_ready(self, timeout=20):
         """Until every watcher has a complete cache and every process is ready."""
         until("the program to be ready", self.is_ready, timeout, every=0.05)
+        self.after_ready += descriptors.of_tree(self.tree())
 
     def is_ready(self):
         if self.process.poll() is not None:
@@ -236,6 +239,14 @@ class Program:
                 pass
         self.process.wait(10)
         until("the processes to be gone", lambda: not any(alive(pid) for pid in pids), 10)
+
+    def leaked(self):
+        """A text of a descriptor that some process has kept open, or None."""
+        try:
+            until("the descriptors", lambda: self.after_ready and not descriptors.leaked(self.after_ready, descriptors.of_tree(self.tree())), 3)
+        except Timeout:
+            return descriptors.leaked(self.after_ready, descriptors.of_tree(self.tree()))
+        return None
 
     def reload(self):
         self.process.send_signal(signal.SIGHUP)

@@ -269,6 +269,7 @@ class Test:
         for program in self.programs:
             try:
                 if not failed and program.process and program.process.poll() is None:
+                    trouble += filter(None, [program.leaked()])
                     code = program.stop()
                     if code != 0:
                         trouble.append(f"the program ended with {code} after SIGTERM")

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/integration/reporter/play.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -14,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "config/blob.h"
 #include "base/xalloc.h"
@@ -49,8 +51,37 @@ void play_init(struct play *p)
 	p->bot = listen_any(&p->bot_port);
 }
 
+/* Connections come and go. */
+static size_t count_open(const struct play *p)
+{
+	_cleanup_free_ char *folder = xasprintf("/proc/%d/fd", (int)p->pid);
+	DIR *d = opendir(folder);
+	size_t n = 0;
+
+	ck_assert_ptr_nonnull(d);
+	for (struct dirent *e; (e = readdir(d));) {
+		char name[64] = "";
+
+		if (readlinkat(dirfd(d), e->d_name, name, sizeof(name) - 1) > 0)
+			n += strncmp(name, "socket:", 7) != 0;
+	}
+	(void)closedir(d);
+	return n;
+}
+
+static void expect_no_leak(const struct play *p)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < WAIT_MS / 10 && (n = count_open(p)) > p->n_open; i++)
+		(void)usleep(10000);
+	ck_assert_uint_le(n, p->n_open);
+}
+
 void play_done(struct play *p)
 {
+	if (p->pid > 0 && p->n_open > 0)
+		expect_no_leak(p);
 	if (p->pid > 0)
 		play_kill(p);
 	(void)close(p->bot);
@@ -86,7 +117,7 @@ void play_spawn(struct play *p)
 	(void)close(sv[1]);
 	p->fd = sv[0];
 	p->phase = PH_HELLO;
-	p->at = p->len = 0;
+	p->at = p->len = p->n_open = 0;
 }
 
 size_t play_start(struct play *p)
@@ -107,12 +138,14 @@ size_t play_start(struct play *p)
 	for (;;) {
 		play_recv(p, &m);
 		if (m.type == MSG_OPEN_END)
-			return open;
+			break;
 		if (m.type == MSG_TROUBLE)
 			continue;
 		ck_assert_int_eq(m.type, MSG_OPEN_INTENT);
 		open++;
 	}
+	p->n_open = count_open(p);
+	return open;
 }
 
 int play_wait(struct play *p)

@@ -28,12 +28,14 @@ struct play {
 	const char *schedule;             /* NULL = the duty is off */
 	const char *listen;               /* NULL = any free port */
 	char sandbox[256];                /* what READY said */
+	size_t n_open;                    /* open descriptors at OPEN_END, but for sockets */
 	char troubles[TROUBLE__MAX][512]; /* what TROUBLE said last of each kind */
 	size_t at, len;                   /* of the datagram that was read last: decoded up to at */
 	uint8_t frame[IPC_FRAME_MAX];
 };
 
 void play_init(struct play *p);
+/* A reporter that still runs has no more open than at OPEN_END. */
 void play_done(struct play *p);
 /* fork + exec, channel on fd 3. */
 void play_spawn(struct play *p);

@@ -12,6 +12,7 @@ import threading
 import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+import descriptors  # noqa: E402
 import scratch  # noqa: E402
 
 SUPERVISOR, FAKECHILD, PROGRAM = sys.argv[1], sys.argv[2], sys.argv[3]
@@ -33,6 +34,7 @@ class Service:
 
     def __init__(self, environment=None, **behaviour):
         Service.opened.services.append(self)
+        self.after_ready = []   # what is open then
         self.dir = scratch.folder("supervisor")
         place(SUPERVISOR, os.path.join(self.dir, "supervisor"))
         for role in GOOD:
@@ -89,6 +91,25 @@ class Service:
         out = subprocess.run(["ps", "-o", "pid=,stat=", "--ppid", str(self.process.pid)], capture_output=True, text=True)
         return [line.split() for line in out.stdout.splitlines()]
 
+    def has_open(self):
+        """What the supervisor has open, as tests/descriptors.py counts it; the children are fakes."""
+        tree = [(self.process.pid, "supervisor")]
+        for pid, _ in self.children():
+            try:
+                tree += [(int(pid), os.path.basename(os.readlink(f"/proc/{pid}/exe")))]
+            except OSError:
+                pass    # it has ended
+        return [one for one in descriptors.of_tree(tree) if one[0] == "supervisor"]
+
+    def leaked(self):
+        """A text of a descriptor that the supervisor, which still runs, has kept open; or None."""
+        end = time.monotonic() + 5
+        while self.process.poll() is None and (text := descriptors.leaked(self.after_ready, self.has_open())):
+            if time.monotonic() > end:
+                return text
+            time.sleep(0.05)
+        return None
+
     def close(self):
         if self.process.poll() is None:
             self.process.kill()
@@ -100,6 +121,7 @@ def ready(**how):
     """Such a service, when all its processes are."""
     t = Service(**how)
     t.wait_for("all processes are ready")
+    t.after_ready = t.has_open()
     return t
 
 
@@ -108,6 +130,8 @@ def run(case):
     Service.opened.services = []
     try:
         case()
+        for text in filter(None, [service.leaked() for service in Service.opened.services if service.after_ready]):
+            raise AssertionError(text)
         print(f"ok {case.__name__} ({time.monotonic() - began:.1f} s)", flush=True)
         return True
     except Exception as e:  # noqa: BLE001 - every failure is reported the same way
