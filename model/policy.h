@@ -82,8 +82,9 @@ struct policy {
 	struct breaker_policy breaker;
 	struct str_list exclude_namespaces;         /* the operator's: beats `namespaces` */
 	struct str_list default_exclude_namespaces; /* ours: yields to a namespace named explicitly */
-	char *own_namespace; /* NULL outside a cluster; treated as a default exclusion */
-	char *own_pod;       /* NULL outside a cluster; never acted on */
+	struct str_list job_kinds; /* owners whose pods are kept like those of Jobs (model/job_kinds.h) */
+	char *own_namespace;       /* NULL outside a cluster; treated as a default exclusion */
+	char *own_pod;             /* NULL outside a cluster; never acted on */
 };
 
 /* Does this duty work for any object at all: by the policy, or by an override alone? */

@@ -22,13 +22,14 @@ enum rights_need {
 	NEED_NAMESPACES = 128,     /* goes by labels of namespaces */
 	NEED_KINDS = 256,          /* scales workloads of kinds that only discovery tells */
 	NEED_REPORTS = 512,        /* makes reports */
-	NEED_HOLDERS = 1024,       /* says which workload waits for a pod that is deleted by force */
+	NEED_JOB_PODS = 1024,      /* deletes pods of Jobs */
 	NEED_SUSPENDS_CRON = 2048, /* suspends CronJobs */
+	NEED_ACTS = NEED_DELETES | NEED_SCALES,
 	/* Any of these: whose pod is it, if it is of a kind that is scaled, */
-	NEED_OWNERS = NEED_SCALES | NEED_REPORTS,
+	NEED_OWNERS = NEED_SCALES | NEED_DELETES | NEED_REPORTS,
 	/* of one that is suspended, of neither. Where a scale has no selector, the pods beside it count. */
-	NEED_JOBS = NEED_SUSPENDS | NEED_REPORTS | NEED_KINDS,
-	NEED_OTHERS = NEED_REPORTS | NEED_KINDS,
+	NEED_JOBS = NEED_SUSPENDS | NEED_JOB_PODS | NEED_REPORTS | NEED_KINDS,
+	NEED_OTHERS = NEED_DELETES | NEED_REPORTS | NEED_KINDS,
 };
 
 enum account { ACCOUNT_READER, ACCOUNT_WRITER, ACCOUNT_BOTH };

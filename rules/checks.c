@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
+#include "model/job_kinds.h"
 #include "rules/escalation.h"
 #include "rules/select.h"
 #include "rules/text.h"
@@ -223,10 +224,16 @@ bool check_not_ready(struct evaluation *l)
 
 bool check_job(struct evaluation *l)
 {
+	const enum tri job = job_kinds_match(&l->p->owner, &l->policy->job_kinds, l->s->owner_scales);
+
 	SAY(l, "controller %.*s, includeJobs %s", STR_ARG(text_or_dash(l->p->owner.kind)),
 	    l->dp->include_jobs ? "true" : "false");
-	return str_is(l->p->owner.kind, "Job") && !l->dp->include_jobs &&
-	       evaluation_decide(l, VERDICT_REFUSE, REASON_JOB_POD_KEPT);
+	if (l->dp->include_jobs || job == TRI_NO)
+		return false;
+	if (job == TRI_YES)
+		return evaluation_decide(l, VERDICT_REFUSE, REASON_JOB_POD_KEPT);
+	/* From the cache a candidate: the worker asks whether it scales. */
+	return l->s->stage == STAGE_LIVE && evaluation_decide(l, VERDICT_REFUSE, REASON_OWNER_UNREADABLE);
 }
 
 bool check_act(struct evaluation *l)

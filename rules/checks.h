@@ -103,7 +103,8 @@ bool check_not_deleted(struct evaluation *l);
 bool check_not_deleted_whole(struct evaluation *l);
 bool check_not_ready(struct evaluation *l);
 bool check_announced(struct evaluation *l);
-/* It is no pod of a Job, or includeJobs is set. */
+/* It is no pod of a Job, nor of what runs to completion like one (model/job_kinds.h), or includeJobs is set.
+ */
 bool check_job(struct evaluation *l);
 /* The last one of every duty. */
 bool check_act(struct evaluation *l);

@@ -54,6 +54,9 @@ struct pod_context {
 	 * host, long enough ago for this one to have tried again, Unix ms; 0 = never seen. The watcher's
 	 * word: a worker cannot find it out */
 	int64_t others_pulled_at;
+	/* does the kind of the pod's controller scale, where that is not one of model/kinds.def: by discovery
+	 */
+	enum tri owner_scales;
 	/* terminating: the pod's node, read live */
 	enum tri node_exists, node_ready, node_out_of_service;
 	enum tri volume_attached; /* a VolumeAttachment of one of its claims to that node exists */

@@ -112,7 +112,6 @@ void action_forget(struct action *a)
 	a->pod.namespace_labels = NULL;
 	json_decref(f->pod_json);
 	json_decref(f->scale_json);
-	json_decref(f->set_json);
 	for (size_t i = 0; i < f->n_owners; i++)
 		json_decref(f->owners[i].json);
 	str_list_done(&f->attached);

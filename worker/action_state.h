@@ -36,7 +36,7 @@ enum revision_rule {
 /* What was read; forgotten before it is read again. */
 struct findings {
 	struct pod_context context;
-	json_t *namespace_json; /* owned: the labels of the namespace; NULL: not known */
+	json_t *namespace_json; /* owned: labels and annotations of the namespace; NULL: not known */
 	struct label *labels;   /* owned, borrowing from it */
 	struct namespace_labels namespace_labels;
 	uint64_t namespace_at; /* boot ms, when they were asked for; 0: they were not */
@@ -45,7 +45,6 @@ struct findings {
 
 	/* forced deletion */
 	struct str_list attached; /* persistent volumes attached to the pod's node */
-	json_t *set_json;         /* owned: the pod's ReplicaSet */
 	char holds_up[400];       /* which workload waits for the pod to go, and why; empty = none is known */
 	char evictions[64];       /* version of Evictions, where the server has any */
 	bool attached_unknown;    /* an attachment there does not say which volume it is of */
@@ -57,6 +56,7 @@ struct findings {
 	char *event_text;                     /* what the last of them says; NULL none */
 	struct owner_link owners[OWNERS_MAX]; /* from the pod's controller up */
 	size_t n_owners;
+	bool owners_read;   /* a pod that is deleted: all of them that are to be read */
 	json_t *scale_json; /* owned */
 	struct scale_facts scale;
 	char hpa[400];    /* detail of the refusal, where the server's version decides; empty = none */
@@ -112,6 +112,12 @@ struct action {
 static inline bool action_is_on_pod(const struct action *a)
 {
 	return action_desc((enum action_kind)a->grant.action)->target == TARGET_POD;
+}
+
+/* Does it end in the deletion of the pod, whatever becomes of its workload? */
+static inline bool action_deletes(const struct action *a)
+{
+	return a->grant.action == ACTION_DELETE || a->grant.action == ACTION_FORCE_DELETE;
 }
 
 /* The topmost owner that is known. There is one. */

@@ -17,7 +17,9 @@ static unsigned needs_of_duty(const struct duty_policy *dp, enum duty d)
 	if (action == ACTION_DELETE || action == ACTION_FORCE_DELETE || dp->fresh_attempt_ms > 0)
 		needs |= NEED_DELETES;
 	if (action == ACTION_FORCE_DELETE)
-		needs |= NEED_FORCES | NEED_HOLDERS;
+		needs |= NEED_FORCES | NEED_JOB_PODS;
+	if (action == ACTION_DELETE && dp->include_jobs)
+		needs |= NEED_JOB_PODS;
 	if (action == ACTION_SCALE_DOWN)
 		needs |= NEED_SCALES | (dp->suspend_jobs ? NEED_SUSPENDS : 0u) |
 			 (dp->suspend_jobs && dp->suspend_cron_jobs ? NEED_SUSPENDS_CRON : 0u);
@@ -75,7 +77,7 @@ bool rbac_needs_right(const struct rbac_request *q, const struct right_desc *r)
 bool rbac_is_optional(const struct rbac_request *q, const struct right_desc *r)
 {
 	return role_of(r->role)->bound == BOUND_GUARDED || r->needs == NEED_REPORTS ||
-	       r->needs == NEED_HOLDERS || (r->role == ROLE_OF_LEADER && !q->config->settings.election);
+	       (r->role == ROLE_OF_LEADER && !q->config->settings.election);
 }
 
 const struct kind_desc *rbac_kind_of(const struct rbac_request *q, size_t i)

@@ -111,6 +111,10 @@ static json_t *duty_values(const struct policy *p, enum duty d)
 	end(&v, duty, "named");
 	cel_in_namespaces(begin(&v), &p->duty[d].namespaces);
 	end(&v, duty, "in");
+	cel_matches_any(begin(&v), "o.kind", &p->job_kinds);
+	(void)fputs(" ||\n", v.f);
+	cel_matches_any(v.f, "(o.kind + '.' + o.apiVersion.split('/')[0])", &p->job_kinds);
+	end(&v, duty, "jobKind");
 	set_list(duty, "status", &l.status);
 	set_list(duty, "phases", &l.phases);
 	cel_matches_any(begin(&v), "oldObject.?status.?reason.orValue('')", &l.status);

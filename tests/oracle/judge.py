@@ -102,12 +102,47 @@ def why_not_finish(pod, request, policy):
     return None
 
 
+# Kinds whose pods tell how they ended: of Kubernetes, of the trade, and Widget, which tests/cluster makes without a scale.
+TO_COMPLETION = {"Job", "Workflow", "TaskRun", "SparkApplication", "PyTorchJob", "TFJob", "MPIJob", "RayJob", "JobSet", "Widget"}
+
+
+def runs_to_completion(pod):
+    owner = controller_of(pod)
+    return owner["kind"] if owner and owner.get("kind") in TO_COMPLETION else None
+
+
+IGNORE = "ops-pod-cleaner.io/ignore"
+
+
+def is_marked(obj):
+    meta = (obj or {}).get("metadata") or {}
+    return "true" in ((meta.get("annotations") or {}).get(IGNORE), (meta.get("labels") or {}).get(IGNORE))
+
+
+def marked_above(pod, ns, world):
+    """Which owner of the pod, or its namespace, people have marked to be left alone, so far as the log shows it."""
+    for obj in world.objects.values():
+        if obj.get("kind") == "Namespace" and obj["metadata"].get("name") == ns and is_marked(obj):
+            return f"namespace {ns} is marked {IGNORE}"
+    seen, at = set(), controller_of(pod)
+    while at and at.get("uid") in world.objects and at["uid"] not in seen:
+        seen.add(at["uid"])
+        obj = world.objects[at["uid"]]
+        above = controller_of(obj)
+        if is_marked(obj) and not (obj.get("kind") == "ReplicaSet" and above):
+            return f"{obj.get('kind')} {obj['metadata'].get('name')} is marked {IGNORE}"
+        at = above
+    return None
+
+
 def why_not_evicted(pod, request, policy):
     status = pod.get("status") or {}
     if status.get("phase") != "Failed" or status.get("reason") != "Evicted":
         return f"phase {status.get('phase')}, reason {status.get('reason')}: not evicted"
     if not policy.covers("evicted", request.ns, request.t):
         return f"namespace {request.ns} is not covered by deleteEvictedPod"
+    if runs_to_completion(pod) and not policy.evicted_jobs:
+        return f"it is of {runs_to_completion(pod)}, and includeJobs is not set"
     return why_not_finish(pod, request, policy)
 
 
@@ -138,8 +173,8 @@ def why_not_finished(pod, request, policy):
         return f"namespace {request.ns} is not covered by deleteFinishedPod"
     if not owner and not policy.include_bare_pods:
         return "no controller made it, and includeBarePods is not set"
-    if owner and owner.get("kind") == "Job" and not policy.include_jobs:
-        return "it is a Job's, and includeJobs is not set"
+    if runs_to_completion(pod) and not policy.include_jobs:
+        return f"it is of {runs_to_completion(pod)}, and includeJobs is not set"
     at = finished_at(pod)
     if at is None:
         return "nothing tells when it ended"
@@ -159,6 +194,8 @@ def judge_delete(request, states, policy, world):
     created = parse_time(pod["metadata"].get("creationTimestamp"))
     if created and created > request.t + SKEW:
         return f"created {created - request.t:.0f} s in the future: whose clock is right is not known"
+    if marked_above(pod, request.ns, world):
+        return marked_above(pod, request.ns, world)
     reasons = [why_not_terminating(pod, request, policy, world)] if request.grace == 0 else []
     if not reasons or reasons[0]:
         reasons += [why_not_evicted(pod, request, policy), why_not_finished(pod, request, policy)]

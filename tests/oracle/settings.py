@@ -26,6 +26,7 @@ class Policy:
     finished_reasons: tuple = LEFT_BEHIND
     finished_phases: tuple = ("Failed",)
     include_jobs: bool = False                      # of deleteFinishedPod
+    evicted_jobs: bool = False                      # includeJobs of deleteEvictedPod
     include_bare_pods: bool = False
     crash_loop_hours: float = 0.0
     crash_loop_counts: int = 0
@@ -87,6 +88,8 @@ class Policy:
             self.fresh_attempt |= seconds(section.get("freshAttempt", "0s")) > 0
             self.suspend_jobs |= bool(section.get("suspendJobs"))
             self.suspend_cron_jobs |= bool(section.get("suspendCronJobs"))
+        if duty == "evicted":
+            self.evicted_jobs |= bool(section.get("includeJobs"))
         if duty == "finished":
             self.finished_reasons = texts(section.get("reasons")) or self.finished_reasons
             self.finished_phases = texts(section.get("phases")) or self.finished_phases

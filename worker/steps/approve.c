@@ -4,6 +4,7 @@
 #include "worker/steps/step.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
@@ -59,6 +60,56 @@ static enum step_then refuse_annotated(struct action *a, const struct annotation
 			  o ? o->kind.kind : "Pod", STR_ARG((o ? o->ref.name : a->pod.name)));
 }
 
+/* -- what stands above the object: its namespace, and what owns the pod -- */
+
+static bool refuses(const struct annotations *m, const json_t *o, enum duty duty)
+{
+	return m->ignore || m->skip & 1u << duty ||
+	       str_is(READ_TEXT(o, "metadata", "labels", ANNOTATION_IGNORE), "true");
+}
+
+static void refuse_above(struct action *a, const struct annotations *m, const char *kind, struct str name)
+{
+	const bool skips = !m->ignore && m->skip & 1u << a->grant.duty;
+
+	(void)action_end(a, OUTCOME_REFUSED, skips ? REASON_SKIP_ANNOTATION : REASON_IGNORE_ANNOTATION,
+			 "%s on %s %.*s", skips ? ANNOTATION_SKIP : ANNOTATION_IGNORE, kind, STR_ARG(name));
+}
+
+/* Of a ReplicaSet below something else: its controller copies annotations down and does not take them away.
+ */
+static bool is_copied(const struct action *a, size_t i)
+{
+	return i + 1 < a->found.n_owners && strcmp(a->found.owners[i].kind.kind, "ReplicaSet") == 0;
+}
+
+bool approve_above(struct action *a)
+{
+	const enum duty duty = (enum duty)a->grant.duty;
+	const json_t *ns = a->found.namespace_json;
+	struct annotations m;
+
+	if (!ns) {
+		(void)action_end_with(a, OUTCOME_REFUSED, REASON_NAMESPACE_UNKNOWN, &(struct facts){ 0 });
+		return false;
+	}
+	read_annotations(ns, &m);
+	if (refuses(&m, ns, duty)) {
+		refuse_above(a, &m, "Namespace", STR_C(a->grant.ns));
+		return false;
+	}
+	for (size_t i = 0; i < a->found.n_owners; i++) {
+		const struct owner_link *o = &a->found.owners[i];
+
+		read_annotations(o->json, &m);
+		if (is_copied(a, i) || !refuses(&m, o->json, duty))
+			continue;
+		refuse_above(a, &m, o->kind.kind, o->ref.name);
+		return false;
+	}
+	return true;
+}
+
 static enum step choose_write(const struct action *a)
 {
 	if (action_is_on_pod(a))
@@ -73,7 +124,7 @@ enum step_then take_approval(struct action *a, const struct step_reply *reply)
 
 	(void)reply;
 	action_heed_floors(a);
-	if (!action_judge(a, STAGE_LIVE))
+	if (!action_judge(a, STAGE_LIVE) || !approve_above(a))
 		return STEP_END;
 	const struct annotations m = annotations_of(a);
 

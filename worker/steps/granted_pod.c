@@ -74,19 +74,25 @@ static int64_t known_at(const struct action *a)
 	return a->dry_run ? 0 : action_now(a) - (age > 0 ? age : 0);
 }
 
+/* Whoever owns it may have marked the workload, not its pods. */
+static enum step_then judge_deletion(struct action *a)
+{
+	if (!action_judge(a, STAGE_CACHE))
+		return STEP_END;
+	return str_empty(a->pod.owner.uid) ? STEP_NEXT : owner_add(a, &a->pod.owner);
+}
+
 /* The cheap half of the judgement first: is anything else worth reading? */
 static enum step_then judge_pod_alone(struct action *a)
 {
-	if (a->grant.action == ACTION_DELETE)
-		return STEP_NEXT;
+	if (action_deletes(a))
+		return judge_deletion(a);
 	a->found.context.others_pulled_at = a->grant.others_pulled_at;
 	floors_add(&a->found.floors, FLOOR_WORKED, judge_worked_at((enum duty)a->grant.duty, &a->pod));
 	floors_add(&a->found.floors, FLOOR_KNOWN, known_at(a));
 	action_heed_floors(a);
 	if (!action_judge(a, STAGE_CACHE))
 		return look_at_workload(a);
-	if (is_forced(a))
-		return STEP_NEXT;
 	pull_events_add_known_cause(a);
 	return owner_add(a, &a->pod.owner);
 }

@@ -6,9 +6,7 @@
 #include "worker/steps/step.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "base/clock.h"
 #include "worker/action_end.h"
 
 static bool is_of(const struct owner_facts *o, const char *version, const char *kind)
@@ -16,110 +14,54 @@ static bool is_of(const struct owner_facts *o, const char *version, const char *
 	return str_is(o->api_version, version) && str_is(o->kind, kind);
 }
 
-/* What controls the pod, or its ReplicaSet once that was read. */
-static struct owner_facts holder(const struct action *a)
-{
-	struct owner_facts o = a->pod.owner;
-
-	if (a->found.set_json && !read_controller(a->found.set_json, &o))
-		o = (struct owner_facts){ 0 };
-	return o;
-}
-
-static void ask_owner(struct action *a, struct step_request *ret)
-{
-	struct owner_link o = { .ref = holder(a) };
-
-	if (owner_kinds_find(a->env.kinds, o.ref.api_version, o.ref.kind, clock_boot_ms(), &o.kind) ==
-	    OWNER_KINDS_FOUND)
-		ret->path = object_path(a, &o, NULL, NULL);
-}
-
 /* `terminating` is the count of its status; NULL or 0: not told. It stands in what the judge says, too. */
-static void note(struct action *a, const char *why, const json_t *terminating)
+static void note(struct action *a, const struct owner_facts *o, const char *why, const json_t *terminating)
 {
-	const struct owner_facts o = holder(a);
 	const long long n = json_integer_value(terminating);
 	char text[120];
 
 	(void)snprintf(text, sizeof(text), n > 0 ? "%s, %lld terminating" : "%s", why, n);
 	(void)snprintf(a->found.holds_up, sizeof(a->found.holds_up),
-		       "%.*s %.*s makes no other pod before it is gone (%s)", STR_ARG(o.kind),
-		       STR_ARG(o.name), text);
-}
-
-bool needs_namesake(const struct action *a)
-{
-	return is_of(&a->pod.owner, "apps/v1", "StatefulSet");
-}
-
-enum step_then take_namesake(struct action *a, const struct step_reply *reply)
-{
-	(void)reply;
-	note(a, "the next bears its name", NULL);
-	return STEP_NEXT;
-}
-
-bool needs_set(const struct action *a)
-{
-	return is_of(&a->pod.owner, "apps/v1", "ReplicaSet") && !pod_is_finished(&a->pod);
-}
-
-void ask_set(struct action *a, struct step_request *ret)
-{
-	ask_owner(a, ret);
-}
-
-enum step_then take_set(struct action *a, const struct step_reply *reply)
-{
-	if (str_eq(READ_TEXT(reply->json, "metadata", "uid"), a->pod.owner.uid))
-		a->found.set_json = json_incref(reply->json);
-	return STEP_NEXT;
-}
-
-bool needs_holder(const struct action *a)
-{
-	const struct owner_facts o = holder(a);
-
-	return !pod_is_finished(&a->pod) &&
-	       (is_of(&o, "apps/v1", "Deployment") || is_of(&o, "batch/v1", "Job"));
-}
-
-void ask_holder(struct action *a, struct step_request *ret)
-{
-	ask_owner(a, ret);
+		       "%.*s %.*s makes no other pod before it is gone (%s)", STR_ARG(o->kind),
+		       STR_ARG(o->name), text);
 }
 
 /* A Deployment that lacks no pod of its newest template waits for none. */
-static void judge_deployment(struct action *a, const json_t *o)
+static void judge_deployment(struct action *a, const struct owner_link *o)
 {
-	const json_t *wanted = READ_AT(o, "spec", "replicas");
-	const json_int_t updated = json_integer_value(READ_AT(o, "status", "updatedReplicas"));
-	const char *why = str_is(READ_TEXT(o, "spec", "strategy", "type"), "Recreate") ? "strategy Recreate"
-			  : str_is(READ_TEXT(o, "spec", "podReplacementPolicy"), "TerminationComplete")
+	const json_t *wanted = READ_AT(o->json, "spec", "replicas");
+	const json_int_t updated = json_integer_value(READ_AT(o->json, "status", "updatedReplicas"));
+	const char *why = str_is(READ_TEXT(o->json, "spec", "strategy", "type"), "Recreate")
+				  ? "strategy Recreate"
+			  : str_is(READ_TEXT(o->json, "spec", "podReplacementPolicy"), "TerminationComplete")
 				  ? "podReplacementPolicy TerminationComplete"
 				  : NULL;
 
 	if (why && updated < (json_is_integer(wanted) ? json_integer_value(wanted) : 1))
-		note(a, why, READ_AT(o, "status", "terminatingReplicas"));
+		note(a, &o->ref, why, READ_AT(o->json, "status", "terminatingReplicas"));
 }
 
-static void judge_job(struct action *a, const json_t *o)
+static void judge_job(struct action *a, const struct owner_link *o)
 {
-	if (str_is(READ_TEXT(o, "spec", "podReplacementPolicy"), "Failed") &&
-	    !json_is_true(READ_AT(o, "spec", "suspend")))
-		note(a, "podReplacementPolicy Failed", READ_AT(o, "status", "terminating"));
+	if (str_is(READ_TEXT(o->json, "spec", "podReplacementPolicy"), "Failed") &&
+	    !json_is_true(READ_AT(o->json, "spec", "suspend")))
+		note(a, &o->ref, "podReplacementPolicy Failed", READ_AT(o->json, "status", "terminating"));
 }
 
 enum step_then take_holder(struct action *a, const struct step_reply *reply)
 {
-	const struct owner_facts o = holder(a);
+	const struct findings *f = &a->found;
+	const struct owner_facts *by = &a->pod.owner;
 
-	if (!str_eq(READ_TEXT(reply->json, "metadata", "uid"), o.uid))
+	(void)reply;
+	if (is_of(by, "apps/v1", "StatefulSet"))
+		note(a, by, "the next bears its name", NULL);
+	if (pod_is_finished(&a->pod))
 		return STEP_NEXT;
-	if (str_is(o.kind, "Deployment"))
-		judge_deployment(a, reply->json);
-	else
-		judge_job(a, reply->json);
+	if (f->n_owners > 1 && is_of(by, "apps/v1", "ReplicaSet") &&
+	    is_of(&f->owners[1].ref, "apps/v1", "Deployment"))
+		judge_deployment(a, &f->owners[1]);
+	else if (f->n_owners > 0 && is_of(by, "batch/v1", "Job"))
+		judge_job(a, &f->owners[0]);
 	return STEP_NEXT;
 }

@@ -1,5 +1,5 @@
-/* namespace.c - the labels of the namespace, where the configuration asks for labels of namespaces. What
- * could not be read stays unknown, and the judge refuses where they would decide. */
+/* namespace.c - the namespace: whether its owner has marked it to be left alone, and its labels where the
+ * configuration asks for labels of namespaces. What could not be read stays unknown, and nothing is done. */
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/steps/step.h"
 
@@ -11,7 +11,8 @@
 
 bool needs_namespace(const struct action *a)
 {
-	return policy_needs_namespaces(a->policy);
+	return a->grant.action != ACTION_RESTORE || !a->grant.by_operator ||
+	       policy_needs_namespaces(a->policy);
 }
 
 void ask_namespace(struct action *a, struct step_request *ret)
@@ -52,9 +53,11 @@ enum step_then take_namespace(struct action *a, const struct step_reply *reply)
 		return STEP_NEXT;
 	json_decref(f->namespace_json);
 	f->namespace_json = json_incref(reply->json);
-	action_add_evidence(
-		a, f->namespace_labels.n == 1 ? "namespace %s has %zu label" : "namespace %s has %zu labels",
-		a->grant.ns, f->namespace_labels.n);
+	if (policy_needs_namespaces(a->policy))
+		action_add_evidence(a,
+				    f->namespace_labels.n == 1 ? "namespace %s has %zu label"
+							       : "namespace %s has %zu labels",
+				    a->grant.ns, f->namespace_labels.n);
 	return STEP_NEXT;
 }
 

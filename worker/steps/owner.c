@@ -7,6 +7,9 @@
 #include "base/clock.h"
 #include "worker/action_end.h"
 
+/* Until a controller has looked at a change: seconds, if it is at work. */
+#define UNOBSERVED_RETRY_MS 3000
+
 static enum step_then refuse(struct action *a, enum reason reason)
 {
 	const struct owner_facts *o = &action_top(a)->ref;
@@ -29,6 +32,64 @@ static enum owner_kinds_answer find_kind(struct action *a)
 	return owner_kinds_find(a->env.kinds, o->ref.api_version, o->ref.kind, clock_boot_ms(), &o->kind);
 }
 
+/* -- of a pod that is deleted: are they marked, and does it run to completion? -- */
+
+/* Neither is known above the one below, and nothing is refused for that. */
+static enum step_then leave_out(struct action *a)
+{
+	a->found.n_owners--;
+	a->found.owners_read = true;
+	return STEP_NEXT;
+}
+
+/* What controls the pod itself is of a kind that scales, or does not: that decides before any more is read.
+ */
+static enum step_then judge_kind(struct action *a, enum tri scales)
+{
+	if (!action_deletes(a) || a->found.n_owners > 1)
+		return STEP_NEXT;
+	a->found.context.owner_scales = scales;
+	return action_judge(a, scales == TRI_UNKNOWN ? STAGE_LIVE : STAGE_CACHE) ? STEP_NEXT : STEP_END;
+}
+
+static enum step_then add_to_deletion(struct action *a)
+{
+	const enum owner_kinds_answer kind = find_kind(a);
+
+	if (kind == OWNER_KINDS_ASK)
+		return STEP_NEXT;
+	if (kind == OWNER_KINDS_FOUND)
+		return judge_kind(a, action_top(a)->kind.scale ? TRI_YES : TRI_NO);
+	return judge_kind(a, TRI_NO) == STEP_NEXT ? leave_out(a) : STEP_END;
+}
+
+bool needs_owner(const struct action *a)
+{
+	return a->found.n_owners > 0 && !a->found.owners_read;
+}
+
+/* -- the queue of a Job: what is admitted by it is suspended and made again by it -- */
+
+static bool is_of_queue(const struct action *a)
+{
+	for (size_t i = 0; i < a->found.n_owners; i++) {
+		const struct owner_link *o = &a->found.owners[i];
+
+		if (str_is(o->ref.kind, "JobSet") ||
+		    (strcmp(o->kind.group, "batch") == 0 && strcmp(o->kind.kind, "Job") == 0 &&
+		     !str_empty(READ_TEXT(o->json, "metadata", "labels", "kueue.x-k8s.io/queue-name"))))
+			return true;
+	}
+	return false;
+}
+
+static enum step_then refuse_for_queue(struct action *a)
+{
+	return action_end_with(a, OUTCOME_REFUSED, REASON_LEFT_TO_QUEUE, &(struct facts){ 0 });
+}
+
+/* -- the chain -- */
+
 enum step_then owner_add(struct action *a, const struct owner_facts *ref)
 {
 	struct findings *f = &a->found;
@@ -41,12 +102,16 @@ enum step_then owner_add(struct action *a, const struct owner_facts *ref)
 	if (f->n_owners == OWNERS_MAX)
 		return refuse(a, REASON_OWNER_CHAIN_TOO_DEEP);
 	f->owners[f->n_owners++] = (struct owner_link){ .ref = *ref };
+	if (a->grant.action != ACTION_FORCE_DELETE && !a->in_doubt && is_of_queue(a))
+		return refuse_for_queue(a);
+	if (action_deletes(a))
+		return add_to_deletion(a);
 	return find_kind(a) == OWNER_KINDS_ABSENT ? refuse(a, REASON_OWNER_UNREADABLE) : STEP_NEXT;
 }
 
 bool needs_discovery(const struct action *a)
 {
-	return a->found.owners[a->found.n_owners - 1].kind.resource[0] == '\0';
+	return needs_owner(a) && a->found.owners[a->found.n_owners - 1].kind.resource[0] == '\0';
 }
 
 void ask_discovery(struct action *a, struct step_request *ret)
@@ -58,10 +123,14 @@ enum step_then take_discovery(struct action *a, const struct step_reply *reply)
 {
 	const struct owner_facts *o = &action_top(a)->ref;
 
+	if (reply->status == 403 && action_deletes(a))
+		return judge_kind(a, TRI_UNKNOWN) == STEP_NEXT ? leave_out(a) : STEP_END;
 	if (reply->status == 403)
 		return refuse(a, REASON_OWNER_UNREADABLE);
 	owner_kinds_learn(a->env.kinds, o->api_version, o->kind, reply->body,
 			  reply->json ? reply->body_len : 0, clock_boot_ms());
+	if (action_deletes(a))
+		return add_to_deletion(a);
 	return find_kind(a) == OWNER_KINDS_FOUND ? STEP_NEXT : refuse(a, REASON_OWNER_UNREADABLE);
 }
 
@@ -81,6 +150,8 @@ static enum step_then take_top(struct action *a)
 		return mark_confirm(a);
 	if (a->in_doubt) /* a Job's mark is written with what it marks */
 		return o->kind.scale && o->kind.namespaced ? STEP_DOUBT : STEP_END;
+	if (is_of_queue(a))
+		return refuse_for_queue(a);
 	if (action_policy(a)->suspend_jobs && suspend_fits(a))
 		return suspend_begin(a);
 	/* The pods of an object without a namespace may be anywhere; they cannot be counted here. */
@@ -89,13 +160,38 @@ static enum step_then take_top(struct action *a)
 	for (size_t i = 0; i < a->found.n_owners; i++)
 		if (deletes_claims(&a->found.owners[i]))
 			return refuse(a, REASON_PVC_WOULD_BE_DELETED);
-	if (!read_observed(o->json))
-		return refuse(a, REASON_NOT_NEWEST_REVISION);
+	if (!read_observed(o->json)) {
+		action_set_retry(a, UNOBSERVED_RETRY_MS);
+		return refuse(a, REASON_NOT_OBSERVED);
+	}
 	return autoscaler_judge_writers(a);
+}
+
+/* An owner of a pod that is deleted. What is gone, and what of kinds that only discovery tells may not be
+ * read, has no mark that is known. */
+static enum step_then take_owner_of_deletion(struct action *a, const struct step_reply *reply)
+{
+	struct owner_link *o = action_top(a);
+	struct owner_facts next;
+	enum step_then then = STEP_NEXT;
+
+	if (reply->status == 403 && o->kind.builtin)
+		return action_end(a, OUTCOME_FORBIDDEN, REASON_FORBIDDEN, "get %s", o->kind.resource);
+	if (!str_eq(READ_TEXT(reply->json, "metadata", "uid"), o->ref.uid))
+		return leave_out(a);
+	o->json = json_incref(reply->json);
+	if (a->grant.action == ACTION_DELETE && is_of_queue(a))
+		return refuse_for_queue(a);
+	a->found.owners_read = !read_controller(o->json, &next);
+	if (!a->found.owners_read)
+		then = owner_add(a, &next);
+	return then == STEP_NEXT && !a->found.owners_read ? STEP_MORE : then;
 }
 
 enum step_then take_owner(struct action *a, const struct step_reply *reply)
 {
+	if (action_deletes(a))
+		return take_owner_of_deletion(a, reply);
 	struct owner_link *o = action_top(a);
 	struct owner_facts next;
 	enum step_then then;

@@ -104,6 +104,8 @@ static bool is_corrected(struct action *a)
 	const json_t *o = action_top(a)->json;
 	char now[TEMPLATE_HASH_MAX];
 
+	if (!approve_above(a))
+		return false;
 	if (!knows_settings(a)) {
 		(void)refuse(a, REASON_INCOMPLETE_FACTS, "which settings hold for it is not known");
 		return false;

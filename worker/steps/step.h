@@ -92,9 +92,7 @@ step_ask_fn ask_pod, ask_delete;
 step_take_fn take_pod, take_delete;
 
 /* holder.c */
-step_needed_fn needs_namesake, needs_set, needs_holder;
-step_ask_fn ask_set, ask_holder;
-step_take_fn take_namesake, take_set, take_holder;
+step_take_fn take_holder;
 
 /* leaving.c */
 step_needed_fn needs_leaving;
@@ -121,13 +119,19 @@ step_take_fn take_events;
 void pull_events_add_known_cause(struct action *a);
 
 /* owner.c */
-step_needed_fn needs_discovery;
+step_needed_fn needs_discovery, needs_owner;
 step_ask_fn ask_discovery;
 step_take_fn take_discovery, take_owner;
-/* The next owner above: STEP_NEXT, or an end when it cannot be one. */
+/* The next owner above: STEP_NEXT, or an end when it cannot be one. Of a pod that is deleted, what cannot be
+ * one is left out. */
 enum step_then owner_add(struct action *a, const struct owner_facts *ref);
 /* Ends with REFUSED and names the topmost owner; why may be empty. */
 enum step_then owner_refuse(struct action *a, enum reason reason, const char *why);
+
+/* approve.c */
+/* Is neither the namespace nor any owner that was read marked to be left alone by this duty? False: it has
+ * ended. */
+bool approve_above(struct action *a);
 
 /* autoscaler.c */
 step_needed_fn needs_version, needs_keda;

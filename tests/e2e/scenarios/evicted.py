@@ -1,7 +1,8 @@
 """Duty deleteEvictedPod."""
 import time
+import uuid
 
-from harness.objects import pod_path
+from harness.objects import path_of, pod_path
 from harness.proxy import Answer
 from harness.scenario import scenario
 from oracle.logs import parse_time
@@ -166,7 +167,7 @@ def namespace_labels_forbidden(t):
     """Who may not read namespaces does nothing by label, and says so; what is named is served."""
     named, labelled, proxy = t.ns(), t.ns(), t.proxy()
     label(t, labelled, team=t.prefix)
-    proxy.before("GET", r"^/api/v1/namespaces(/[^/]+)?$", lambda _: Answer(403, reason="Forbidden"), times=10**6)
+    proxy.before("GET", rf"^/api/v1/namespaces(/{labelled})?$", lambda _: Answer(403, reason="Forbidden"), times=10**6)
     program = t.run(proxy, evicted=[named, f"label:team={t.prefix}"])
     t.policy.evicted = {named}
     stay = t.objects.evict(t.objects.pod(labelled))
@@ -174,6 +175,50 @@ def namespace_labels_forbidden(t):
     t.wait_history(program, uid=stay["metadata"]["uid"], reason="NamespaceUnknown")
     t.until("status says why", lambda: "namespaces: the API server answered 403" in str(program.status()), 10)
     t.expect(deleted=[gone])
+
+
+def mark(t, kind, ns, name, on=True, what="annotations"):
+    path = f"/api/v1/namespaces/{ns}" if kind == "Namespace" else path_of(kind, ns, name)
+    t.admin.patch(path, {"metadata": {what: {"ops-pod-cleaner.io/ignore": "true" if on else None}}})
+
+
+@scenario("evicted/marked-above")
+def marked_above(t):
+    """Owners write the mark on their workload or their namespace: its pods are left alone, until it is taken away."""
+    ns, marked, labelled = t.ns(), t.ns(), t.ns()
+    free, kept = t.objects.workload("Deployment", ns, 1), t.objects.workload("Deployment", ns, 1)
+    mark(t, "Deployment", ns, kept.name)
+    mark(t, "Namespace", marked, marked)
+    mark(t, "Namespace", labelled, labelled, what="labels")
+    program = t.run(evicted=[ns, marked, labelled])
+    stay = [t.objects.evict(kept.pods()[0]), t.objects.evict(t.objects.pod(marked)), t.objects.evict(t.objects.pod(labelled))]
+    for pod in stay:
+        row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="refused", reason="IgnoreAnnotation")
+        assert "ops-pod-cleaner.io/ignore on " in str(row), row
+    gone = [t.objects.evict(free.pods()[0])]
+    t.wait_write(gone[0])
+    mark(t, "Namespace", marked, marked, on=False)
+    t.objects.annotate(stay[1], "seen", "again")    # it is looked at again by itself, but in minutes
+    t.wait_write(stay[1], timeout=60)
+    t.expect(deleted=gone + [stay[1]])
+
+
+@scenario("evicted/runs-to-completion")
+def runs_to_completion(t):
+    """Pods of what neither scales nor is a kind that serves are kept like those of Jobs: kinds of the list, and what discovery tells."""
+    ns = t.ns()
+    fleet, widget = t.objects.workload("Fleet", ns, 1), t.objects.workload("Widget", ns, 1)
+    program = t.run(evicted=ns)
+    stay = [t.objects.evict(widget.pods()[0])]
+    if not t.server.has_controllers:    # there the garbage collector takes a pod whose owner never was
+        for version, kind in (("argoproj.io/v1alpha1", "Workflow"), ("tekton.dev/v1", "TaskRun"), ("kubeflow.org/v1", "PyTorchJob")):
+            owner = {"apiVersion": version, "kind": kind, "metadata": {"name": "run", "uid": str(uuid.uuid4())}}
+            stay.append(t.objects.evict(t.objects.pod(ns, owner=owner)))
+    t.wait_history(program, uid=stay[0]["metadata"]["uid"], outcome="refused", reason="JobPodKept")
+    gone = t.objects.evict(fleet.pods()[0])
+    t.wait_write(gone)
+    t.expect(deleted=[gone])
+    assert all(t.objects.get(p) for p in stay)
 
 
 @scenario("evicted/better-before-read")

@@ -270,6 +270,18 @@ def suspend_job(t):
     t.expect(patched=[top])
 
 
+@scenario("worker/job-of-a-queue")
+def job_of_a_queue(t):
+    """suspendJobs: a Job that Kueue has admitted is Kueue's to suspend."""
+    ns = t.ns()
+    program = t.program(configured(t, ns, suspendJobs=True))
+    top = job(t, ns)
+    t.admin.patch(path_of("Job", ns, top["metadata"]["name"]), {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "gpu"}}})
+    t.wait_history(program, outcome="refused", reason="LeftToQueue", timeout=30)
+    time.sleep(1)
+    t.expect(patched=[])
+
+
 def cron_job(t, ns):
     """A CronJob that never makes a Job by itself."""
     template = t.objects.template()

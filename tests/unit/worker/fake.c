@@ -15,7 +15,7 @@
 struct fake fake;
 
 static struct {
-	bool pending;
+	bool pending, slow;
 	struct http_call call;
 	struct fake_reply *reply;
 } wire;
@@ -98,11 +98,8 @@ struct fake_reply *on_pod(const char *rv, const char *meta, const char *spec, co
 		  rv, meta, spec, status);
 }
 
-static struct fake_reply *find_reply(const char *method, const char *path)
+static struct fake_reply *find_reply(const char *request)
 {
-	char request[1024];
-
-	(void)snprintf(request, sizeof(request), "%s %s", method, path);
 	for (size_t i = fake.n_replies; i-- > 0;) {
 		struct fake_reply *r = &fake.replies[i];
 		const size_t n = strlen(r->request);
@@ -113,8 +110,19 @@ static struct fake_reply *find_reply(const char *method, const char *path)
 			r->times = -1; /* spent */
 		return r;
 	}
-	ck_abort_msg("no answer was written down for %s", request);
 	return NULL;
+}
+
+/* A namespace that nobody has marked, where the test does not say otherwise: neither noted nor slow. */
+static bool is_plain_namespace(const char *request)
+{
+	static char body[] = "{\"kind\":\"Namespace\",\"metadata\":{\"name\":\"shop\"}}";
+	static struct fake_reply reply = { .status = 200, .body = body };
+
+	if (strcmp(request, "GET " NAMESPACE_PATH) != 0)
+		return false;
+	wire.reply = &reply;
+	return true;
 }
 
 struct http_request *fake_http_start(void *ctx, const struct http_call *call)
@@ -125,7 +133,14 @@ struct http_request *fake_http_start(void *ctx, const struct http_call *call)
 	ck_assert_uint_gt(call->total_timeout_ms, 0);
 	wire.pending = true;
 	wire.call = *call;
-	wire.reply = find_reply(call->method, call->path);
+	char request[1024];
+
+	(void)snprintf(request, sizeof(request), "%s %s", call->method, call->path);
+	wire.reply = find_reply(request);
+	wire.slow = wire.reply || !is_plain_namespace(request);
+	if (!wire.slow)
+		return (struct http_request *)&wire;
+	ck_assert_msg(wire.reply != NULL, "no answer was written down for %s", request);
 	ck_assert_uint_lt(fake.n_log, 64);
 	fake.log[fake.n_log++] = xasprintf("%s %s%s%s", call->method, call->path, call->body ? " " : "",
 					   call->body ? call->body : "");
@@ -188,7 +203,8 @@ static void answer(void)
 				 .body_len = strlen(reply->body) };
 
 	wire.pending = false;
-	clock_fake_advance(fake.slowness_ms);
+	if (wire.slow)
+		clock_fake_advance(fake.slowness_ms);
 	if (reply->failure)
 		(void)snprintf(r.error, sizeof(r.error), "it broke");
 	else if (call.on_headers)

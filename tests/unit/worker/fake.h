@@ -67,7 +67,8 @@ struct http_request *fake_http_start(void *ctx, const struct http_call *call);
 void fake_http_cancel(void *ctx, struct http_request *r);
 void fake_drain(void);
 
-#define POD_PATH "/api/v1/namespaces/shop/pods/web"
+#define POD_PATH       "/api/v1/namespaces/shop/pods/web"
+#define NAMESPACE_PATH "/api/v1/namespaces/shop" /* without an answer written down: it is not marked */
 /* A pod shop/web with uid pod-1: members of metadata (may be empty or start with a comma), spec, status. */
 struct fake_reply *on_pod(const char *rv, const char *meta, const char *spec, const char *status);
 

@@ -6,6 +6,7 @@
 #include "tests/suite.h"
 
 #define GET "GET " POD_PATH
+#define SET "GET /apis/apps/v1/namespaces/shop/replicasets/r"
 #define OWNED                                                                                                \
 	",'ownerReferences':[{'apiVersion':'apps/"                                                           \
 	"v1','kind':'ReplicaSet','name':'r','uid':'r','controller':true}]"
@@ -24,6 +25,7 @@ static void setup(void)
 	fake.grant.action = ACTION_DELETE;
 	str_list_add(&fake.policy.duty[DUTY_FINISHED].status, "NodeShutdown", 12);
 	str_list_add(&fake.policy.duty[DUTY_FINISHED].phases, "Failed", 6);
+	on(SET, 200, "{'metadata':{'name':'r','uid':'r'}}");
 	on("DELETE " POD_PATH, 200, "{'kind':'Status','apiVersion':'v1','status':'Success'}");
 }
 
@@ -37,7 +39,7 @@ TEST(deletes_with_preconditions)
 {
 	on_pod("41", OWNED, "", ENDED(LONG_AGO));
 	go();
-	REQUESTS(GET, BODY);
+	REQUESTS(GET, SET, BODY);
 	RESULT(DONE, FINISHED);
 	ck_assert_str_eq(fake.result.target, "pods/shop/web");
 	ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence), "phase Failed, reason NodeShutdown"));
@@ -71,7 +73,7 @@ TEST_LOOP(gone_at_the_write, 0, 2)
 	on_pod("41", OWNED, "", ENDED(LONG_AGO));
 	on("DELETE " POD_PATH, 404, "{'kind':'Status','status':'Failure','code':404}");
 	go();
-	REQUESTS(GET, BODY);
+	REQUESTS(GET, SET, BODY);
 	RESULT_GONE(POD_GONE);
 }
 

@@ -319,7 +319,9 @@ TEST(a_rollout_is_about_to_begin)
 	on(DEPLOY, 200, "{'metadata':{'uid':'dep-1','generation':5},'status':{'observedGeneration':4}}");
 	go();
 	REQUESTS(GET, RS, DEPLOY);
-	RESULT(REFUSED, NOT_NEWEST_REVISION);
+	RESULT(REFUSED, NOT_OBSERVED);
+	ck_assert_uint_gt(fake.result.retry_ms, 0);
+	ck_assert_uint_le(fake.result.retry_ms, 10000); /* seconds: it is no older revision */
 }
 
 TEST(one_pod_of_the_revision_does_not_fail)

@@ -158,7 +158,7 @@ void http_request_cancel(struct http_request **r)
 	*r = NULL;
 }
 
-/* Every pod is there, evicted; its uid is its name with "uid-" before it. */
+/* Every pod is there, evicted; its uid is its name with "uid-" before it. Nobody has marked the namespace. */
 static void answer_all(void)
 {
 	for (size_t i = 0; i < n_calls; i++) {
@@ -169,11 +169,11 @@ static void answer_all(void)
 					 .content_type = "application/json",
 					 .retry_after_ms = -1 };
 		_cleanup_free_ char *body =
-			xasprintf("{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\","
+			xasprintf("{\"kind\":\"%s\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\","
 				  "\"namespace\":\"shop\",\"uid\":\"uid-%s\",\"resourceVersion\":\"5\","
 				  "\"creationTimestamp\":\"2026-09-20T14:13:20Z\"},\"spec\":{},"
 				  "\"status\":{\"phase\":\"Failed\",\"reason\":\"Evicted\"}}",
-				  name, name);
+				  strcmp(name, "shop") == 0 ? "Namespace" : "Pod", name, name);
 
 		if (!calls[i].pending)
 			continue;

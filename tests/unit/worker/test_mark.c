@@ -339,7 +339,7 @@ TEST_LOOP(its_own_mark_proves_it_before_all_else, 0, 3)
 	go();
 	REQUESTS(GET, RS, "GET " PATH);
 	if (_i > 0) {
-		RESULT(REFUSED, NOT_NEWEST_REVISION);
+		RESULT(REFUSED, NOT_OBSERVED);
 		return;
 	}
 	RESULT(DONE, CANNOT_PULL_IMAGE);

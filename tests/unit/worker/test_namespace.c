@@ -1,5 +1,5 @@
-/* Labels of the namespace, read live where the configuration asks for labels: what is not known never acts.
- */
+/* The namespace, read live: its labels where the configuration asks for labels, and whether it is marked to
+ * be left alone. What is not known never acts. */
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 #include "fake.h"
@@ -35,15 +35,35 @@ static struct fake_reply *on_namespace(const char *labels)
 	return on(NAMESPACE, 200, "{'kind':'Namespace','metadata':{'name':'shop'%s}}", labels);
 }
 
-/* Nobody asks for labels: it is not read. */
-TEST(not_read_without_need)
+/* Nobody asks for labels: it is read all the same, for its mark. */
+TEST_LOOP(a_mark_is_honoured, 0, 6)
 {
+	static const struct {
+		const char *meta;
+		enum outcome outcome;
+		enum reason reason;
+	} rows[] = {
+		{ "", OUTCOME_DONE, REASON_EVICTED },
+		{ ",'annotations':{'ops-pod-cleaner.io/ignore':'false'}", OUTCOME_DONE, REASON_EVICTED },
+		{ ",'annotations':{'ops-pod-cleaner.io/skip':'errImagePull'}", OUTCOME_DONE, REASON_EVICTED },
+		{ ",'annotations':{'ops-pod-cleaner.io/ignore':'true'}", OUTCOME_REFUSED,
+		  REASON_IGNORE_ANNOTATION },
+		{ ",'labels':{'ops-pod-cleaner.io/ignore':'true'}", OUTCOME_REFUSED,
+		  REASON_IGNORE_ANNOTATION },
+		{ ",'annotations':{'ops-pod-cleaner.io/skip':'deleteEvictedPod'}", OUTCOME_REFUSED,
+		  REASON_SKIP_ANNOTATION },
+	};
+
 	select_by(served(), "sh*");
+	on_namespace(rows[_i].meta);
 	on_pod("41", "", "", EVICTED);
 	on(DELETE, 200, SUCCESS);
 	go();
-	REQUESTS(GET, DELETE);
-	RESULT(DONE, EVICTED);
+	if (rows[_i].outcome == OUTCOME_DONE)
+		REQUESTS(NAMESPACE, GET, DELETE);
+	else
+		REQUESTS(NAMESPACE, GET);
+	expect_result(rows[_i].outcome, rows[_i].reason, __LINE__);
 }
 
 TEST(acts_by_the_label_it_reads)
@@ -98,7 +118,7 @@ TEST_LOOP(unknown_never_acts, 0, 3)
 	RESULT(REFUSED, NAMESPACE_UNKNOWN);
 }
 
-/* Where a name decides, what is not known does not matter; an exclusion by label does. */
+/* Where a name decides, its labels do not matter; its mark does. */
 TEST_LOOP(a_name_beside_a_label, 0, 2)
 {
 	select_by(served(), "shop");
@@ -109,10 +129,7 @@ TEST_LOOP(a_name_beside_a_label, 0, 2)
 	on_pod("41", "", "", EVICTED);
 	on(DELETE, 200, SUCCESS);
 	go();
-	if (_i)
-		RESULT(REFUSED, NAMESPACE_UNKNOWN);
-	else
-		RESULT(DONE, EVICTED);
+	RESULT(REFUSED, NAMESPACE_UNKNOWN);
 }
 
 TEST(excluded_by_a_label)

@@ -104,7 +104,7 @@ TEST(a_grant_that_never_comes)
 	go_prefetch();
 	fake_drain();
 	give_up();
-	REQUESTS(GET, GET);
+	REQUESTS(GET); /* the first had only asked for the namespace */
 	ck_assert_uint_eq(fake.done, 0);
 }
 

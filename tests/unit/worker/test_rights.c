@@ -79,6 +79,42 @@ static void act(unsigned needs)
 
 /* -- what a configuration does -- */
 
+/* How the worker knows the kinds of kinds.def: group, version, kind, resource, scale. */
+static const struct {
+	const char *group, *version, *kind, *resource;
+	bool namespaced, scale, suspends;
+} kinds[] = {
+#define NO   false
+#define JOB  true
+#define CRON true
+#define KIND(group, version, kind, resource, namespaced, scale, suspend)                                     \
+	{ group, version, kind, resource, namespaced, scale, suspend },
+#include "model/kinds.def"
+#undef KIND
+};
+
+/* Sets the path of an object of that kind, and the metadata of a pod that it controls. */
+static void path_of(size_t k, char path[static 200], char meta[static 300])
+{
+	const bool core = !*kinds[k].group;
+
+	(void)snprintf(path, 200, "/%s%s%s/%s" NS "%s/web", core ? "api" : "apis", core ? "" : "/",
+		       kinds[k].group, kinds[k].version, kinds[k].resource);
+	(void)snprintf(
+		meta, 300,
+		"'labels':{'controller-revision-hash':'r-1'},'ownerReferences':[{'apiVersion':'%s%s%s',"
+		"'kind':'%s','name':'web','uid':'top','controller':true}]",
+		kinds[k].group, core ? "" : "/", kinds[k].version, kinds[k].kind);
+}
+
+static void on_method(const char *method, const char *path, long status, const char *body)
+{
+	char request[300];
+
+	(void)snprintf(request, sizeof(request), "%s %s", method, path);
+	on(request, status, "%s", body);
+}
+
 static void delete_pods(void)
 {
 	for (int announces = 0; announces < 2; announces++) {
@@ -105,6 +141,27 @@ static void delete_pods(void)
 	act(NEED_FORCES | NEED_DELETES);
 }
 
+/* Its owners may have marked the workload, or the namespace. */
+static void delete_owned(void)
+{
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		char path[200], meta[300], with[301];
+
+		fake_setup();
+		fake.policy.duty[DUTY_EVICTED].include_jobs = kinds[k].suspends;
+		path_of(k, path, meta);
+		(void)snprintf(with, sizeof(with), ",%s", meta);
+		on("GET " NAMESPACE_PATH, 200, "{'kind':'Namespace','metadata':{'name':'shop'}}");
+		on_pod("41", with, "", EVICTED);
+		on_method("GET", path, 200, "{'metadata':{'uid':'top'}}");
+		on("DELETE " POD_PATH, 200, "{'kind':'Status','status':'Success'}");
+		if (kinds[k].namespaced)
+			act(kinds[k].suspends ? NEED_JOB_PODS | NEED_DELETES : NEED_DELETES);
+		else
+			fake_teardown();
+	}
+}
+
 /* Pods of a Job and of a Deployment that wait for them. */
 static void say_who_waits(void)
 {
@@ -119,7 +176,7 @@ static void say_who_waits(void)
 		on(RS, 200, "{'metadata':{'uid':'rs-2'," BY_DEPLOY "}}");
 		on(DEPLOY, 200, "{'metadata':{'uid':'dep-1'}}");
 		on("DELETE " POD_PATH, 200, "{'kind':'Status','status':'Success'}");
-		act(NEED_HOLDERS | NEED_FORCES | NEED_DELETES);
+		act(NEED_JOB_PODS | NEED_FORCES | NEED_DELETES);
 	}
 }
 
@@ -150,45 +207,13 @@ static void write_events(void)
 	note(0);
 }
 
-/* How the worker knows the kinds of kinds.def: group, version, kind, resource, scale. */
-static const struct {
-	const char *group, *version, *kind, *resource;
-	bool namespaced, scale;
-} kinds[] = {
-#define KIND(group, version, kind, resource, namespaced, scale, suspend)                                     \
-	{ group, version, kind, resource, namespaced, scale },
-#include "model/kinds.def"
-#undef KIND
-};
-
-/* Sets the path of an object of that kind, and the metadata of a pod that it controls. */
-static void path_of(size_t k, char path[static 200], char meta[static 300])
-{
-	const bool core = !*kinds[k].group;
-
-	(void)snprintf(path, 200, "/%s%s%s/%s" NS "%s/web", core ? "api" : "apis", core ? "" : "/",
-		       kinds[k].group, kinds[k].version, kinds[k].resource);
-	(void)snprintf(
-		meta, 300,
-		"'labels':{'controller-revision-hash':'r-1'},'ownerReferences':[{'apiVersion':'%s%s%s',"
-		"'kind':'%s','name':'web','uid':'top','controller':true}]",
-		kinds[k].group, core ? "" : "/", kinds[k].version, kinds[k].kind);
-}
-
-static void on_method(const char *method, const char *path, long status, const char *body)
-{
-	char request[300];
-
-	(void)snprintf(request, sizeof(request), "%s %s", method, path);
-	on(request, status, "%s", body);
-}
-
 /* A workload whose pods fail, one after the other: written at once, by its scale, announced. */
 static void scale_one(size_t k, int how)
 {
 	char path[200], meta[300], scale[220], pods[900];
 
 	setup_deployment();
+	on("GET " NAMESPACE_PATH, 200, "{'kind':'Namespace','metadata':{'name':'shop'}}");
 	fake.policy.duty[DUTY_IMAGE_PULL].announce_ms = how == 2 ? HOUR : 0;
 	path_of(k, path, meta);
 	(void)snprintf(scale, sizeof(scale), "%s/scale", path);
@@ -299,6 +324,7 @@ static void setup(void)
 {
 	n_uses = 0;
 	delete_pods();
+	delete_owned();
 	say_who_waits();
 	write_events();
 	scale_workloads();
@@ -314,7 +340,7 @@ static void setup(void)
 static unsigned with_what_it_implies(unsigned need)
 {
 	return need | (need & NEED_FORCES ? NEED_DELETES : 0u) |
-	       (need & NEED_HOLDERS ? NEED_FORCES | NEED_DELETES : 0u) |
+	       (need & NEED_JOB_PODS ? NEED_FORCES | NEED_DELETES : 0u) |
 	       (need & (NEED_SUSPENDS | NEED_SUSPENDS_CRON | NEED_KINDS) ? NEED_SCALES : 0u) |
 	       (need & NEED_SUSPENDS_CRON ? NEED_SUSPENDS : 0u) |
 	       (need & NEED_ANNOUNCES ? NEED_SCALES | NEED_DELETES : 0u);
