@@ -1,5 +1,5 @@
-/* duration.c - see duration.h. Accepts what Go 1.26 time.ParseDuration accepts, with the same rounding;
- * refuses parts that overflow together, which Go takes for what is left of them. */
+/* duration.c - see duration.h. Accepts what Go 1.26 time.ParseDuration accepts, with the same rounding, and
+ * days; refuses parts that overflow together, which Go takes for what is left of them. */
 // SPDX-License-Identifier: Apache-2.0
 #include "base/duration.h"
 
@@ -25,6 +25,7 @@ static const struct unit {
 	{ "s", UINT64_C(1000000000) },
 	{ "m", UINT64_C(60000000000) },
 	{ "h", UINT64_C(3600000000000) },
+	{ "d", UINT64_C(86400000000000) }, /* of 24 hours; not Go's */
 };
 
 /* reterr may be NULL. */
@@ -97,10 +98,10 @@ static const struct unit *scan_unit(struct scan *s, struct str *ret_text)
 	return NULL;
 }
 
-/* The hours of so many days or weeks, which Go has no unit for; 0: it is another unit. */
+/* The hours of so many days or weeks in words that are no units; 0: it is another unit. */
 static uint64_t hours_of(struct str unit, uint64_t count)
 {
-	const bool days = str_is(unit, "d") || str_is(unit, "day") || str_is(unit, "days"),
+	const bool days = str_is(unit, "day") || str_is(unit, "days"),
 		   weeks = str_is(unit, "w") || str_is(unit, "week") || str_is(unit, "weeks");
 
 	if (count == 0 || count > 100000)

@@ -1,4 +1,4 @@
-/* duration.h - Go durations ("1h30m", "2.5s"), as in time.ParseDuration and Duration.String.
+/* duration.h - Go durations ("1h30m", "2.5s"), as in time.ParseDuration and Duration.String, and days ("3d").
  * Layer: base.  Pure. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef BASE_DURATION_H

@@ -8,7 +8,7 @@
 #include "config/config_print.h"
 #include "config/table.h"
 
-#define DURATION_PATTERN "^(0|([0-9]+(\\.[0-9]*)?(ns|us|µs|μs|ms|s|m|h))+)$"
+#define DURATION_PATTERN "^(0|([0-9]+(\\.[0-9]*)?(ns|us|µs|μs|ms|s|m|h|d))+)$"
 
 static json_t *object_schema(json_t *properties)
 {

@@ -101,7 +101,7 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 			"\n"
 			"Generated from `config/settings.def`; do not edit.\n"
 			"\n"
-			"One YAML file. Keys are read without regard to case; an unknown key, a key given twice and a value out of its range are errors with file, line and column (`ops-pod-cleaner config check FILE`). A list is a YAML list or one text separated by commas. A duration is a number with a unit, `90s`, `30m`, `1h30m` (units ns, us, ms, s, m, h; a week is `168h`). Every duty is off until `enable: true`.\n"
+			"One YAML file. Keys are read without regard to case; an unknown key, a key given twice and a value out of its range are errors with file, line and column (`ops-pod-cleaner config check FILE`). A list is a YAML list or one text separated by commas. A duration is a number with a unit, `90s`, `30m`, `1h30m` (units ns, us, ms, s, m, h, d; a week is `7d`). Every duty is off until `enable: true`.\n"
 			"\n"
 			"Anchors, aliases and merge keys (`<<`) work; tags and several documents are refused; so is a file above 1 MiB or one that anybody may change. A relative path starts in the folder of the configuration file.\n",
 		.override_keys =
@@ -188,7 +188,7 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 			"\n"
 			"由 `config/settings.def` 生成，请勿手工修改。\n"
 			"\n"
-			"一份 YAML 文件。键名不区分大小写；未知的键、重复的键、超出范围的值都是错误，并标明文件、行和列（`ops-pod-cleaner config check FILE`）。列表可以写成 YAML 列表，也可以写成逗号分隔的一段文本。时长是带单位的数字：`90s`、`30m`、`1h30m`（单位 ns、us、ms、s、m、h；一周写作 `168h`）。所有功能默认关闭，设置 `enable: true` 才启用。\n"
+			"一份 YAML 文件。键名不区分大小写；未知的键、重复的键、超出范围的值都是错误，并标明文件、行和列（`ops-pod-cleaner config check FILE`）。列表可以写成 YAML 列表，也可以写成逗号分隔的一段文本。时长是带单位的数字：`90s`、`30m`、`1h30m`（单位 ns、us、ms、s、m、h、d；一周写作 `7d`）。所有功能默认关闭，设置 `enable: true` 才启用。\n"
 			"\n"
 			"支持锚点、别名和合并键（`<<`）；不接受标签和多文档；大于 1 MiB 的文件、任何人都能改的文件也不接受。相对路径从配置文件所在目录算起。\n",
 		.override_keys =

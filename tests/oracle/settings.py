@@ -10,7 +10,7 @@ DUTIES = {"deleteEvictedPod": "evicted", "delteEvictedPod": "evicted", "deleteTe
 LEFT_BEHIND = ("NodeShutdown", "Terminated", "Shutdown", "NodeAffinity", "NodePorts", "TaintToleration", "PodOSNotSupported",
                "PodOSSelectorNodeLabelDoesNotMatch", "SysctlForbidden", "TopologyAffinityError", "SMTAlignmentError", "NodeLost", "OutOf*",
                "UnexpectedAdmissionError", "ContainerStatusUnknown", "Preempting")
-UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 BUDGETS = {"maxPerMinute": 60, "maxPerHour": 3600, "maxPerDay": 86400, "maxPerNamespaceHour": 3600}
 
 
@@ -131,7 +131,7 @@ def texts(value):
 
 def seconds(text):
     """A Go duration."""
-    return sum(float(n) * UNITS[unit] for n, unit in re.findall(r"([\d.]+)(ns|us|µs|ms|s|m|h)", str(text)))
+    return sum(float(n) * UNITS[unit] for n, unit in re.findall(r"([\d.]+)(ns|us|µs|ms|s|m|h|d)", str(text)))
 
 
 NAMES = {n: i for i, n in enumerate("sun mon tue wed thu fri sat".split())}

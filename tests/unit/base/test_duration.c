@@ -68,7 +68,10 @@ static const struct {
 	{ "+.s", false, 0, NULL },
 	{ "-.s", false, 0, NULL },
 	{ "3", false, 0, NULL },
-	{ "1d", false, 0, NULL },
+	{ "1d", true, INT64_C(86400000000000), "24h0m0s" }, /* Go has no days */
+	{ "3d4h", true, INT64_C(273600000000000), "76h0m0s" },
+	{ "0.5d", true, INT64_C(43200000000000), "12h0m0s" },
+	{ "106752d", false, 0, NULL },
 	{ "2w", false, 0, NULL },
 	{ "1s2", false, 0, NULL },
 	{ "1h 30m", false, 0, NULL },
@@ -124,10 +127,13 @@ static const struct {
 	uint64_t hours;
 	const char *from;
 } hints[] = {
-	{ "1d", DURATION_UNIT, 24, "1d" },   { "7d", DURATION_UNIT, 168, "7d" },
-	{ "2w", DURATION_UNIT, 336, "2w" },  { "3days", DURATION_UNIT, 72, "3days" },
-	{ "1h5", DURATION_NO_UNIT, 0, "5" }, { "5x", DURATION_UNIT, 0, "5x" },
-	{ "", DURATION_NONE, 0, "" },        { "99999999d", DURATION_UNIT, 24, "99999999d" },
+	{ "1day", DURATION_UNIT, 24, "1day" },
+	{ "2w", DURATION_UNIT, 336, "2w" },
+	{ "3days", DURATION_UNIT, 72, "3days" },
+	{ "1h5", DURATION_NO_UNIT, 0, "5" },
+	{ "5x", DURATION_UNIT, 0, "5x" },
+	{ "", DURATION_NONE, 0, "" },
+	{ "99999999w", DURATION_UNIT, 168, "99999999w" },
 };
 
 TEST_LOOP(says_what_to_write, 0, ARRAY_SIZE(hints))

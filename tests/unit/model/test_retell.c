@@ -184,8 +184,8 @@ TEST(a_diagnostic_of_the_configuration)
 {
 	told("/etc/opc.yml:3:1: unknown key \"wokers\": did you mean workers?",
 	     "/etc/opc.yml:3:1: 未知的配置项 \"wokers\"：是否想写 workers？");
-	told("/etc/opc.yml:3:1: unknown key \"x\": remove it; --help-config lists all keys",
-	     "/etc/opc.yml:3:1: 未知的配置项 \"x\"：请删除；--help-config 列出所有配置项");
+	told("/etc/opc.yml:3:1: unknown key \"x\": remove it; `ops-pod-cleaner config help` lists all keys",
+	     "/etc/opc.yml:3:1: 未知的配置项 \"x\"：请删除；`ops-pod-cleaner config help` 列出所有配置项");
 	told("/etc/opc.yml:9:5: tooManyRestart.duration: schedule \"0 0 25 * * *\", character 5: 25 is above "
 	     "23, the largest hour",
 	     "/etc/opc.yml:9:5: tooManyRestart.duration: 定时表达式 \"0 0 25 * * *\" 第 5 个字符：25 "
