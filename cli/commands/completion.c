@@ -35,7 +35,27 @@ static json_t *option_values(enum option_id id, const char *help)
 			 s.argument ? s.argument : "", "path", path, "values", values, "help", help);
 }
 
-/* The words of a command's usage that stand for themselves: "check FILE | print FILE" -> "check print". */
+/* Does an argument stand for a file? Behind an option it completes as the option does. */
+static bool takes_file(const char *usage)
+{
+	const char *file = strstr(usage, " FILE");
+
+	return file && file - usage > 2 && file[-2] != '-';
+}
+
+/* The duties that act. */
+static char *append_duties(char *words)
+{
+	const struct option_shape s = options_shape(OPTION_DUTY);
+	const char *duty;
+
+	for (int i = 0; (duty = s.value_at(i)); i++)
+		words = append(words, duty, strlen(duty));
+	return words;
+}
+
+/* The words of a command's usage that stand for themselves: "check FILE | print FILE" -> "check print"; in
+ * the place of DUTY every duty. */
 static char *words_of(const char *usage)
 {
 	char *words = xstrdup("");
@@ -45,6 +65,8 @@ static char *words_of(const char *usage)
 		n = strcspn(usage, " |[]/");
 		if (n > 1 && usage[0] >= 'a' && usage[0] <= 'z' && strncmp(usage, "options", n) != 0)
 			words = append(words, usage, n);
+		if (n == 4 && strncmp(usage, "DUTY", n) == 0)
+			words = append_duties(words);
 	}
 	return words;
 }
@@ -56,21 +78,19 @@ static json_t *command_values(const struct command *c)
 
 	for (const struct option_use *use = c->options; use->help; use++)
 		json_array_append_new(options, option_values(use->id, use->help));
-	return json_pack("{s:s, s:s, s:s, s:o}", "command", c->name, "summary", c->summary, "words", words,
-			 "options", options);
+	return json_pack("{s:s, s:s, s:s, s:b, s:o}", "command", c->name, "summary", c->summary, "words",
+			 words, "files", takes_file(c->usage), "options", options);
 }
 
 static json_t *values_of_all(void)
 {
-	json_t *commands = json_array(), *options = json_array();
+	json_t *commands = json_array();
 	const struct command *c;
 
 	for (size_t i = 0; (c = command_at(i)); i++)
 		if (!c->hidden)
 			json_array_append_new(commands, command_values(c));
-	for (int id = 0; id < OPTION__MAX; id++)
-		json_array_append_new(options, option_values((enum option_id)id, ""));
-	return json_pack("{s:o, s:o}", "commands", commands, "allOptions", options);
+	return json_pack("{s:o}", "commands", commands);
 }
 
 int command_completion(const struct options *o)
