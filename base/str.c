@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/unicode.h"
 #include "base/xalloc.h"
@@ -14,6 +15,11 @@
 bool str_empty(struct str a)
 {
 	return a.n == 0;
+}
+
+bool str_is_word(struct str a, const char *cstr)
+{
+	return a.n == strlen(cstr) && (a.n == 0 || strncasecmp(a.p, cstr, a.n) == 0);
 }
 
 const char *str_env(const char *name)

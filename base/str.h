@@ -30,6 +30,8 @@ static inline bool str_is(struct str a, const char *cstr)
 }
 
 bool str_empty(struct str a);
+/* The same as str_is(), in upper or lower case (ASCII). */
+bool str_is_word(struct str a, const char *cstr);
 
 /* A variable of the environment; NULL when it is not set or empty. */
 const char *str_env(const char *name);

@@ -11,7 +11,7 @@
 
 #include "cli/view/table.h"
 
-#define OPTIONS_MAX      12 /* of one command */
+#define OPTIONS_MAX      16 /* of one command */
 #define OPTIONS_TEXT_MAX 320
 
 enum option_id {

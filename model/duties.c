@@ -34,7 +34,8 @@ const char *duty_name(enum duty d)
 int duty_parse(struct str name)
 {
 	for (int d = 0; d < DUTY__MAX; d++)
-		if (str_is(name, duties[d].name) || (*duties[d].alias && str_is(name, duties[d].alias)))
+		if (str_is_word(name, duties[d].name) ||
+		    (*duties[d].alias && str_is_word(name, duties[d].alias)))
 			return d;
 	return -1;
 }

@@ -126,10 +126,11 @@ static const struct command commands[] = {
 	  .max_args = 100000,
 	  .run = command_restore },
 	{ .name = "explain",
-	  .usage = "[KIND/]NAMESPACE/NAME | -f FILE [options]",
+	  .usage = "[KIND/][NS/]NAME [-n NS] | -f FILE [options]",
 	  .summary = "say for every duty why a pod or workload is acted on, or why not",
 	  .options = { { OPTION_RULES, "every check in order with its facts, and which one decided" },
 		       { OPTION_WATCH, "again whenever the answer changes, until interrupted" },
+		       { OPTION_NAMESPACE, "the namespace of [KIND/]NAME" },
 		       { OPTION_CLUSTER, "which cluster of the running instance (the first)" },
 		       { OPTION_FILE,
 			 "judge the pods of a file (YAML or JSON, - for stdin), without a cluster" },
@@ -223,7 +224,8 @@ static const struct command commands[] = {
 			 "with --admission: annotations that webhooks may change on what is written, by the "
 			 "beginnings of their keys: example.com/,..." },
 		       { OPTION_WRITER, "the workers' user, instead of the service account" },
-		       { OPTION_KUBECONFIG_FOR, "instead what makes a kubeconfig for: reader or writer" } },
+		       { OPTION_KUBECONFIG_FOR, "instead what makes a kubeconfig for: reader or writer" },
+		       PRINTS },
 	  .notes = "Asks no server but with --check. Print it again when the configuration\n"
 		   "changes: its namespaces and thresholds stand in the policy, which needs\n"
 		   "Kubernetes 1.30.\n",

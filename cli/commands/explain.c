@@ -2,11 +2,14 @@
  * it says would be done now, a worker then judges live. */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
+#include "base/xalloc.h"
 #include "cli/commands/command.h"
 #include "cli/instance/ctl.h"
 #include "cli/commands/explain_report.h"
@@ -34,6 +37,18 @@ static const char *object_of(const char *s)
 	return first != s && name > first + 1 && !memchr(first + 1, '/', (size_t)(name - first - 1))
 		       ? first + 1
 		       : NULL;
+}
+
+/* What is named in that namespace (NULL: it stands in s), as kubectl names it: NAME, KIND/NAME. Owned by the
+ * caller; NULL if it is no name. */
+static char *named_object(const char *s, const char *ns)
+{
+	const char *name = strrchr(s, '/'), *object = ns ? NULL : object_of(s);
+
+	name = name ? name + 1 : s;
+	if (ns && *name && strlen(name) < 320)
+		return xasprintf("%s/%s", ns, name);
+	return object ? xstrdup(object) : NULL;
 }
 
 struct question {
@@ -139,7 +154,7 @@ static int explain(const struct options *o, const char *object)
 
 int command_explain(const struct options *o)
 {
-	const char *object = o->n_args == 1 ? object_of(o->args[0]) : NULL;
+	_cleanup_free_ char *object = o->n_args == 1 ? named_object(o->args[0], o->ns) : NULL;
 
 	if ((o->n_args == 1) == (o->file != NULL))
 		return command_misuse(o, "%s", TEXT(EXPLAIN_NEEDS));

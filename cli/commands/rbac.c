@@ -12,17 +12,54 @@
 #include "cli/commands/command.h"
 #include "cli/local/paths.h"
 #include "cli/local/rbac_values.h"
+#include "cli/local/yaml_json.h"
 #include "cli/view/output.h"
 #include "cli/view/template.h"
 #include "config/config.h"
 #include "config/diag.h"
 
+/* One item a document of the manifests, as kubectl prints several objects. */
+static json_t *list_of(char *manifests)
+{
+	json_t *items = json_array();
+
+	for (char *next = manifests; next;) {
+		char *text = next, *end = strstr(text, "\n---\n");
+		struct diags d = { 0 };
+
+		next = end ? end + strlen("\n---\n") : NULL;
+		if (end)
+			*end = '\0';
+		json_array_append_new(items, yaml_json_load("rbac", text, strlen(text), &d));
+		diags_done(&d);
+	}
+	return json_pack("{s:s, s:s, s:o}", "apiVersion", "v1", "kind", "List", "items", items);
+}
+
+static void print_manifests(const struct options *o, const char *name, json_t *values)
+{
+	if (o->output != OUTPUT_JSON) {
+		template_print(name, "", values);
+		return;
+	}
+	_cleanup_free_ char *text = template_filled(name, "", values);
+
+	output_json(list_of(text));
+}
+
 static int print_kubeconfig_for(const struct options *o)
 {
 	if (strcmp(o->kubeconfig_for, "reader") != 0 && strcmp(o->kubeconfig_for, "writer") != 0)
 		return command_misuse(o, "%s", TEXT(RBAC_KUBECONFIG_FOR));
-	template_print("rbac/kubeconfig", "",
-		       json_pack("{s:s, s:s}", "account", o->kubeconfig_for, "home", RBAC_HOME));
+	json_t *values = json_pack("{s:s, s:s}", "account", o->kubeconfig_for, "home", RBAC_HOME);
+
+	if (o->output == OUTPUT_JSON) {
+		_cleanup_free_ char *script = template_filled("rbac/kubeconfig", "", values);
+
+		output_json(json_pack("{s:s, s:s}", "account", o->kubeconfig_for, "script", script));
+	} else {
+		template_print("rbac/kubeconfig", "", values);
+	}
 	return EXIT_CODE_OK;
 }
 
@@ -44,7 +81,7 @@ static int print_yaml(const struct options *o, const char *path)
 	if (r == 0 && annotations && !rbac_read_annotations(&q, annotations))
 		code = command_misuse(o, "%s", TEXT(RBAC_WEBHOOK_ANNOTATIONS));
 	if (code == EXIT_CODE_OK)
-		template_print(o->admission ? "rbac/admission" : "rbac/rbac", "", rbac_values(&q));
+		print_manifests(o, o->admission ? "rbac/admission" : "rbac/rbac", rbac_values(&q));
 	str_list_done(&q.annotations);
 	diags_done(&d);
 	config_done(&c);

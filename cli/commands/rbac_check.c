@@ -2,9 +2,12 @@
  * reader's, and one with the writer's where that is another. */
 // SPDX-License-Identifier: Apache-2.0
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -31,8 +34,18 @@ struct check {
 	const struct rbac_request *q;
 	struct ctl *ctl;
 	unsigned asked, missing;
-	int code; /* of asking */
+	int code;     /* of asking */
+	json_t *rows; /* of what is missing; NULL: it is printed for people */
 };
+
+static void add_missing(struct check *k, const struct msg_ctl_access *a, const struct right_desc *r,
+			bool optional)
+{
+	json_array_append_new(k->rows, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b}", "verb", a->verb,
+						 "group", a->group, "resource", a->resource, "subresource",
+						 a->subresource, "namespace", a->ns, "role",
+						 role_of(r->role)->name, "optional", optional));
+}
 
 static void print_missing(const struct msg_ctl_access *a, const struct right_desc *r, bool optional)
 {
@@ -90,7 +103,10 @@ static void check_verbs(struct check *k, const struct right_desc *r, const char 
 		if (k->code != EXIT_CODE_OK || allowed)
 			continue;
 		k->missing += !rbac_is_optional(k->q, r);
-		print_missing(&m.u.ctl_access, r, rbac_is_optional(k->q, r));
+		if (k->rows)
+			add_missing(k, &m.u.ctl_access, r, rbac_is_optional(k->q, r));
+		else
+			print_missing(&m.u.ctl_access, r, rbac_is_optional(k->q, r));
 	}
 }
 
@@ -130,12 +146,27 @@ static const char *account_words(enum account a)
 struct question {
 	const struct rbac_request *q;
 	enum account account;
+	int answer; /* where its JSON is written to, as it is asked in a process of its own */
 };
+
+static int end_check(const struct question *asked, struct check *k)
+{
+	if (k->rows) {
+		_cleanup_free_ char *text = json_dumps(k->rows, JSON_COMPACT);
+
+		(void)dprintf(asked->answer, "%s", text);
+		json_decref(k->rows);
+		output_expect_json(false); /* it is not printed here */
+	} else if (k->code == EXIT_CODE_OK) {
+		printf(TEXT(RBAC_COUNT), account_words(asked->account), k->missing, k->asked), printf("\n");
+	}
+	return k->code != EXIT_CODE_OK ? k->code : k->missing ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
+}
 
 static int ask_rights(const void *ctx, const char *socket)
 {
 	const struct question *asked = ctx;
-	struct check k = { .q = asked->q };
+	struct check k = { .q = asked->q, .rows = asked->answer >= 0 ? json_array() : NULL };
 
 	k.code = ctl_open_soon(socket, START_MS, &k.ctl);
 	if (k.code == EXIT_CODE_OK)
@@ -143,20 +174,37 @@ static int ask_rights(const void *ctx, const char *socket)
 	if (k.code == EXIT_CODE_OK)
 		check_account(&k, asked->account);
 	ctl_close(&k.ctl);
-	if (k.code == EXIT_CODE_OK)
-		printf(TEXT(RBAC_COUNT), account_words(asked->account), k.missing, k.asked), printf("\n");
-	return k.code != EXIT_CODE_OK ? k.code : k.missing ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
+	return end_check(asked, &k);
+}
+
+/* All checks of one command. */
+struct checks {
+	const struct rbac_request *q;
+	json_t *answers; /* one object a check; NULL: they are printed for people */
+};
+
+/* What a check as that account found. */
+static json_t *answer_json(const char *cluster, enum account account, int code, int answer)
+{
+	static const char *const names[] = {
+		[ACCOUNT_READER] = "reader", [ACCOUNT_WRITER] = "writer", [ACCOUNT_BOTH] = "both"
+	};
+	json_t *missing = lseek(answer, 0, SEEK_SET) == 0 ? json_loadfd(answer, 0, NULL) : NULL;
+
+	return json_pack("{s:s, s:s, s:o, s:i}", "cluster", cluster, "account", names[account], "missing",
+			 missing ? missing : json_null(), "exitCode", code);
 }
 
 /* The instance only lends its workers' credential: what is asked for follows from the configuration in q. */
 static const char any_duty[] = "deleteEvictedPod: {enable: true, namespaces: \"*\"}\n";
 
-static int run_as(const struct rbac_request *q, const char *kubeconfig, const char *context,
+static int run_as(const struct checks *all, const char *cluster, const char *kubeconfig, const char *context,
 		  enum account account)
 {
-	struct options o = *q->o;
+	_cleanup_close_ int answer = all->answers ? memfd_create("rights", MFD_CLOEXEC) : -1;
+	struct options o = *all->q->o;
 	const char *set[START_PRIVATE_MAX];
-	const struct question asked = { q, account };
+	const struct question asked = { all->q, account, answer };
 	const struct private_instance a = { .o = &o,
 					    .default_config = any_duty,
 					    .set = set,
@@ -168,40 +216,54 @@ static int run_as(const struct rbac_request *q, const char *kubeconfig, const ch
 	o.kubeconfig = kubeconfig;
 	o.context = context;
 	start_private(set, true, true);
-	return private_instance_run(&a);
+	const int code = private_instance_run(&a);
+
+	if (all->answers)
+		json_array_append_new(all->answers, answer_json(cluster, account, code, answer));
+	return code;
 }
 
-static int check_cluster(const struct rbac_request *q, const char *path, const struct cluster_config *c)
+static int check_cluster(const struct checks *all, const char *path, const struct cluster_config *c)
 {
-	_cleanup_(cluster_source_done) struct cluster_source reader =
-		clusters_reader(q->config, c, path, NULL);
-	_cleanup_(cluster_source_done) struct cluster_source writer =
-		clusters_writer(q->config, c, path, NULL);
+	const struct config *config = all->q->config;
+	_cleanup_(cluster_source_done) struct cluster_source reader = clusters_reader(config, c, path, NULL);
+	_cleanup_(cluster_source_done) struct cluster_source writer = clusters_writer(config, c, path, NULL);
 
-	if (q->config->n_clusters > 0)
+	if (config->n_clusters > 0 && !all->answers)
 		printf(TEXT(THAT_CLUSTER), c->name), printf("\n");
 	if (!clusters_own_writer(c))
-		return run_as(q, reader.kubeconfig, reader.context, ACCOUNT_BOTH);
-	const int of_reader = run_as(q, reader.kubeconfig, reader.context, ACCOUNT_READER);
-	const int of_writer = run_as(q, writer.kubeconfig, writer.context, ACCOUNT_WRITER);
+		return run_as(all, c->name, reader.kubeconfig, reader.context, ACCOUNT_BOTH);
+	const int of_reader = run_as(all, c->name, reader.kubeconfig, reader.context, ACCOUNT_READER);
+	const int of_writer = run_as(all, c->name, writer.kubeconfig, writer.context, ACCOUNT_WRITER);
 
 	return of_reader != EXIT_CODE_OK ? of_reader : of_writer;
 }
 
 /* Returns the code of the first that is not as it should be. */
-static int check_clusters(const struct rbac_request *q, const char *path)
+static int check_clusters(const struct checks *all, const char *path)
 {
+	const struct rbac_request *q = all->q;
 	int first = EXIT_CODE_OK;
 
 	if (q->o->kubeconfig || q->o->context)
-		return run_as(q, q->o->kubeconfig, q->o->context, ACCOUNT_BOTH);
+		return run_as(all, "", q->o->kubeconfig, q->o->context, ACCOUNT_BOTH);
 	for (size_t i = 0; i < clusters_count(q->config); i++) {
 		const struct cluster_config one = clusters_at(q->config, i);
-		const int code = check_cluster(q, path, &one);
+		const int code = check_cluster(all, path, &one);
 
 		first = first != EXIT_CODE_OK ? first : code;
 	}
 	return first;
+}
+
+static int check_all(const struct rbac_request *q, const char *path)
+{
+	const struct checks all = { q, q->o->output == OUTPUT_JSON ? json_array() : NULL };
+	const int code = check_clusters(&all, path);
+
+	if (all.answers)
+		output_json(json_pack("{s:o}", "checks", all.answers));
+	return code;
 }
 
 int rbac_check(const struct options *o)
@@ -220,7 +282,7 @@ int rbac_check(const struct options *o)
 	} else {
 		q.needs = rbac_needs_of(&c);
 		code = kinds && !rbac_read_kinds(&q, kinds) ? command_misuse(o, "%s", TEXT(RBAC_KINDS))
-							    : check_clusters(&q, path);
+							    : check_all(&q, path);
 	}
 	diags_done(&d);
 	config_done(&c);

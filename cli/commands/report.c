@@ -1,6 +1,7 @@
 /* report.c - `report`: what the report would say now, what a sink would be sent, and whether it takes a
  * message. The reporter of the running instance answers with lines; they are printed as they come. */
 // SPDX-License-Identifier: Apache-2.0
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@
 struct reader {
 	struct table_view view;
 	bool folds;
-	char *line; /* what came of it; NULL = nothing */
+	char *line;    /* what came of it; NULL = nothing */
+	json_t *lines; /* NULL: they are printed as they come */
 };
 
 /* A line that is to be copied stays whole. What goes on stands under the text. */
@@ -52,7 +54,10 @@ static void on_row(void *ctx, const struct msg *m)
 	r->line = whole;
 	if (m->u.ctl_text.more)
 		return;
-	print_line(r, whole);
+	if (r->lines)
+		json_array_append_new(r->lines, json_string(whole));
+	else
+		print_line(r, whole);
 	free(r->line);
 	r->line = NULL;
 }
@@ -67,13 +72,14 @@ static int take_arguments(const struct options *o, struct msg_ctl_report *q)
 		return command_misuse(o, TEXT(REPORT_TAKES), word);
 	if (sends && (!o->sink || !o->test))
 		return command_misuse(o, "%s", TEXT(REPORT_SEND_NEEDS));
-	if (sends ? o->form >= 0 : o->test != 0)
-		return command_misuse(o, "%s",
-				      sends ? TEXT(REPORT_SEND_PRINTS_NONE) : TEXT(REPORT_TEST_SENDS));
+	if (sends && o->form >= 0 && o->form != REPORT_FORM_JSON)
+		return command_misuse(o, "%s", TEXT(REPORT_SEND_PRINTS_NONE));
+	if (!sends && o->test)
+		return command_misuse(o, "%s", TEXT(REPORT_TEST_SENDS));
 	if (!*word && o->sink)
 		return command_misuse(o, "%s", TEXT(REPORT_SINK_OF));
 	q->ask = sends ? REPORT_ASK_TEST : previews ? REPORT_ASK_PREVIEW : REPORT_ASK_NOW;
-	q->form = o->form >= 0 ? (uint64_t)o->form : previews ? REPORT_FORM_BODY : REPORT_FORM_TEXT;
+	q->form = o->form >= 0 && !sends ? (uint64_t)o->form : previews ? REPORT_FORM_BODY : REPORT_FORM_TEXT;
 	return EXIT_CODE_OK;
 }
 
@@ -87,9 +93,14 @@ int command_report(const struct options *o)
 	request.u.ctl_report.language = language_of_environment();
 	if (o->sink)
 		msg_set(&request, ctl_report.sink, o->sink, strlen(o->sink));
-	struct reader r = { options_view(o), request.u.ctl_report.form == REPORT_FORM_TEXT, NULL };
+	const bool sends_json = request.u.ctl_report.ask == REPORT_ASK_TEST && o->form == REPORT_FORM_JSON;
+	struct reader r = { options_view(o), request.u.ctl_report.form == REPORT_FORM_TEXT, NULL,
+			    sends_json ? json_array() : NULL };
 	const int exit_code = ctl_ask(o->socket, &request, ASK_MS, on_row, &r);
 
+	if (sends_json && exit_code == EXIT_CODE_OK)
+		output_json(json_pack("{s:s, s:b, s:O}", "sink", o->sink, "accepted", 1, "said", r.lines));
+	json_decref(r.lines);
 	free(r.line);
 	return exit_code;
 }

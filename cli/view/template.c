@@ -25,7 +25,7 @@ static const struct mustache *find(const void *ctx, struct str name)
 	return template_find(name, LANGUAGE_EN);
 }
 
-void template_print(const char *name, const char *escaped, json_t *values)
+char *template_filled(const char *name, const char *escaped, json_t *values)
 {
 	const struct mustache_target target = { .write = write_value, .find = find, .ctx = escaped };
 	char *text = NULL;
@@ -33,7 +33,14 @@ void template_print(const char *name, const char *escaped, json_t *values)
 
 	if (mustache_render(find(NULL, STR_C(name)), values, &target, &text, &n) < 0)
 		abort(); /* as large as the configuration, whose size is bounded */
-	printf("%s%s", text, n > 0 && text[n - 1] == '\n' ? "" : "\n");
-	free(text);
 	json_decref(values);
+	return text;
+}
+
+void template_print(const char *name, const char *escaped, json_t *values)
+{
+	_cleanup_free_ char *text = template_filled(name, escaped, values);
+	const size_t n = strlen(text);
+
+	printf("%s%s", text, n > 0 && text[n - 1] == '\n' ? "" : "\n");
 }

@@ -6,8 +6,10 @@
 
 #include <jansson.h>
 
-/* Print the template of that name, filled with values, which it frees, to stdout. {{name}} writes a value
+/* The template of that name, filled with values, which it frees; owned by the caller. {{name}} writes a value
  * with a backslash before each character of `escaped`, and with ' as '\''; {{{name}}} writes it as it is. */
+char *template_filled(const char *name, const char *escaped, json_t *values);
+/* Print the same to stdout. */
 void template_print(const char *name, const char *escaped, json_t *values);
 
 #endif

@@ -145,12 +145,12 @@ def speaks_the_language_of_the_locale():
 
 def diagnostics_speak_the_language_of_the_locale():
     """What is wrong with a file, whichever command finds it, and with a schedule; JSON and a locale that is not spoken are English."""
-    bad, warned = write("bad.yml", "errImagePull:\n  hours: 1d\n  enabel: true\n"), write("warned.yml", ORIGINAL)
+    bad, warned = write("bad.yml", "errImagePull:\n  hours: 2w\n  enabel: true\n"), write("warned.yml", ORIGINAL)
     pod, chinese = write("pod.yml", POD), {"LC_MESSAGES": "zh_CN.UTF-8"}
     for words in (("config", "check", bad), ("config", "print", bad), ("rbac", "--config", bad), ("explain", "--config", bad, "-f", pod),
                   ("plan", "--config", bad, "--kubeconfig", "/nowhere")):
         text = call(*words, code=78, env=chinese)
-        assert "bad.yml:2:10: errImagePull.hours: 时长的单位未知 \"1d\"；天数请换算成小时：应写 24h\n" in text, text
+        assert "bad.yml:2:10: errImagePull.hours: 时长的单位未知 \"2w\"；周数和天数请换算成小时：应写 336h\n" in text, text
         assert "bad.yml:3:3: 未知的配置项 \"errImagePull.enabel\"：是否想写 enable？" in text, text
         for env in ({"LC_ALL": "C", **chinese}, {"LC_MESSAGES": "de_DE.UTF-8"}):
             assert call(*words, code=78, env=env) == call(*words, code=78), words
@@ -158,6 +158,50 @@ def diagnostics_speak_the_language_of_the_locale():
     assert "unknown unit in duration" in call("config", "check", bad, "-o", "json", code=78, env=chinese)
     assert call("cron", "next", "0 61 * * * *", code=65, env=chinese).splitlines()[1] == "  ^ 61 大于上限 59（字段：分）"
     assert "没有这个时区" in call("cron", "next", "@daily", "--timezone", "Mars/Olympus", code=65, env=chinese)
+
+
+def a_shell_completes_what_is_taken():
+    """And offers nothing that the command refuses."""
+    script = call("completion", "bash")
+
+    def offered(*words):
+        line = " ".join(f"'{word}'" for word in words)
+        out = subprocess.run(["bash", "--norc", "-c", f'{script}\nCOMP_WORDS=(ops-pod-cleaner {line}); COMP_CWORD={len(words)}\n'
+                              '_ops_pod_cleaner; printf "%s\\n" "${COMPREPLY[@]}"'], capture_output=True, text=True, cwd=HOME, check=True)
+        return set(out.stdout.split())
+
+    write("here.yml", "")
+    assert offered("report", "-o", "") == {"text", "json", "html"}, offered("report", "-o", "")
+    assert offered("plan", "-o", "") == {"table", "wide", "json"}
+    duties = {"deleteEvictedPod", "errImagePull"}
+    words = offered("pause", "")
+    assert duties <= words and "tooManyRestart" not in words and "here.yml" not in words, words
+    assert offered("pause", "errI") == {"errImagePull"}
+    assert "here.yml" in offered("config", "check", "") and "here.yml" in offered("explain", "-f", "")
+    assert "check" in offered("config", "") and "here.yml" not in offered("status", "")
+
+
+def names_are_taken_as_they_are_printed():
+    """Durations with days; duties in any case; objects as kubectl names them."""
+    assert "168h0m0s" in call("config", "print", write("days.yml", "errImagePull: {hours: 7d}\n"))
+    assert call("config", "print", write("days.yml", "errImagePull: {hours: 7D}\n"), code=78)
+    for words in (("pause", "ERRIMAGEPULL"), ("pause", "--for", "3d"), ("explain", "pod/web-1", "-n", "shop"), ("explain", "web-1", "-n", "shop")):
+        text = call(*words, "--control-socket", "/nowhere", code=69)
+        assert "no running instance" in text, text
+    assert "with -n NAMESPACE" in call("explain", "web-1", code=64)
+
+
+def rbac_is_printed_as_json():
+    config = write("config.yml", ORIGINAL)
+    objects = json.loads(call("rbac", "--config", config, "-o", "json"))
+    kinds = [o["kind"] for o in objects["items"]]
+    assert objects["kind"] == "List" and kinds[0] == "Namespace" and "ClusterRoleBinding" in kinds, kinds
+    assert len(kinds) == call("rbac", "--config", config).count("\n---\n") + 1
+    policy = json.loads(call("rbac", "--config", config, "--admission", "-o", "json"))
+    assert {o["kind"] for o in policy["items"]} >= {"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}, policy
+    assert json.loads(call("rbac", "--kubeconfig-for", "reader", "-o", "json"))["script"] == call("rbac", "--kubeconfig-for", "reader")
+    wrong = json.loads(call("rbac", "--config", config, "--kinds", "x", "-o", "json", code=64).partition("\n}")[0] + "\n}")
+    assert wrong["error"]["exitCode"] == 64, wrong
 
 
 def manual_page_has_every_command():
@@ -195,10 +239,10 @@ def the_file_may_be_named_as_everywhere():
 
 
 def errors_have_a_place_and_a_remedy():
-    bad = write("bad.yml", "errImagePull:\n  hours: 1d\n  enabel: true\ndeleteEvictedPod: {enable: true}\n"
+    bad = write("bad.yml", "errImagePull:\n  hours: 2w\n  enabel: true\ndeleteEvictedPod: {enable: true}\n"
                            "delteEvictedPod: {enable: true}\n")
     out = call("config", "check", bad, code=78)
-    assert re.search(r"bad\.yml:2:10: .*24h", out) and re.search(r"bad\.yml:3:3: .*did you mean enable", out), out
+    assert re.search(r"bad\.yml:2:10: .*336h", out) and re.search(r"bad\.yml:3:3: .*did you mean enable", out), out
     assert re.search(r"bad\.yml:5:1: .*two spellings", out), out
 
 
@@ -334,16 +378,16 @@ def explain_refuses_what_is_no_pod():
 
 def run_names_what_it_takes_and_what_is_wrong():
     # The original's file in the working directory is taken where the default does not exist.
-    write("config.yml", "errImagePull: {hours: 1d}\n")
+    write("config.yml", "errImagePull: {hours: 2w}\n")
     env = {"XDG_RUNTIME_DIR": HOME, "XDG_CONFIG_HOME": HOME + "/none", "XDG_STATE_HOME": HOME + "/state"}
     options = () if os.geteuid() else ("--control-socket", HOME + "/s/control.sock", "--config", HOME + "/config.yml")
     out = call("run", *options, code=78, env=env)
-    assert "config.yml:1:23" in out and "24h" in out, out
+    assert "config.yml:1:23" in out and "336h" in out, out
 
 
 def root_takes_no_file_of_the_working_directory():
     # Whoever may write to a folder that root stands in would run a program as root, by an exec plugin.
-    write("config.yml", "errImagePull: {hours: 1d}\n")
+    write("config.yml", "errImagePull: {hours: 2w}\n")
     env = {"XDG_RUNTIME_DIR": HOME, "XDG_CONFIG_HOME": HOME + "/none", "XDG_STATE_HOME": HOME + "/state"}
     out = call("run", "--control-socket", HOME + "/s/control.sock", code=78, env=env)
     if os.geteuid() == 0:
