@@ -100,6 +100,7 @@ enum kind {
 	KIND_FORM,
 	KIND_TEXT,
 	KIND_NAME,
+	KIND_NAMES,
 	KIND_REASON
 };
 
@@ -121,6 +122,7 @@ static const struct kind_row {
 	[KIND_FORM] = { .at = form_at },
 	[KIND_TEXT] = { PHRASE_OPTION_TEXT, .max = 4096 },
 	[KIND_NAME] = { PHRASE_OPTION_NAME, .max = 63 },
+	[KIND_NAMES] = { PHRASE_OPTION_NAME, .max = 63 },
 	[KIND_REASON] = { PHRASE_OPTION_REASON, .max = 200 },
 };
 
@@ -163,6 +165,27 @@ static void list_names(const struct kind_row *k, enum language l, char ret[stati
 				      at);
 }
 
+static int add_name(struct option_names *names, const char *value)
+{
+	if (names->n == OPTION_NAMES_MAX)
+		return -E2BIG;
+	names->v[names->n++] = value;
+	return 0;
+}
+
+const char *option_first(const struct option_names *n)
+{
+	return n->n > 0 ? n->v[0] : NULL;
+}
+
+bool option_names_take(const struct option_names *n, const char *name)
+{
+	for (size_t i = 0; i < n->n; i++)
+		if (strcmp(n->v[i], name) == 0)
+			return true;
+	return n->n == 0;
+}
+
 static int take_option(const struct row *row, const char *value, struct options *ret, char *reterr)
 {
 	const enum language l = language_of_environment();
@@ -173,14 +196,20 @@ static int take_option(const struct row *row, const char *value, struct options 
 
 	if (!row->argument) {
 		*(int64_t *)member = 1;
+	} else if (k->max && strlen(value) > k->max) {
+		r = -EINVAL;
+	} else if (row->kind == KIND_NAMES) {
+		r = add_name(member, value);
 	} else if (k->max) {
 		*(const char **)member = value;
-		r = strlen(value) > k->max ? -EINVAL : 0;
 	} else {
 		r = k->parse ? k->parse(value, member) : find_name(k, value, member);
 	}
 	if (r == 0)
 		return 0;
+	if (r == -E2BIG)
+		return str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL, phrase(OPTION_TOO_OFTEN, l), row->name,
+				OPTION_NAMES_MAX);
 	if (k->at)
 		list_names(k, l, names);
 	return str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL, phrase(OPTION_TAKES, l), row->name,

@@ -27,14 +27,22 @@ struct option_use {
 	const char *help;
 };
 
+/* What was written of an option that may be repeated, in its order. */
+#define OPTION_NAMES_MAX 16
+struct option_names {
+	const char *v[OPTION_NAMES_MAX];
+	size_t n;
+};
+
 enum output { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON };
 
 /* What was written; a member whose option was not is NULL or 0, unless it says otherwise. */
 struct options {
 	const char *command; /* its name; set by main() */
 	const char *socket, *config, *state_dir, *kubeconfig, *context, *master;
-	const char *cluster, *ns, *target, *reason, *file, *zone, *sink;
-	const char *kinds, *webhook_annotations, *writer, *kubeconfig_for, *namespaces;
+	const char *target, *reason, *file, *zone, *sink;
+	const char *kinds, *webhook_annotations, *writer, *kubeconfig_for, *namespaces_file;
+	struct option_names clusters, namespaces;
 	int64_t output;                             /* enum output */
 	int64_t form;                               /* enum report_form; -1: none was written */
 	int64_t duty;                               /* enum duty; -1: none was written */
@@ -61,6 +69,11 @@ struct option_shape {
 struct option_shape options_shape(enum option_id id);
 /* The line of help about one option, with its end; names that may be written stand behind the help. */
 void options_help(const struct option_use *use, FILE *out);
+
+/* The first name; NULL: none was written. */
+const char *option_first(const struct option_names *n);
+/* Is that name written, or none at all? */
+bool option_names_take(const struct option_names *n, const char *name);
 
 /* How stdout is written for these options. */
 struct table_view options_view(const struct options *o);

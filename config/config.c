@@ -109,6 +109,28 @@ static const char *nearest_key(const struct setting *table, const char *prefix, 
 	return setting_nearest(key, options, n);
 }
 
+/* What others call what has another name here. */
+static const char *const other_names[][2] = {
+	{ "budget", "maxPerHour" },
+	{ "budgets", "maxPerHour" },
+	{ "limit", "maxPerHour" },
+	{ "rateLimit", "maxPerHour" },
+	{ "protectedNamespaces", "excludeNamespaces" },
+	{ "protected", "excludeNamespaces" },
+	{ "ignoreNamespaces", "excludeNamespaces" },
+	{ "skipNamespaces", "excludeNamespaces" },
+	{ "dryRun", "mode" },
+	{ "threshold", "hours" },
+};
+
+static const char *known_by_another_name(const char *key)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(other_names); i++)
+		if (strcasecmp(other_names[i][0], key) == 0)
+			return other_names[i][1];
+	return NULL;
+}
+
 /* The first row whose path ends with such a key: it belongs there. */
 static const struct setting *find_elsewhere(const char *key)
 {
@@ -128,6 +150,8 @@ static void report_unknown(struct walk *w, const struct setting *table, const ch
 	const bool there = elsewhere && (!*prefix || !strchr(elsewhere->path, '.'));
 	const char *meant = there ? NULL : nearest_key(table, prefix, yaml_text(key));
 
+	if (!meant && !elsewhere)
+		meant = known_by_another_name(yaml_text(key));
 	if (!meant && elsewhere)
 		meant = elsewhere->path;
 	if (meant)
@@ -315,6 +339,17 @@ static void note_position(struct walk *w, const struct setting *row, const yaml_
 	*position = position_of(w, key);
 }
 
+/* A section whose name is mistaken is read all the same: one run tells of every mistake. */
+static void read_unknown(struct walk *w, void *base, const struct yaml_item *n, const char *prefix)
+{
+	const char *near = *prefix ? NULL : nearest_key(settings_table, "", yaml_text(n->key));
+	const struct setting *meant = near ? find_row(settings_table, "", near) : NULL;
+
+	report_unknown(w, settings_table, prefix, n->key);
+	if (meant && meant->kind == SET_SECTION && n->value->type == YAML_MAPPING_NODE)
+		read_section(w, meant, base, n);
+}
+
 /* base is the configuration, or an item of overrides. */
 static void read_map(struct walk *w, void *base, const yaml_node_t *map, const char *prefix)
 {
@@ -324,7 +359,7 @@ static void read_map(struct walk *w, void *base, const yaml_node_t *map, const c
 		const struct setting *row = find_row(settings_table, prefix, yaml_text(n.key));
 
 		if (!row) {
-			report_unknown(w, settings_table, prefix, n.key);
+			read_unknown(w, base, &n, prefix);
 			continue;
 		}
 		if (base == w->c)

@@ -105,14 +105,12 @@ static void check_pattern(const struct check *k, enum duty duty, struct place at
 	const struct str_list *list = &p->duty[duty].namespaces, *by_default = &p->default_exclude_namespaces;
 	const char *one = left_out(list, pattern, by_default);
 
-	if (str_is(pattern, "*")) {
-		if (!is_written(k, "defaultExcludeNamespaces"))
-			WARN(k, at, NS_STAR_LACKS, by_default->n - 1);
-	} else if (str_list_has(list, STR_LIT("*"))) {
+	if (str_is(pattern, "*"))
+		return; /* `config check` says below what that leaves out */
+	if (str_list_has(list, STR_LIT("*")))
 		WARN(k, at, NS_IN_STAR, STR_ARG(pattern));
-	} else if (one) {
+	else if (one)
 		WARN(k, at, NS_PATTERN_LACKS, STR_ARG(pattern), one);
-	}
 }
 
 static void check_namespaces(const struct check *k, enum duty duty)
@@ -133,8 +131,6 @@ static void check_namespaces(const struct check *k, enum duty duty)
 		else if (item.kind == NAMESPACE_PATTERN)
 			check_pattern(k, duty, at, item.text);
 	}
-	if (namespaces_only_except(list))
-		check_pattern(k, duty, at, STR_LIT("*"));
 }
 
 /* Exceptions alone would exclude all others: that is hardly what was meant. */
@@ -148,6 +144,14 @@ static void check_exclusions(const struct check *k, const char *key, const struc
 		if (item.except)
 			check_exception(k, place_at(k, key), list, &item);
 	}
+}
+
+/* Is it a file of the original program, which knew this spelling of the duty alone? */
+static bool is_original(const struct check *k, enum duty d)
+{
+	const struct place *p = &k->positions->row[settings_find(duty_name(d)) - settings_table];
+
+	return p->line > 0 && strcasecmp(p->key, duty_desc(d)->alias) == 0;
 }
 
 static void check_duties(const struct check *k)
@@ -164,9 +168,13 @@ static void check_duties(const struct check *k)
 		WARN(k, place_of_file(k->path), ALL_OFF);
 	if (duty[DUTY_IMAGE_PULL].enable && duty[DUTY_IMAGE_PULL].hours_ms < 600000)
 		WARN(k, place_at(k, "errImagePull.hours"), PULL_SHORT);
-	if (duty[DUTY_EVICTED].enable && !is_written(k, "deleteEvictedPod.includeJobs"))
+	if (duty[DUTY_TERMINATING].enable && duty[DUTY_TERMINATING].hours_ms < 60000)
+		WARN(k, place_at(k, "deleteTerminatingPod.hours"), TERMINATING_SHORT);
+	if (duty[DUTY_EVICTED].enable && is_original(k, DUTY_EVICTED) &&
+	    !is_written(k, "deleteEvictedPod.includeJobs"))
 		WARN(k, place_at(k, "deleteEvictedPod"), KEEPS_JOBS);
-	if (duty[DUTY_TERMINATING].enable && !is_written(k, "deleteTerminatingPod.unreachableNodes"))
+	if (duty[DUTY_TERMINATING].enable && is_original(k, DUTY_TERMINATING) &&
+	    !is_written(k, "deleteTerminatingPod.unreachableNodes"))
 		WARN(k, place_at(k, "deleteTerminatingPod"), KEEPS_UNREACHABLE);
 }
 

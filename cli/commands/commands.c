@@ -20,7 +20,8 @@
 #define ASKS           USE(SOCKET, "socket of the instance to ask")
 #define PRINTS         USE(OUTPUT, "print as ")
 #define SHOWS          ASKS, PRINTS, USE(UTC, "times in UTC on a terminal, too")
-#define ONLY_NAMESPACE USE(NAMESPACE, "only this namespace")
+#define ONLY_NAMESPACE USE(NAMESPACE, "only this namespace; may be repeated")
+#define ONLY_CLUSTER   USE(CLUSTER, "only this cluster; may be repeated")
 #define ONLY_DUTY      USE(DUTY, "only ")
 
 static int run_reload(const struct options *o);
@@ -51,9 +52,10 @@ static const struct command commands[] = {
 	{ .name = "status",
 	  .usage = "[options]",
 	  .summary = "show what hurts, the clusters and the processes",
-	  .options = { { OPTION_QUIET, "print nothing: the exit code alone tells" }, SHOWS },
+	  .options = { { OPTION_QUIET, "print nothing: the exit code alone tells" }, ONLY_CLUSTER, SHOWS },
 	  .notes = "The first line says `running`, `degraded` when something hurts, or `blind` when\n"
-		   "no cluster is seen. Exit code 0, 1 with trouble, 69 when nobody answers.\n",
+		   "no cluster is seen, and `PAUSED` while anything is paused. Exit code 0, 1 with\n"
+		   "trouble or a pause, 69 when nobody answers.\n",
 	  .run = command_status },
 	{ .name = "history",
 	  .usage = "[options]",
@@ -62,6 +64,7 @@ static const struct command commands[] = {
 		       { OPTION_LIMIT, "the newest N (200)" },
 		       ONLY_DUTY,
 		       ONLY_NAMESPACE,
+		       ONLY_CLUSTER,
 		       { OPTION_OUTCOME, "only " },
 		       { OPTION_TARGET, "only what was written to KIND.GROUP/NAMESPACE/NAME" },
 		       { OPTION_REFUSALS, "also what was due but forbidden by a rule" },
@@ -79,7 +82,7 @@ static const struct command commands[] = {
 	  .summary = "show what would be done now, what later, what is blocked, and why",
 	  .options = { ONLY_NAMESPACE,
 		       ONLY_DUTY,
-		       { OPTION_CLUSTER, "only this cluster" },
+		       ONLY_CLUSTER,
 		       { OPTION_DETAILED_EXITCODE, "exit with 2 when something is due, now or once a guard "
 						   "lets it; with 0 when nothing is" },
 		       { OPTION_KUBECONFIG, "ask no instance: judge this cluster, as `run` would" },
@@ -116,6 +119,7 @@ static const struct command commands[] = {
 	  .summary = "put back the replicas that a scale-down took",
 	  .options = { { OPTION_SINCE,
 			 "every workload scaled down since: a duration (2h) or an RFC 3339 time" },
+		       ONLY_CLUSTER,
 		       { OPTION_DRY_RUN, "only say what would be done" },
 		       { OPTION_YES, "do not ask" },
 		       SHOWS },

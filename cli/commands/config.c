@@ -91,9 +91,10 @@ static int check(const struct options *o, const char *path)
 {
 	struct diags d = { 0 };
 	struct config c;
-	json_auto_t *clusters = NULL, *cluster = o->namespaces ? config_namespaces_load(o->namespaces) : NULL;
+	json_auto_t *clusters = NULL,
+		    *cluster = o->namespaces_file ? config_namespaces_load(o->namespaces_file) : NULL;
 
-	if (o->namespaces && !cluster)
+	if (o->namespaces_file && !cluster)
 		return EXIT_CODE_DATA;
 	config_init(&c);
 	if (load(path, &c, &d) == 0) {
@@ -177,7 +178,7 @@ int command_config(const struct options *o)
 	}
 	if (file && strcmp(verb, "check") == 0)
 		return check(o, file);
-	if (file && strcmp(verb, "print") == 0 && !o->strict && !o->namespaces)
+	if (file && strcmp(verb, "print") == 0 && !o->strict && !o->namespaces_file)
 		return print_effective(o, file);
 	return command_misuse(o, "%s", TEXT(CONFIG_NEEDS));
 }

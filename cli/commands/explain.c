@@ -78,12 +78,13 @@ static int ask_watcher(const struct options *o, const char *object, struct ctl *
 		       struct explain_report *into)
 {
 	struct msg request = { .type = MSG_CTL_EXPLAIN, .u.ctl_explain = { .rules = o->rules } };
+	const char *cluster = option_first(&o->clusters);
 	struct question q = { object, strcspn(object, "/"), into };
 
 	msg_set(&request, ctl_explain.ns, object, q.ns);
 	msg_set(&request, ctl_explain.name, object + q.ns + 1, strlen(object + q.ns + 1));
-	if (o->cluster)
-		msg_set(&request, ctl_explain.cluster_name, o->cluster, strlen(o->cluster));
+	if (cluster)
+		msg_set(&request, ctl_explain.cluster_name, cluster, strlen(cluster));
 	return ctl_request(c, &request, ASK_MS, on_row, &q);
 }
 
@@ -154,7 +155,8 @@ static int explain(const struct options *o, const char *object)
 
 int command_explain(const struct options *o)
 {
-	_cleanup_free_ char *object = o->n_args == 1 ? named_object(o->args[0], o->ns) : NULL;
+	_cleanup_free_ char *object =
+		o->n_args == 1 ? named_object(o->args[0], option_first(&o->namespaces)) : NULL;
 
 	if ((o->n_args == 1) == (o->file != NULL))
 		return command_misuse(o, "%s", TEXT(EXPLAIN_NEEDS));

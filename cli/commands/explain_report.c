@@ -292,23 +292,37 @@ static const struct explain_row *deciding(const struct explain_report *e, size_t
 	return ret;
 }
 
+/* A duty that only reports: what it counts restarts again and again, and is in a report when it does. */
+static void print_report_sentence(const struct explain_row *row, const struct shown_verdict *told,
+				  const char *until, const struct table_view *view)
+{
+	const char *duty = duty_name((enum duty)row->r.duty);
+	const char *why = output_sentence(told->reason, language_of_environment());
+
+	if (strcmp(told->verdict, "act") == 0)
+		table_text(stdout, view, TEXT(EXPLAIN_REPORTS), row->pod, duty, why);
+	else
+		table_text(stdout, view, TEXT(EXPLAIN_REPORTS_FROM), row->pod, duty, until, why);
+}
+
 static void print_sentence(const struct explain_report *e, const struct explain_row *row,
 			   const struct table_view *view)
 {
 	const struct duty_desc *duty = duty_desc((enum duty)row->r.duty);
+	const bool reports = duty->action == ACTION_NONE;
 	const char *will =
-		duty->action == ACTION_NONE
-			? TEXT(WILL_REPORT)
-			: phrase_text(object_event_of(duty->action, false)->will_phrase, e->language);
-	const bool workload =
-		duty->action != ACTION_NONE && action_desc(duty->action)->target == TARGET_WORKLOAD;
+		reports ? "" : phrase_text(object_event_of(duty->action, false)->will_phrase, e->language);
+	const bool workload = !reports && action_desc(duty->action)->target == TARGET_WORKLOAD;
 	const char *its = workload ? TEXT(EXPLAIN_WORKLOAD) : "";
 	const struct shown_verdict told = shown_verdict_of(e, row);
+	const bool acts = strcmp(told.verdict, "act") == 0;
 	char until[RFC3339_MAX] = "";
 
 	if (told.until)
 		output_time(view, told.until, until);
-	if (strcmp(told.verdict, "act") == 0)
+	if (reports && (acts || (strcmp(told.verdict, "wait") == 0 && until[0])))
+		print_report_sentence(row, &told, until, view);
+	else if (acts)
 		table_text(stdout, view, TEXT(EXPLAIN_ACT), row->pod, its, will, duty->name,
 			   output_sentence(told.reason, e->language));
 	else if (strcmp(told.verdict, "wait") == 0 && until[0])

@@ -178,16 +178,36 @@ static void print(const struct options *o, const struct history_rows *rows, cons
 	(void)fflush(stdout);
 }
 
+/* Several names of one kind are asked for as all, and what was not meant is left out here. */
+static void keep_named(const struct options *o, struct history_rows *rows)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < rows->n; i++)
+		if (option_names_take(&o->clusters, rows->v[i].cluster_name) &&
+		    option_names_take(&o->namespaces, rows->v[i].ns))
+			rows->v[n++] = rows->v[i];
+	rows->n = n;
+}
+
+static int ask(const struct options *o, const struct msg *request, struct history_rows *ret)
+{
+	const int code = ctl_ask(o->socket, request, ASK_MS, history_rows_take, ret);
+
+	keep_named(o, ret);
+	return code;
+}
+
 /* Ask for what has changed lately, however long ago it began. */
 static int ask_recent(const struct options *o, const struct msg *request, struct history_rows *ret)
 {
 	struct msg m = *request;
-	struct msg_ctl_history *ask = &m.u.ctl_history;
+	struct msg_ctl_history *asked = &m.u.ctl_history;
 
-	ask->limit = FOLLOW_MAX;
-	ask->since = clock_wall_ms() - FOLLOW_MS;
-	ask->changed = true;
-	return ctl_ask(o->socket, &m, ASK_MS, history_rows_take, ret);
+	asked->limit = FOLLOW_MAX;
+	asked->since = clock_wall_ms() - FOLLOW_MS;
+	asked->changed = true;
+	return ask(o, &m, ret);
 }
 
 /* Every second what is new; until it is interrupted, nobody reads it any more, or the instance is gone. */
@@ -228,14 +248,16 @@ int command_history(const struct options *o)
 	struct history_rows rows = { 0 }, earlier = { 0 };
 	int code = EXIT_CODE_OK;
 
-	if (o->ns)
-		msg_set(&request, ctl_history.ns, o->ns, strlen(o->ns));
+	if (o->namespaces.n == 1)
+		msg_set(&request, ctl_history.ns, o->namespaces.v[0], strlen(o->namespaces.v[0]));
+	if (o->clusters.n == 1)
+		msg_set(&request, ctl_history.cluster_name, o->clusters.v[0], strlen(o->clusters.v[0]));
 	if (o->target)
 		msg_set(&request, ctl_history.target, o->target, strlen(o->target));
 	if (o->follow) /* asked for first: what comes between the two answers is in the second */
 		code = ask_recent(o, &request, &earlier);
 	if (code == EXIT_CODE_OK)
-		code = ctl_ask(o->socket, &request, ASK_MS, history_rows_take, &rows);
+		code = ask(o, &request, &rows);
 	if (code == EXIT_CODE_OK)
 		print(o, &rows, &view);
 	if (code == EXIT_CODE_OK && o->follow) {

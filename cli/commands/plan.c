@@ -19,9 +19,11 @@
 #include "cli/view/output.h"
 #include "cli/instance/wait_settled.h"
 #include "cli/instance/start.h"
+#include "cli/instance/stops.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
 #include "model/duties.h"
+#include "model/troubles.h"
 
 /* A worker that takes longer than 30 s is killed, and says so. */
 #define DRY_RUN_MS UINT64_C(120000)
@@ -31,7 +33,13 @@ struct plan {
 	char clusters[CLUSTERS_MAX][64]; /* names by index */
 	uint64_t n_clusters;
 	bool left_out[CLUSTERS_MAX]; /* by index: known not to answer, which was told; or it did not */
+	struct msg_ctl_plan_seen seen[CLUSTERS_MAX]; /* by index; of several namespaces the sum */
+	bool has_seen[CLUSTERS_MAX];
 	uint64_t answered;
+	uint64_t duties; /* that are on: bit 1 << enum duty */
+	struct stops stops;
+	const struct options *o;
+	const char *ns; /* that is asked for just now; NULL: all */
 	bool observe;
 	int64_t taken_ms;
 	struct dry_run_rows rows;
@@ -66,6 +74,8 @@ static enum plan_when when_of(const struct dry_run_row *r)
 {
 	if (dry_run_was_declined(r))
 		return dry_run_when(&r->dry_run);
+	if (r->row.verdict == VERDICT_ACT && r->dry_run.id && r->stopped)
+		return PLAN_BLOCKED;
 	if (r->row.verdict == VERDICT_ACT)
 		return r->dry_run.id ? PLAN_NOW : PLAN_UNCLEAR;
 	if (r->row.verdict == VERDICT_REFUSE)
@@ -127,6 +137,9 @@ static json_t *row_json(const struct plan *p, const struct dry_run_row *r)
 	json_object_set_new(row, "when", json_string(when_names[when_of(r)]));
 	json_object_set_new(row, "cluster", json_string(p->clusters[r->row.cluster]));
 	json_object_set_new(row, "reason", json_string(reason_of(r)));
+	json_object_set_new(row, "stoppedBy",
+			    r->stopped ? json_string(trouble_desc((enum trouble)r->stopped->trouble)->name)
+				       : json_null());
 	json_object_set_new(row, "live", dry_run_answer_json(r));
 	json_object_set_new(row, "lastRefusal", dry_run_refusal_json(r));
 	return json_explain_reason(row);
@@ -162,18 +175,44 @@ static json_t *left_out_json(const struct plan *p)
 	return names;
 }
 
+static json_t *seen_json(const struct plan *p)
+{
+	json_t *all = json_array();
+
+	for (uint64_t i = 0; i < p->n_clusters; i++)
+		if (p->has_seen[i])
+			json_array_append_new(
+				all, json_pack("{s:s, s:I, s:I, s:I, s:I}", "cluster", p->clusters[i], "pods",
+					       (json_int_t)p->seen[i].pods, "namespaces",
+					       (json_int_t)p->seen[i].namespaces, "otherPods",
+					       (json_int_t)p->seen[i].other_pods, "otherNamespaces",
+					       (json_int_t)p->seen[i].other_namespaces));
+	return all;
+}
+
 static void print_json(const struct plan *p)
 {
 	json_t *rows = json_array();
 
 	for (size_t i = 0; i < p->rows.n; i++)
 		json_array_append_new(rows, row_json(p, &p->rows.v[i]));
-	output_json(json_pack("{s:o, s:s, s:o, s:o, s:o}", "takenAt", json_time(p->taken_ms), "mode",
-			      p->observe ? "observe" : "enforce", "leftOut", left_out_json(p), "counts",
+	output_json(json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "takenAt", json_time(p->taken_ms),
+			      "mode", p->observe ? "observe" : "enforce", "leftOut", left_out_json(p),
+			      "stops", stops_json(&p->stops), "looked", seen_json(p), "counts",
 			      counts_json(p), "rows", rows));
 }
 
 /* -- table -- */
+
+/* A duty that is off and has no row is no line. */
+static bool is_shown(const struct plan *p, enum duty d, const size_t n[static PLAN__MAX])
+{
+	size_t rows = 0;
+
+	for (int w = 0; w < PLAN__MAX; w++)
+		rows += n[w];
+	return duty_acts(d) && (rows > 0 || (p->duties >> d & 1 && (p->o->duty < 0 || p->o->duty == d)));
+}
 
 static void print_counts(const struct plan *p, const struct table_view *view)
 {
@@ -188,7 +227,7 @@ static void print_counts(const struct plan *p, const struct table_view *view)
 	for (size_t i = 0; i < DUTY__MAX; i++) {
 		const enum duty d = duty_at(i);
 
-		if (!duty_acts(d))
+		if (!is_shown(p, d, n[d]))
 			continue;
 		table_add(t, COLOR_NONE, "%s", duty_name(d));
 		for (int w = 0; w < PLAN__MAX; w++)
@@ -205,7 +244,9 @@ static void add_why(struct table *t, const struct dry_run_row *r, const struct t
 	_cleanup_free_ char *facts = output_facts(other ? &r->dry_run.detail : &r->row.evidence, view);
 	const char *say = output_sentence(reason_of(r), language_of_environment());
 
-	table_add(t, COLOR_NONE, "%s%s%s%s", say, say[0] && facts[0] ? ": " : "", facts,
+	table_add(t, COLOR_NONE, "%s%s%s%s%s%s",
+		  r->stopped ? trouble_desc((enum trouble)r->stopped->trouble)->name : "",
+		  r->stopped ? "; " : "", say, say[0] && facts[0] ? ": " : "", facts,
 		  dry_run_refusal_text(r, view, refused));
 }
 
@@ -249,17 +290,87 @@ static void print_rows(const struct plan *p, const struct table_view *view)
 	table_free(&t);
 }
 
+/* The duties that act and are on, or the one that was asked for. */
+static char *duties_text(const struct plan *p)
+{
+	char *text = xstrdup("");
+
+	for (size_t i = 0; i < DUTY__MAX; i++) {
+		const enum duty d = duty_at(i);
+
+		if (!duty_acts(d) || !(p->duties >> d & 1) || (p->o->duty >= 0 && p->o->duty != d))
+			continue;
+		char *more = xconcat(text, *text ? ", " : "", duty_name(d), NULL);
+
+		free(text);
+		text = more;
+	}
+	return text;
+}
+
+static void print_unworked(const struct plan *p, uint64_t cluster, const struct table_view *view)
+{
+	const struct msg_ctl_plan_seen *seen = &p->seen[cluster];
+	_cleanup_free_ char *pods = xasprintf(TEXT_OF(PLAN_PODS, seen->other_pods), seen->other_pods);
+	_cleanup_free_ char *namespaces =
+		xasprintf(TEXT_OF(PLAN_NAMESPACES, seen->other_namespaces), seen->other_namespaces);
+	uint64_t named = seen->others[0] ? 1 : 0;
+
+	for (const char *c = seen->others; *c; c++)
+		named += *c == ',';
+	table_text(stdout, view, TEXT(PLAN_SEEN_OTHERS), pods, namespaces, seen->others,
+		   named < seen->other_namespaces ? TEXT(PLAN_SEEN_MORE) : "");
+}
+
+/* How much of each cluster that was; of a namespace that nothing is in, or no duty works in, why. */
+static void print_seen(const struct plan *p, const struct table_view *view)
+{
+	_cleanup_free_ char *duties = duties_text(p);
+
+	for (uint64_t i = 0; i < p->n_clusters; i++) {
+		const struct msg_ctl_plan_seen *seen = &p->seen[i];
+		_cleanup_free_ char *pods = xasprintf(TEXT_OF(PLAN_PODS, seen->pods), seen->pods);
+		_cleanup_free_ char *namespaces =
+			xasprintf(TEXT_OF(PLAN_NAMESPACES, seen->namespaces), seen->namespaces);
+
+		if (!p->has_seen[i])
+			continue;
+		if (seen->pods > 0 || p->o->namespaces.n == 0)
+			table_text(stdout, view, TEXT(PLAN_SEEN), p->clusters[i], pods, namespaces,
+				   *duties ? duties : TEXT(NONE));
+		if (seen->other_pods > 0 && p->o->namespaces.n == 0)
+			print_unworked(p, i, view);
+	}
+}
+
+/* Said as soon as it is known: of a namespace that was asked for by its name. */
+static void note_namespace(const struct plan *p, uint64_t cluster, const char *ns,
+			   const struct msg_ctl_plan_seen *seen)
+{
+	if (seen->pods > 0)
+		return;
+	output_complain(NULL,
+			seen->other_pods == 0 ? TEXT(PLAN_NS_EMPTY)
+			: seen->excluded      ? TEXT(PLAN_NS_EXCLUDED)
+					      : TEXT(PLAN_NS_UNNAMED),
+			p->clusters[cluster], ns);
+}
+
 static void print_text(const struct plan *p, const struct table_view *view)
 {
 	if (p->observe)
 		printf("%s\n\n", TEXT(PLAN_OBSERVE));
-	print_counts(p, view);
+	stops_print(&p->stops, view);
 	if (p->rows.n == 0) {
-		printf("\n%s\n", TEXT(PLAN_NOTHING));
+		printf("%s\n", TEXT(PLAN_NOTHING));
+		print_seen(p, view);
 		return;
 	}
+	print_counts(p, view);
 	printf("\n");
 	print_rows(p, view);
+	printf("\n");
+	print_seen(p, view);
 	dry_run_rows_print_remedies(&p->rows, view);
 }
 
@@ -270,39 +381,77 @@ static void on_status_row(void *ctx, const struct msg *m)
 	struct plan *p = ctx;
 	const struct msg_ctl_cluster *c = &m->u.ctl_cluster; /* in the order of their numbers */
 
-	if (m->type == MSG_CTL_SUPERVISOR)
+	stops_take(&p->stops, m);
+	if (m->type == MSG_CTL_SUPERVISOR) {
 		p->observe = m->u.ctl_supervisor.observe;
+		p->duties = m->u.ctl_supervisor.duties;
+	}
 	if (m->type == MSG_CTL_CLUSTER && p->n_clusters < CLUSTERS_MAX)
 		(void)snprintf(p->clusters[p->n_clusters++], sizeof(p->clusters[0]), "%s", c->cluster_name);
 }
 
 /* -- the watchers -- */
 
+/* One answer more: a namespace more, or all. */
+static void add_seen(struct plan *p, const struct msg_ctl_plan_seen *seen)
+{
+	struct msg_ctl_plan_seen *sum = &p->seen[seen->cluster];
+
+	if (!p->has_seen[seen->cluster])
+		*sum = (struct msg_ctl_plan_seen){ 0 };
+	p->has_seen[seen->cluster] = true;
+	sum->pods += seen->pods;
+	sum->namespaces += seen->namespaces;
+	sum->other_pods += seen->other_pods;
+	sum->other_namespaces += seen->other_namespaces;
+	memcpy(sum->others, seen->others, sizeof(sum->others));
+}
+
 static void on_plan_row(void *ctx, const struct msg *m)
 {
 	struct plan *p = ctx;
 
+	if (m->type == MSG_CTL_PLAN_SEEN && m->u.ctl_plan_seen.cluster < p->n_clusters) {
+		if (p->ns)
+			note_namespace(p, m->u.ctl_plan_seen.cluster, p->ns, &m->u.ctl_plan_seen);
+		add_seen(p, &m->u.ctl_plan_seen);
+	}
 	if (m->type != MSG_CTL_PLAN_ROW || m->u.ctl_plan_row.cluster >= p->n_clusters)
 		return;
 	dry_run_rows_add(&p->rows, &m->u.ctl_plan_row);
 }
 
+/* The namespaces that were named, one after the other, or all. */
+static int ask_watcher(struct ctl *c, uint64_t cluster, struct plan *p)
+{
+	const struct option_names *names = &p->o->namespaces;
+	int code = EXIT_CODE_OK;
+
+	for (size_t i = 0; code == EXIT_CODE_OK && i < (names->n ? names->n : 1); i++) {
+		struct msg ask = { .type = MSG_CTL_PLAN, .u.ctl_plan = { .duty = p->o->duty } };
+
+		p->ns = names->n ? names->v[i] : NULL;
+		if (p->ns)
+			msg_set(&ask, ctl_plan.ns, p->ns, strlen(p->ns));
+		msg_set(&ask, ctl_plan.cluster_name, p->clusters[cluster], strlen(p->clusters[cluster]));
+		code = ctl_request(c, &ask, ASK_MS, on_plan_row, p);
+	}
+	return code;
+}
+
 /* One that does not answer says why on stderr, and keeps no other from being asked. The code of the first. */
-static int ask_watchers(struct ctl *c, const struct msg *request, const char *cluster, struct plan *p)
+static int ask_watchers(struct ctl *c, struct plan *p)
 {
 	int first = EXIT_CODE_OK;
-	bool known = !cluster;
+	bool known = p->o->clusters.n == 0;
 
 	for (uint64_t i = 0; i < p->n_clusters; i++) {
-		struct msg ask = *request;
-
-		if (cluster && strcmp(cluster, p->clusters[i]) != 0)
+		if (!option_names_take(&p->o->clusters, p->clusters[i]))
 			continue;
 		known = true;
 		if (p->left_out[i])
 			continue;
-		msg_set(&ask, ctl_plan.cluster_name, p->clusters[i], strlen(p->clusters[i]));
-		const int code = ctl_request(c, &ask, ASK_MS, on_plan_row, p);
+		const int code = ask_watcher(c, i, p);
 
 		p->left_out[i] = code != EXIT_CODE_OK;
 		p->answered += code == EXIT_CODE_OK;
@@ -318,27 +467,30 @@ static int ask_watchers(struct ctl *c, const struct msg *request, const char *cl
 
 /* -- the command -- */
 
-static int ask_all(struct ctl *c, const struct msg *request, const char *cluster, struct plan *p)
+static int ask_all(struct ctl *c, struct plan *p)
 {
 	const struct msg status = { .type = MSG_CTL_STATUS };
+	const char *ns = p->o->namespaces.n == 1 ? p->o->namespaces.v[0] : "";
 	int code = ctl_request(c, &status, ASK_MS, on_status_row, p);
 
 	if (code == EXIT_CODE_OK)
-		code = ask_watchers(c, request, cluster, p);
+		code = ask_watchers(c, p);
 	if (p->answered == 0)
 		return code;
-	dry_run_rows_find_refusals(&p->rows, c, request->u.ctl_plan.ns);
+	dry_run_rows_find_refusals(&p->rows, c, ns);
 	const int asked = dry_run_rows_ask_workers(&p->rows, c, DRY_RUN_MS);
 
+	for (size_t i = 0; i < p->rows.n; i++)
+		p->rows.v[i].stopped = stops_in(&p->stops, p->clusters[p->rows.v[i].row.cluster]);
 	p->answered = asked == EXIT_CODE_OK ? p->answered : 0;
 	return code != EXIT_CODE_OK ? code : asked;
 }
 
-/* Is the one that was asked for left out, or, of all (NULL), any? */
-static bool leaves_out(const struct plan *p, const char *cluster)
+/* Is one that was asked for left out? */
+static bool leaves_out(const struct plan *p)
 {
 	for (uint64_t i = 0; i < p->n_clusters; i++)
-		if (p->left_out[i] && (!cluster || strcmp(cluster, p->clusters[i]) == 0))
+		if (p->left_out[i] && option_names_take(&p->o->clusters, p->clusters[i]))
 			return true;
 	return false;
 }
@@ -347,20 +499,18 @@ static bool leaves_out(const struct plan *p, const char *cluster)
 static struct plan *plan_new(const struct options *o, const char *socket, const struct wait_lost *lost,
 			     int *ret_code)
 {
-	struct msg request = { .type = MSG_CTL_PLAN, .u.ctl_plan = { .duty = o->duty } };
 	struct plan *p = xcalloc(1, sizeof(*p));
 	struct ctl *ctl = NULL;
 
-	if (o->ns)
-		msg_set(&request, ctl_plan.ns, o->ns, strlen(o->ns));
+	p->o = o;
 	p->taken_ms = clock_wall_ms();
 	if (lost)
 		memcpy(p->left_out, lost->is, sizeof(p->left_out));
 	*ret_code = ctl_open(socket, &ctl);
 	if (*ret_code == EXIT_CODE_OK)
-		*ret_code = ask_all(ctl, &request, o->cluster, p);
+		*ret_code = ask_all(ctl, p);
 	ctl_close(&ctl);
-	if (*ret_code == EXIT_CODE_OK && lost && leaves_out(p, o->cluster))
+	if (*ret_code == EXIT_CODE_OK && lost && leaves_out(p))
 		*ret_code = lost->code;
 	if (p->rows.n > 0)
 		qsort(p->rows.v, p->rows.n, sizeof(p->rows.v[0]), compare_rows);
@@ -388,6 +538,18 @@ static void print_clock_note(const struct plan *p, const struct table_view *view
 	}
 }
 
+/* What to do with it, without a file yet. */
+static void print_next(const struct options *o, const struct table_view *view)
+{
+	if (o->config)
+		return;
+	printf("\n");
+	table_text(stdout, view, "%s", TEXT(PLAN_NEXT));
+	printf("    ops-pod-cleaner run --dry-run --config FILE%s%s%s%s\n",
+	       o->kubeconfig ? " --kubeconfig " : "", o->kubeconfig ? o->kubeconfig : "",
+	       o->context ? " --context " : "", o->context ? o->context : "");
+}
+
 /* What some clusters say is shown whatever is wrong with the others; the exit code tells of these. */
 static int show(const struct options *o, const char *socket, const struct wait_lost *lost)
 {
@@ -399,8 +561,10 @@ static int show(const struct options *o, const char *socket, const struct wait_l
 		print_json(p);
 	else if (p->answered > 0)
 		print_text(p, &view);
-	if (p->answered > 0 && o->output != OUTPUT_JSON && lost)
+	if (p->answered > 0 && o->output != OUTPUT_JSON && lost) {
 		print_clock_note(p, &view);
+		print_next(o, &view);
+	}
 	if (code == EXIT_CODE_OK && o->detailed_exitcode && any_due(p))
 		code = EXIT_CODE_DUE;
 	plan_free(&p);
@@ -458,9 +622,24 @@ static int await_and_show(const void *ctx, const char *socket)
 	return code == EXIT_CODE_OK ? show(ctx, socket, &lost) : code;
 }
 
-/* Every duty that acts, where the options say. */
-static char *default_config(const char *ns)
+/* "a,b"; NULL: none is named. */
+static char *join(const struct option_names *names)
 {
+	char *text = NULL;
+
+	for (size_t i = 0; i < names->n; i++) {
+		char *more = text ? xconcat(text, ",", names->v[i], NULL) : xstrdup(names->v[i]);
+
+		free(text);
+		text = more;
+	}
+	return text;
+}
+
+/* Every duty that acts, where the options say. */
+static char *default_config(const struct option_names *namespaces)
+{
+	_cleanup_free_ char *ns = join(namespaces);
 	char *text = xstrdup("");
 
 	for (size_t i = 0; i < DUTY__MAX; i++) {
@@ -481,7 +660,7 @@ static char *default_config(const char *ns)
 static int run_alone(const struct options *o)
 {
 	const char *set[START_PRIVATE_MAX];
-	_cleanup_free_ char *config = o->config ? NULL : default_config(o->ns);
+	_cleanup_free_ char *config = o->config ? NULL : default_config(&o->namespaces);
 	const struct private_instance a = { .o = o,
 					    .default_config = config,
 					    .set = set,

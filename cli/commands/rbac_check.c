@@ -81,7 +81,7 @@ static void check_verbs(struct check *k, const struct right_desc *r, const char 
 {
 	const enum role_scope scope = role_of(r->role)->scope;
 	const char *ns = scope == SCOPE_HOME     ? rbac_lease_namespace(k->q)
-			 : scope == SCOPE_SPREAD ? k->q->o->ns
+			 : scope == SCOPE_SPREAD ? option_first(&k->q->o->namespaces)
 						 : NULL;
 	const char *name = r->needs == NEED_ELECTION_NAMED ? k->q->config->settings.lease_name : "";
 	_cleanup_free_ char *verbs = xstrdup(r->verbs);

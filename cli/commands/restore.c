@@ -74,7 +74,8 @@ static void on_history_row(void *ctx, const struct msg *m)
 	struct restore *r = ctx;
 
 	if (m->type != MSG_CTL_HISTORY_ROW || h->observe || h->action != ACTION_SCALE_DOWN ||
-	    h->replicas < 1 || known(r, h->target) || (r->workload && !matches(h->target, r->workload)))
+	    h->replicas < 1 || !option_names_take(&r->o->clusters, h->cluster_name) || known(r, h->target) ||
+	    (r->workload && !matches(h->target, r->workload)))
 		return;
 	struct item *i = add(r, h->id);
 

@@ -474,6 +474,7 @@ static void print_text(const struct status *s, const struct table_view *view)
 	char span[32];
 
 	table_text(stdout, view, TEXT(STATUS_HEAD), s->supervisor.version, s->supervisor.phase,
+		   s->n_pauses ? TEXT(STATUS_HEAD_PAUSED) : "",
 		   s->supervisor.observe ? TEXT(STATUS_OBSERVE) : "enforce",
 		   table_span(clock_wall_ms() - s->supervisor.started, span), s->supervisor.generation,
 		   actions, leases, s->supervisor.pending);
@@ -494,6 +495,37 @@ static void print_text(const struct status *s, const struct table_view *view)
 	print_unseen(s, view);
 }
 
+/* Only those clusters stay, and what concerns them or all; numbers are given anew. */
+static void keep_clusters(const struct options *o, struct status *s)
+{
+	size_t clusters = 0, children = 0, troubles = 0, pauses = 0;
+
+	for (size_t i = 0; i < s->n_clusters; i++) {
+		if (!option_names_take(&o->clusters, s->clusters[i].cluster_name))
+			continue;
+		s->clusters[clusters] = s->clusters[i];
+		s->watch[clusters] = s->watch[i];
+		s->leaders[clusters] = s->leaders[i];
+		s->elects[clusters++] = s->elects[i];
+	}
+	for (size_t i = 0; i < s->n_children; i++)
+		if (!s->children[i].cluster_name[0] ||
+		    option_names_take(&o->clusters, s->children[i].cluster_name))
+			s->children[children++] = s->children[i];
+	for (size_t i = 0; i < s->n_troubles; i++)
+		if (!s->troubles[i].cluster_name[0] ||
+		    option_names_take(&o->clusters, s->troubles[i].cluster_name))
+			s->troubles[troubles++] = s->troubles[i];
+	for (size_t i = 0; i < s->n_pauses; i++)
+		if (!s->pauses[i].cluster_name[0] ||
+		    option_names_take(&o->clusters, s->pauses[i].cluster_name))
+			s->pauses[pauses++] = s->pauses[i];
+	s->n_clusters = clusters;
+	s->n_children = children;
+	s->n_troubles = troubles;
+	s->n_pauses = pauses;
+}
+
 /* Who answers may be down, which the answer so far says. */
 static void ask_sinks(const struct options *o, struct status *s)
 {
@@ -510,8 +542,13 @@ int command_status(const struct options *o)
 	const struct msg request = { .type = MSG_CTL_STATUS };
 	const struct table_view view = options_view(o);
 	struct status s = { 0 };
-	const int code = ctl_ask(o->socket, &request, 10000, on_row, &s);
+	int code = ctl_ask(o->socket, &request, 10000, on_row, &s);
 
+	keep_clusters(o, &s);
+	if (code == EXIT_CODE_OK && s.n_clusters == 0 && o->clusters.n > 0) {
+		output_complain(NULL, "%s", TEXT(ANSWER_NO_CLUSTER));
+		code = EXIT_CODE_USAGE;
+	}
 	if (code == EXIT_CODE_OK && !o->quiet)
 		ask_sinks(o, &s);
 	if (code == EXIT_CODE_OK && !o->quiet && o->output == OUTPUT_JSON)
@@ -522,5 +559,5 @@ int command_status(const struct options *o)
 	free(s.children);
 	free(s.troubles);
 	free(s.pauses);
-	return code == EXIT_CODE_OK && s.n_troubles ? EXIT_CODE_FAILURE : code;
+	return code == EXIT_CODE_OK && (s.n_troubles || s.n_pauses) ? EXIT_CODE_FAILURE : code;
 }

@@ -14,7 +14,8 @@ struct dry_run_row {
 	struct msg_ctl_plan_row row;           /* as the watcher judged */
 	struct msg_ctl_dry_run_result dry_run; /* id 0: no worker has answered */
 	const struct msg_ctl_history_row
-		*refused; /* newest refusal of its action key within a day, or NULL */
+		*refused;                      /* newest refusal of its action key within a day, or NULL */
+	const struct msg_trouble_row *stopped; /* nothing is written while it lasts; NULL: nothing stops it */
 };
 
 /* Zeroed = empty. */

@@ -43,13 +43,17 @@ struct query {
 /* A statement with everything bound that it may name. */
 static sqlite3_stmt *prepare(const struct query *q, enum db_stmt stmt, int64_t id, const struct msg *question)
 {
-	return db_stmt_msg(
-		q->db, stmt, question, db_i("id", id), db_i("conn", q->conn), db_i("cluster", q->cluster),
-		db_s("cluster_name", history_cluster_name(q->history, q->cluster)),
-		db_i("open", OUTCOME_OPEN), db_i("open_bit", OUTCOME__MAX), db_i("refused", OUTCOME_REFUSED),
-		db_i("written", OUTCOMES_WRITTEN), db_i("spent", OUTCOMES_SPENT),
-		db_i("restore", ACTION_RESTORE), db_i("scale_down", ACTION_SCALE_DOWN),
-		db_i("done", OUTCOME_DONE), db_i("scaled_max", SCALED_MAX));
+	const char *cluster = question && question->type == MSG_CTL_HISTORY
+				      ? question->u.ctl_history.cluster_name
+				      : history_cluster_name(q->history, q->cluster);
+
+	return db_stmt_msg(q->db, stmt, question, db_i("id", id), db_i("conn", q->conn),
+			   db_i("cluster", q->cluster), db_s("cluster_name", cluster),
+			   db_i("open", OUTCOME_OPEN), db_i("open_bit", OUTCOME__MAX),
+			   db_i("refused", OUTCOME_REFUSED), db_i("written", OUTCOMES_WRITTEN),
+			   db_i("spent", OUTCOMES_SPENT), db_i("restore", ACTION_RESTORE),
+			   db_i("scale_down", ACTION_SCALE_DOWN), db_i("done", OUTCOME_DONE),
+			   db_i("scaled_max", SCALED_MAX));
 }
 
 static int read_row(struct query *q, const struct query_row *row, struct msg *ret)

@@ -194,9 +194,9 @@ void status_describe(const struct supervisor *s, char *ret, size_t size)
 		synced += s->watch_stats[c].u.watch_stats.synced;
 	}
 	dispatch_stats(s->dispatch, &d);
-	(void)snprintf(ret, size, "%llu/%llu clusters synced, %llu pods, %llu actions",
-		       (unsigned long long)synced, (unsigned long long)clusters, (unsigned long long)pods,
-		       (unsigned long long)d.done);
+	(void)snprintf(ret, size, "%s%llu/%llu clusters synced, %llu pods, %llu actions",
+		       pause_list_is_empty(s->pause_list) ? "" : "paused: ", (unsigned long long)synced,
+		       (unsigned long long)clusters, (unsigned long long)pods, (unsigned long long)d.done);
 }
 
 /* -- the answer in the log -- */

@@ -236,6 +236,8 @@ static bool half_is_blocked(const struct supervisor *s, const struct msg_watch_s
 	return wrong && w->blocked >= dispatch_leases_in(s->dispatch, w->cluster);
 }
 
+#define HTTP_UNAUTHORIZED 401
+
 /* Nothing fails, it only takes its time. */
 static bool waits(const struct supervisor *s, uint64_t cluster)
 {
@@ -264,6 +266,15 @@ static bool watcher_stays_away(const struct supervisor *s, uint64_t cluster)
 	return false;
 }
 
+static void add_credential_refused(struct trouble_list *t, uint64_t cluster, const char *error)
+{
+	const char *kubeconfig = lifecycle_generation(t->s->root)->at[cluster].kubeconfig;
+	char detail[320];
+
+	(void)snprintf(detail, sizeof(detail), "%s%s%s", kubeconfig, kubeconfig[0] ? ": " : "", error);
+	trouble_list_add(t, TROUBLE_CREDENTIAL_REFUSED, cluster, 0, detail);
+}
+
 static void check_watch(struct trouble_list *t, uint64_t cluster)
 {
 	const struct msg_watch_stats *w = &t->s->watch_stats[cluster].u.watch_stats;
@@ -271,7 +282,9 @@ static void check_watch(struct trouble_list *t, uint64_t cluster)
 
 	if (watcher_stays_away(t->s, cluster))
 		return;
-	if (w->error[0] && !waits(t->s, cluster) && !waits_for_history(t->s, w))
+	if (w->error[0] && w->failing && w->http == HTTP_UNAUTHORIZED)
+		add_credential_refused(t, cluster, w->error);
+	else if (w->error[0] && !waits(t->s, cluster) && !waits_for_history(t->s, w))
 		trouble_list_add(t, w->synced ? TROUBLE_WATCH : TROUBLE_CLUSTER_UNSEEN, cluster, 0, w->error);
 	if (!half_is_blocked(t->s, w))
 		return;

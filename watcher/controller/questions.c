@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
+#include "rules/select.h"
 #include "watcher/cache/intern.h"
 #include "watcher/controller/decision.h"
 
@@ -39,6 +40,7 @@ struct questions {
 	/* of the oldest plan */
 	struct budget *budget;
 	struct intern *sent; /* keys of its rows */
+	bool told_seen;
 };
 
 struct questions *questions_new(const struct controller *c, const struct outlet *out)
@@ -62,6 +64,7 @@ static void end_oldest(struct questions *q, enum kind k)
 	if (k == PLAN) {
 		budget_free(&q->budget);
 		intern_free(&q->sent);
+		q->told_seen = false;
 	}
 }
 
@@ -303,10 +306,76 @@ static int plan_pod(struct questions *q, const struct msg *asked, uint32_t h)
 	return 0;
 }
 
+/* Does a duty that acts work in the pod's namespace? */
+static bool is_worked_in(const struct policy *policy, const struct pod_facts *p, bool *ret_excluded)
+{
+	enum reason why;
+
+	*ret_excluded = false;
+	for (enum duty d = 0; d < DUTY__MAX; d++) {
+		if (!duty_acts(d) || !policy_enables(policy, d))
+			continue;
+		if (select_namespace(policy, d, p, &why))
+			return true;
+		*ret_excluded |= why == REASON_NAMESPACE_EXCLUDED;
+	}
+	return false;
+}
+
+static void name_other(struct msg_ctl_plan_seen *seen, struct str ns, bool excluded)
+{
+	const size_t n = strlen(seen->others);
+
+	seen->excluded |= seen->other_namespaces++ == 0 && excluded;
+	if (n + ns.n + 3 < sizeof(seen->others))
+		(void)snprintf(seen->others + n, sizeof(seen->others) - n, "%s%.*s", n ? ", " : "",
+			       STR_ARG(ns));
+}
+
+/* How much of the cluster the plan was about. */
+static void count_seen(const struct cluster_state *c, const char *ns, struct msg_ctl_plan_seen *seen)
+{
+	struct intern *worked = intern_new(), *others = intern_new();
+	struct pod_facts p;
+	bool excluded;
+
+	for (uint32_t h = 0; (h = store_next(c->store, h));) {
+		if (!cluster_has(c, h) || (*ns && !str_is(store_namespace(c->store, h), ns)))
+			continue;
+		store_get(c->store, h, &p);
+		if (is_worked_in(c->policy, &p, &excluded)) {
+			seen->pods++;
+			seen->namespaces += !intern_find(worked, p.ns);
+			(void)intern_ref(worked, p.ns);
+			continue;
+		}
+		seen->other_pods++;
+		if (!intern_find(others, p.ns))
+			name_other(seen, p.ns, excluded);
+		(void)intern_ref(others, p.ns);
+	}
+	intern_free(&worked);
+	intern_free(&others);
+}
+
+static int send_seen(const struct questions *q, const struct msg *asked)
+{
+	struct msg m = { .type = MSG_CTL_PLAN_SEEN,
+			 .u.ctl_plan_seen = { .conn = asked->u.ctl_plan.conn,
+					      .cluster = q->cluster->number } };
+
+	count_seen(q->cluster, asked->u.ctl_plan.ns, &m.u.ctl_plan_seen);
+	return outlet_send(q->out, &m);
+}
+
 static int plan_end(struct questions *q, const struct msg *asked)
 {
 	const char *stale = cluster_stale(q->cluster);
+	const int r = q->told_seen ? 0 : send_seen(q, asked);
 
+	if (r < 0)
+		return r;
+	q->told_seen = true; /* an outlet without room for the end is asked again */
 	return send_ctl_end(q, asked, *stale ? EXIT_CODE_TEMPORARY : EXIT_CODE_OK, stale);
 }
 

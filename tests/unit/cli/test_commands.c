@@ -40,6 +40,9 @@ static void send_plan_row(const struct instance_call *c, const char *name, enum 
 	instance_send(c, &m);
 }
 
+/* What is wrong with the instance that answers. */
+static enum trouble the_trouble = TROUBLE_SINK;
+
 static void answer_status(const struct instance_call *c)
 {
 	struct msg m = { .type = MSG_CTL_SUPERVISOR,
@@ -48,8 +51,7 @@ static void answer_status(const struct instance_call *c)
 
 	instance_send(c, &m);
 	m = (struct msg){ .type = MSG_TROUBLE_ROW,
-			  .u.trouble_row = {
-				  .trouble = TROUBLE_SINK, .n = 1, .since = 1, .detail = "chat" } };
+			  .u.trouble_row = { .trouble = the_trouble, .n = 1, .since = 1, .detail = "chat" } };
 	instance_send(c, &m);
 	m = (struct msg){ .type = MSG_CTL_CLUSTER,
 			  .u.ctl_cluster = { .cluster_name = "prod", .judged = true } };
@@ -270,9 +272,20 @@ TEST(status_says_what_hurts)
 	json_decref(j);
 }
 
+TEST(status_of_one_cluster)
+{
+	struct options o = { .command = "status", .clusters = { { "prod" }, 1 } };
+	json_t *j = run_json(command_status, &o, EXIT_CODE_FAILURE);
+
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "clusters")), 1);
+	json_decref(j);
+	o.clusters.v[0] = "elsewhere";
+	json_decref(run_json(command_status, &o, EXIT_CODE_USAGE));
+}
+
 TEST(status_is_read_by_people)
 {
-	static const char *const parts[] = { "degraded", "prod", "chat", "eve", "reporter", "off" };
+	static const char *const parts[] = { "degraded, PAUSED", "prod", "chat", "eve", "reporter", "off" };
 	struct options o = { .command = "status" };
 	char *text = run(command_status, &o, EXIT_CODE_FAILURE);
 
@@ -288,6 +301,8 @@ TEST(status_is_read_by_people)
  * it. */
 TEST(plan_asks_workers)
 {
+	the_trouble = TROUBLE_SINK;
+
 	static const char *const wanted[][2] = {
 		{ "yes", "now" }, { "later", "later" }, { "paused", "blocked" }, { "no", "refused" }
 	};
@@ -310,9 +325,24 @@ TEST(plan_asks_workers)
 	json_decref(j);
 }
 
+/* A full disk stops every write: nothing of it is due now. */
+TEST(plan_is_blocked_while_nothing_can_be_written)
+{
+	struct options o = { .command = "plan", .duty = -1 };
+
+	the_trouble = TROUBLE_HISTORY;
+	json_t *j = run_json(command_plan, &o, EXIT_CODE_OK);
+
+	ck_assert_str_eq(at(row(j, "stops", 0), "trouble"), "history");
+	for (size_t i = 0; i < json_array_size(json_object_get(j, "rows")); i++)
+		ck_assert_str_ne(at(row(j, "rows", i), "when"), "now");
+	ck_assert_str_eq(at(row(j, "rows", 1), "stoppedBy"), "history");
+	json_decref(j);
+}
+
 TEST(plan_of_another_cluster)
 {
-	struct options o = { .command = "plan", .duty = -1, .cluster = "elsewhere" };
+	struct options o = { .command = "plan", .duty = -1, .clusters = { { "elsewhere" }, 1 } };
 	json_t *j = run_json(command_plan, &o, EXIT_CODE_USAGE);
 
 	ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(j, "error"), "exitCode")),

@@ -170,7 +170,7 @@ static const struct {
 	{ "0 99999999999999999999 * * * *", 2, "above 59" },
 	{ "@reboot", 0, "no such descriptor" },
 	{ "@every", 0, "no such descriptor" },
-	{ "@every 1d", 7, "use 24h" },
+	{ "@every 2w", 7, "use 336h" },
 	{ "@every 500ms", 7, "at least 1s" },
 	{ "@every -5s", 7, "at least 1s" },
 	{ "TZ= * * * * *", 3, "time zone is missing" },

@@ -57,6 +57,8 @@ static void siblings(struct pod_facts p, int n)
 	ready_with(pods, (size_t)n);
 }
 
+static struct msg_ctl_plan_seen seen; /* of the last plan */
+
 /* The rows of the answer, with the end cut off. */
 static const struct msg_ctl_end *answer_to(const struct msg *question, int more_room)
 {
@@ -69,7 +71,11 @@ static const struct msg_ctl_end *answer_to(const struct msg *question, int more_
 	}
 	ck_assert(!questions_open(questions));
 	ck_assert_int_eq(rows[n_rows - 1].type, MSG_CTL_END);
-	return &rows[--n_rows].u.ctl_end;
+	const struct msg_ctl_end *end = &rows[--n_rows].u.ctl_end;
+
+	if (n_rows > 0 && rows[n_rows - 1].type == MSG_CTL_PLAN_SEEN)
+		seen = rows[--n_rows].u.ctl_plan_seen;
+	return end;
 }
 
 static const struct msg_ctl_end *take_plan(const char *ns, int duty)
@@ -121,6 +127,28 @@ TEST(what_is_planned_is_done)
 	for (size_t i = 0, k = 0; i < n_sent; i++)
 		if (sent[i].type == MSG_NOMINATE)
 			ck_assert_str_eq(sent[i].u.nominate.name, planned[k++]);
+}
+
+/* Also where nothing is to be done: how much was looked at, and which namespaces no duty works in. */
+TEST(what_was_looked_at_is_counted)
+{
+	struct pod_facts p = pod_evicted();
+
+	siblings(p, 3);
+	(void)take_plan("", -1);
+	ck_assert_uint_eq(seen.conn, 77);
+	ck_assert_uint_eq(seen.pods, 3);
+	ck_assert_uint_eq(seen.namespaces, 1);
+	ck_assert_uint_eq(seen.other_pods, 0);
+	(void)take_plan("elsewhere", -1);
+	ck_assert_uint_eq(seen.pods + seen.other_pods, 0);
+	str_list_add(&policy.exclude_namespaces, p.ns.p, p.ns.n);
+	(void)take_plan("", -1);
+	ck_assert_uint_eq(seen.pods, 0);
+	ck_assert_uint_eq(seen.other_pods, 3);
+	ck_assert_uint_eq(seen.other_namespaces, 1);
+	ck_assert(seen.excluded);
+	ck_assert_uint_eq(strlen(seen.others), p.ns.n);
 }
 
 TEST(rows_carry_the_object)
