@@ -174,6 +174,7 @@ struct json_states {
 
 READER(state, struct json_states)
 READER(waiting, struct container_facts)
+READER(running, struct container_facts)
 READER(terminated, struct container_facts)
 READER(last, struct container_facts)
 
@@ -185,6 +186,8 @@ static void state_get(const json_t *json, struct container_facts *c)
 	c->state = facts_state(s.waiting, s.running, s.terminated);
 	if (c->state == CONTAINER_WAITING)
 		waiting_read(s.waiting, c);
+	else if (c->state == CONTAINER_RUNNING)
+		running_read(s.running, c);
 	else if (c->state == CONTAINER_TERMINATED)
 		terminated_read(s.terminated, c);
 }

@@ -282,6 +282,7 @@ struct wire_states {
 
 READER(state, struct wire_states)
 READER(waiting, struct container_facts)
+READER(running, struct container_facts)
 READER(terminated, struct container_facts)
 READER(last, struct container_facts)
 
@@ -294,6 +295,8 @@ static int state_decode(struct field f, struct container_facts *c)
 	c->state = facts_state(s.waiting.p, s.running.p, s.terminated.p);
 	if (c->state == CONTAINER_WAITING)
 		return cursor_walk(s.waiting, waiting_field, c);
+	if (c->state == CONTAINER_RUNNING)
+		return cursor_walk(s.running, running_field, c);
 	return c->state == CONTAINER_TERMINATED ? cursor_walk(s.terminated, terminated_field, c) : 0;
 }
 

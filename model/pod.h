@@ -84,6 +84,17 @@ static inline bool pod_asks_restart(const struct pod_facts *p, const struct cont
 	return c->asked || p->restarting;
 }
 
+/* How often the container of it that restarted most has. */
+static inline int32_t pod_most_restarts(const struct pod_facts *p)
+{
+	int32_t most = 0;
+
+	for (uint32_t i = 0; i < p->n_containers && i < POD_CONTAINERS_MAX; i++)
+		if (p->containers[i].kind != CONTAINER_EPHEMERAL && p->containers[i].restarts > most)
+			most = p->containers[i].restarts;
+	return most;
+}
+
 /* Phase Succeeded or Failed: no container of it runs or will run. */
 static inline bool pod_is_finished(const struct pod_facts *p)
 {

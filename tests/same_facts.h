@@ -20,6 +20,7 @@
 #define IS_KEPT_BIT   true
 #define IS_KEPT_RARE  true
 #define IS_KEPT_FIELD true
+#define IS_KEPT_AGAIN (a->state != CONTAINER_RUNNING || a->restarts != 0)
 #define IS_KEPT_OWN   true
 #define IS_KEPT_PART  false
 #define IS_KEPT_NO    false

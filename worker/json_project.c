@@ -43,8 +43,8 @@ static const struct json_projection nothing[] = { { NULL, NULL } };
 #define A_LIST   A_STATUS, { "status", nothing }, { "metadata", meta }
 /* clang-format on */
 
-static const struct json_projection running[] = { { NULL, NULL } };
 MESSAGE(waiting)
+MESSAGE(running)
 MESSAGE(terminated)
 MESSAGE(state)
 #define last_state state

@@ -13,18 +13,21 @@
 #define IF_BIT_BIT(...) __VA_ARGS__
 #define IF_BIT_RARE(...)
 #define IF_BIT_FIELD(...)
+#define IF_BIT_AGAIN(...)
 #define IF_BIT_OWN(...)
 #define IF_BIT_PART(...)
 #define IF_BIT_NO(...)
 #define IF_RARE_BIT(...)
 #define IF_RARE_RARE(...) __VA_ARGS__
 #define IF_RARE_FIELD(...)
+#define IF_RARE_AGAIN(...)
 #define IF_RARE_OWN(...)
 #define IF_RARE_PART(...)
 #define IF_RARE_NO(...)
 #define IF_FIELD_BIT(...)
 #define IF_FIELD_RARE(...)
 #define IF_FIELD_FIELD(...) __VA_ARGS__
+#define IF_FIELD_AGAIN(...) __VA_ARGS__
 #define IF_FIELD_OWN(...)
 #define IF_FIELD_PART(...)
 #define IF_FIELD_NO(...)
@@ -184,8 +187,10 @@ static void put_pull(struct pack_writer *w, const struct container_facts *c)
 }
 
 #define HEAD_BIT(kind, member, packed, duties, doc) IF_BIT_##packed(| on(c->member, HEAD_##member))
+#define KEEPS_FIELD(c)                              true
+#define KEEPS_AGAIN(c)                              ((c)->state != CONTAINER_RUNNING || (c)->restarts != 0)
 #define MORE_BIT(kind, member, packed, duties, doc)                                                          \
-	IF_FIELD_##packed(| on(IS_SET_##kind(c->member), MORE_##member))
+	IF_FIELD_##packed(| on(IS_SET_##kind(c->member) && KEEPS_##packed(c), MORE_##member))
 #define PUT_MORE(kind, member, packed, duties, doc)                                                          \
 	IF_FIELD_##packed(if (HAS(more, MORE_##member)) PUT_##kind(w, c->member);)
 

@@ -184,9 +184,6 @@ static bool is_rare(const char *key)
 		return made;                                                                                 \
 	}
 
-/* A message that holds nothing that is judged. */
-#define FIELDS_running(F, X) F(X, started, 1, startedAt, TIME)
-
 MAKER(running, running)
 MAKER(waiting, waiting)
 MAKER(terminated, terminated)
