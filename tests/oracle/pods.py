@@ -55,6 +55,47 @@ def runs(pod):
     return bool(containers) and all("running" in (c.get("state") or {}) for c in containers)
 
 
+def statuses(pod):
+    """Those of its main and init containers."""
+    status = pod.get("status") or {}
+    return (status.get("containerStatuses") or []) + (status.get("initContainerStatuses") or [])
+
+
+def is_live(pod):
+    return not pod["metadata"].get("deletionTimestamp") and (pod.get("status") or {}).get("phase") not in ("Failed", "Succeeded")
+
+
+def has_pulled(container):
+    """It ran, or the kubelet complains of what comes after its image."""
+    state = container.get("state") or {}
+    reason = (state.get("waiting") or {}).get("reason") or ""
+    return (bool(container.get("restartCount")) or "running" in state or "terminated" in state
+            or reason not in ("", "ContainerCreating", "PodInitializing", "InvalidImageName", "ErrImageNeverPull", *PULL))
+
+
+def proves_nothing(pod):
+    """Nothing of it was ever started."""
+    return not is_ready(pod) and not any(has_pulled(c) for c in statuses(pod))
+
+
+def long_run(container, now):
+    """A run of ten minutes or more, that lasts or was its last: its end, Unix seconds; None: there is none."""
+    for state in (container.get("state") or {}, container.get("lastState") or {}):
+        running, ended = state.get("running"), state.get("terminated")
+        begin = parse_time((running or ended or {}).get("startedAt"))
+        end = now if running else parse_time((ended or {}).get("finishedAt"))
+        if begin and end and end - begin >= 600:
+            return end
+        if ended:
+            return None
+    return None
+
+
+def revision_of(pod):
+    labels = pod["metadata"].get("labels") or {}
+    return labels.get("pod-template-hash") or labels.get("controller-revision-hash") or labels.get("rollouts-pod-template-hash")
+
+
 def is_ready(pod):
     """It serves. What is Failed or Succeeded does not, whatever its condition Ready says."""
     status = pod.get("status") or {}

@@ -72,8 +72,9 @@ def running(since=None):
     return {"running": {"startedAt": stamp(since)}}
 
 
-def terminated(reason="Completed", code=0, at=None):
-    return {"terminated": {"reason": reason, "exitCode": code, "startedAt": stamp(at), "finishedAt": stamp(at)}}
+def terminated(reason="Completed", code=0, at=None, ran=0):
+    begin = at if not ran else (at or time.time()) - ran
+    return {"terminated": {"reason": reason, "exitCode": code, "startedAt": stamp(begin), "finishedAt": stamp(at)}}
 
 
 def condition(kind, value, at=None):
@@ -216,12 +217,19 @@ class Objects:
         return self.status(pod, phase="Pending", conditions=conditions("False"), startTime=stamp(),
                            initContainerStatuses=inits, containerStatuses=mains)
 
-    def crash(self, pod, restarts, reason="CrashLoopBackOff", code=1, more=(), **container):
-        """more: further conditions; container: of its status, what else stands there."""
+    def crash(self, pod, restarts, reason="CrashLoopBackOff", code=1, more=(), ran=0, **container):
+        """more: further conditions; ran: seconds of its last run; container: of its status, what else stands there."""
         return self.status(
             pod, phase="Running", conditions=[*conditions("False"), *more], startTime=stamp(),
             containerStatuses=[{**container_status(c, waiting(reason, "back-off 5m0s restarting failed container"), False,
-                                                   restarts, terminated("Error", code)), **container} for c in self.names(pod)])
+                                                   restarts, terminated("Error", code, ran=ran)), **container} for c in self.names(pod)])
+
+    def loop(self, pods, restarts, **how):
+        """They crash in a loop from now on, and have restarted so often since. When that began, so that it was seen; the pods."""
+        pods = [self.crash(pod, 1, **how) for pod in pods]
+        begin = time.time()
+        time.sleep(0.7)
+        return begin, [self.crash(pod, 1 + restarts, **how) for pod in pods]
 
     def stop_containers(self, pod):
         """No container of it runs any more, as when only the unmount hangs."""

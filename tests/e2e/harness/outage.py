@@ -9,10 +9,13 @@ def outage(t, ns, n, apart=0.0, duty="crashLoop"):
     for _ in range(n):
         found.append(t.objects.workload("Deployment", ns, 1))
         for pod in found[-1].pods():
-            t.objects.crash(pod, 20) if duty == "crashLoop" else t.objects.run(pod)
+            t.objects.crash(pod, 1) if duty == "crashLoop" else t.objects.run(pod)
         time.sleep(apart)
-    if duty != "crashLoop":
-        time.sleep(1)       # seen while they ran
+    time.sleep(1)           # seen while they ran, or when they began to crash
+    if duty == "crashLoop":
+        for pod in [pod for workload in found for pod in workload.pods()]:
+            t.objects.crash(pod, 21)
+    else:
         for workload in found:
             workload.fail_to_pull(message="unauthorized: authentication required")
     return found

@@ -1,16 +1,15 @@
 """Duty crashLoop."""
 import time
 
-from harness.objects import condition
+from harness.objects import condition, terminated
 from harness.scenario import scenario
 from scenarios.restore import restore as take_back
 
 
 def crash(t, workload, restarts=7):
-    """All its pods. Returns when the last status was written."""
-    for pod in workload.pods():
-        t.objects.crash(pod, restarts)
-    return time.time()
+    """All its pods, from now on. Returns when that began."""
+    begin, _ = t.objects.loop(workload.pods(), restarts)
+    return begin
 
 
 def run(t, ns, hours="2s", **more):
@@ -41,22 +40,84 @@ for _kind in ("Deployment", "StatefulSet", "Rollout"):
 
 @scenario("crash-loop/between-two-crashes")
 def between(t):
-    """A container that runs, and without a probe is Ready, for a moment between two crashes does not start the clock anew."""
+    """A container that runs for a moment between two crashes, without a probe even Ready, does not start the clock anew."""
     ns = t.ns()
-    run(t, ns, "5s")
+    run(t, ns, "8s")
     workload = t.objects.workload("Deployment", ns, 1)
-    begin, restarts = crash(t, workload, 6), 6
-    while time.time() < begin + 4:
-        time.sleep(0.5)
-        for pod in workload.pods():
-            t.objects.run(pod, True, restarts, {"terminated": {"reason": "Error", "exitCode": 1, "finishedAt": t.objects.stamp()}})
+    begin, restarts = crash(t, workload, 6), 7
+    pod = workload.pods()[0]
+    t.objects.run(pod, True, restarts, terminated("Error", 1, ran=1))
+    time.sleep(0.3)
+    t.objects.crash(pod, restarts)
+    while time.time() < begin + 7:
+        t.objects.run(pod, False, restarts, terminated("Error", 1, ran=1))
         time.sleep(0.5)
         restarts += 1
-        crash(t, workload, restarts)
-        assert not [r for r in t.writes() if r.t < begin + 5], "acted before the threshold"
+        t.objects.crash(pod, restarts)
+        time.sleep(0.5)
+        assert not [r for r in t.writes() if r.t < begin + 8], "acted before the threshold"
     request = t.wait_write(workload)
-    assert 0 <= request.t - begin - 5 < 3, f"acted {request.t - begin - 5:+.3f} s from the threshold"
+    assert -0.5 <= request.t - begin - 8 < 3, f"acted {request.t - begin - 8:+.3f} s from the threshold"
     t.expect(scaled=[workload])
+
+
+@scenario("crash-loop/out-of-step")
+def out_of_step(t):
+    """Six pods of which one or two always run for a moment, none ever Ready: all of them crash."""
+    ns = t.ns()
+    program = run(t, ns, "6s")
+    workload = t.objects.workload("Deployment", ns, 6)
+    begin, restarts = crash(t, workload, 20), 21
+    pods = workload.pods()
+    for turn in range(60):
+        up, down = pods[turn % 6], pods[(turn + 5) % 6]
+        t.objects.crash(down, restarts + turn // 6 + 1)
+        if any(r.ok for r in t.writes()):
+            break
+        t.objects.run(up, False, restarts + turn // 6, terminated("Error", 1, ran=1))
+        time.sleep(0.4)
+    request = t.wait_write(workload)
+    assert request.t >= begin + 5.5, f"acted {request.t - begin - 6:+.3f} s from the threshold"
+    assert "6 of 6 pods of the revision fail" in t.wait_history(program, outcome="done")["found"]
+    t.expect(scaled=[workload])
+
+
+@scenario("crash-loop/ready-in-between")
+def in_between(t):
+    """One replica that is Ready for half the time serves, however often it crashes: it is told, and not stopped. One that is Ready for
+    a moment does not."""
+    ns = t.ns()
+    program = run(t, ns, "4s")
+    works, wreck = (t.objects.workload("Deployment", ns, 1) for _ in range(2))
+    pod = works.pods()[0]
+    begin, restarts = crash(t, works, 6), 7
+    crash(t, wreck)
+    while time.time() < begin + 9:
+        t.objects.run(pod, True, restarts, terminated("Error", 1, ran=1))
+        time.sleep(0.6)
+        restarts += 1
+        t.objects.crash(pod, restarts)
+        time.sleep(0.6)
+    t.wait_write(wreck)
+    row = t.wait_history(program, duty="crashLoop", reason="ReadyInBetween")
+    assert row["name"] == pod["metadata"]["name"] and row["evidence"]["window"] == 4, row
+    t.expect(scaled=[wreck])
+
+
+@scenario("crash-loop/lifetime-restarts")
+def lifetime(t):
+    """What a pod had restarted before it began to crash in a loop does not count; what a pod that was made since has does."""
+    ns = t.ns()
+    run(t, ns, "1s")
+    old, wreck = (t.objects.workload("Deployment", ns, 1) for _ in range(2))
+    t.objects.crash(old.pods()[0], 100)
+    crash(t, wreck)
+    t.wait_write(wreck)
+    t.objects.crash(old.pods()[0], 104)
+    t.never("acted on the restarts of its life", lambda: [r for r in t.writes() if r.name == old.name], 3)
+    t.objects.crash(old.pods()[0], 105)
+    t.wait_write(old)
+    t.expect(scaled=[wreck, old])
 
 
 @scenario("crash-loop/not-all")
@@ -66,9 +127,10 @@ def not_all(t):
     program = run(t, ns, "1s")
     ready, calm, gone = (t.objects.workload("ReplicaSet", ns, n) for n in (2, 2, 1))
     for workload in (ready, calm):
-        crash(t, workload)
+        crash(t, workload, 3)
     t.objects.run(ready.pods()[0])
-    t.objects.crash(calm.pods()[0], 1)
+    t.objects.crash(ready.pods()[1], 8)
+    t.objects.crash(calm.pods()[1], 8)
     crash(t, gone)
     t.wait_write(gone)
     t.wait_history(program, duty="crashLoop", reason="WorkloadHasReadyPods")
@@ -86,8 +148,7 @@ def asked(t):
     rule = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}
     wanted, together, crashes = (t.objects.workload("Deployment", ns, 2, rules=rules) for rules in ([rule], (), [rule]))
     for workload, code, more in ((wanted, 42, ()), (together, 1, [condition("AllContainersRestarting", "True")]), (crashes, 1, ())):
-        for pod in workload.pods():
-            t.objects.crash(pod, 7, code=code, more=more)
+        t.objects.loop(workload.pods(), 7, code=code, more=more)
     t.wait_write(crashes)
     said = program.ask("explain", f"{ns}/{wanted.pods()[0]['metadata']['name']}", "--rules").stdout
     assert "the pod asks for its restarts" in said, said
@@ -105,7 +166,7 @@ def sick(t):
     all_sick, one_sick, healthy = (t.objects.workload("Deployment", ns, 2) for _ in range(3))
     for workload, states in ((all_sick, ("Unhealthy", "Unhealthy")), (one_sick, ("Healthy", "Unhealthy")), (healthy, ("Healthy", "Unknown"))):
         for pod, health in zip(workload.pods(), states):
-            t.objects.crash(pod, 7, allocatedResourcesStatus=[
+            t.objects.loop([pod], 7, allocatedResourcesStatus=[
                 {"name": "example.com/gpu", "resources": [{"resourceID": "GPU-0", "health": "Healthy"}, {"resourceID": "GPU-1", "health": health}]}])
     t.wait_write(healthy)
     row = t.wait_history(program, reason="DeviceUnhealthy", duty="crashLoop")
@@ -117,33 +178,50 @@ def sick(t):
 @scenario("crash-loop/waits-for-its-gang")
 def gang(t):
     """A pod that is not scheduled, as one that waits for the rest of its group, proves nothing: neither that its workload crashes nor that
-    it works. (1.34.1 leaves the group out.)"""
+    it works. The others tell. (1.34.1 leaves the group out.)"""
     ns = t.ns()
     program = run(t, ns, "1s")
-    waits, crashes = (t.objects.workload("Deployment", ns, 2, node=None, group="ring") for _ in range(2))
+    waits = t.objects.workload("Deployment", ns, 2, node=None, group="ring")
     first, second = waits.pods()
-    t.objects.crash(first, 7)
     t.objects.status(second, phase="Pending", conditions=[
         {**condition("PodScheduled", "False"), "reason": "Unschedulable", "message": "waiting for the rest of its PodGroup"}])
-    crash(t, crashes)
-    t.wait_write(crashes)
-    row = t.wait_history(program, duty="crashLoop", reason="NotAllFailing")
-    assert row["name"] == first["metadata"]["name"], row
-    t.expect(scaled=[crashes])
+    t.objects.loop([first], 7)
+    t.wait_write(waits)
+    row = t.wait_history(program, duty="crashLoop", outcome="done")
+    assert row["evidence"]["provesNothing"] == 1, row
+    t.expect(scaled=[waits])
+
+
+@scenario("crash-loop/one-cannot-pull")
+def two_ways(t):
+    """One pod crashes and one cannot pull its image: neither duty acts, and that is told with both."""
+    ns = t.ns()
+    program = t.run(crash_loop=ns, image_pull=ns, hours="1s", crashLoop={"counts": 5})
+    both, wreck = (t.objects.workload("Deployment", ns, 2) for _ in range(2))
+    crashes, pulls = both.pods()
+    t.objects.fail_to_pull(pulls)
+    t.objects.loop([crashes], 7)
+    crash(t, wreck)
+    t.wait_write(wreck)
+    row = t.wait_history(program, reason="FailsInTwoWays")
+    assert row["evidence"]["cannotPull"] == row["evidence"]["crashing"] == 1, row
+    time.sleep(2)
+    t.expect(scaled=[wreck])
 
 
 @scenario("crash-loop/recovers")
 def recovers(t):
-    """A pod that is Ready without a restart shows that the revision works: a later loop gets the whole time again."""
+    """A container that ran for ten minutes has shown that it starts, Ready or not: a later loop gets the whole time again."""
     ns = t.ns()
     run(t, ns, "4s")
     workload = t.objects.workload("Deployment", ns, 1)
     begin = crash(t, workload)
     time.sleep(max(0, begin + 2 - time.time()))
-    for pod in workload.pods():
-        t.objects.run(pod)
-    time.sleep(1)
-    second = crash(t, workload, 8)
+    pod = workload.pods()[0]
+    second = time.time()
+    t.objects.crash(pod, 9, ran=660)
+    time.sleep(0.5)
+    t.objects.crash(pod, 20)
     t.never("acted on the old clock", t.writes, second + 3.9 - time.time())
     t.wait_write(workload)
     t.expect(scaled=[workload])

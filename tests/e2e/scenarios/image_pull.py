@@ -3,7 +3,7 @@ import contextlib
 import sqlite3
 import time
 
-from harness.objects import owner_ref, path_of
+from harness.objects import condition, owner_ref, path_of
 from harness.proxy import Answer
 from harness.scenario import scenario
 
@@ -299,16 +299,34 @@ def served_until_lately(t):
 
 @scenario("image-pull/not-all-fail")
 def not_all(t):
-    """One pod fails, another is still being created: not yet."""
+    """One pod fails, another has its image and is not Ready yet: the image can be pulled."""
     ns = t.ns()
     program = t.run(image_pull=ns, hours="1s")
     workload = t.objects.workload("Deployment", ns, 2)
-    bad, creating = workload.pods()
+    bad, runs = workload.pods()
     t.objects.fail_to_pull(bad)
-    t.objects.fail_to_pull(creating, reason="ContainerCreating")
+    t.objects.run(runs, False)
     t.wait_history(program, reason="NotAllFailing")
     t.never("acted although not all pods fail", t.writes, 1.5)
     t.expect()
+
+
+@scenario("image-pull/pods-that-prove-nothing")
+def silent(t):
+    """Pods that were never scheduled, or hang before their first container starts, have pulled nothing, and hinder nothing."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="1s")
+    workload = t.objects.workload("Deployment", ns, 4, node=None)
+    bad, worse, creating, unscheduled = workload.pods()
+    t.objects.status(unscheduled, phase="Pending", conditions=[
+        {**condition("PodScheduled", "False"), "reason": "Unschedulable", "message": "0/3 nodes are available"}])
+    t.objects.fail_to_pull(creating, reason="ContainerCreating", message="")
+    t.objects.fail_to_pull(bad)
+    t.objects.fail_to_pull(worse)
+    t.wait_write(workload)
+    row = t.wait_history(program, duty="errImagePull", outcome="done")
+    assert row["evidence"]["provesNothing"] == 2, row
+    t.expect(scaled=[workload])
 
 
 @scenario("image-pull/already-zero")

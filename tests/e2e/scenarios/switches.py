@@ -54,8 +54,7 @@ def victim(t, duty, ns, **how):
     if duty == "deleteFinishedPod":
         return objects.finish(objects.pod(ns, **how), "NodeShutdown")
     workload = objects.workload("Deployment", ns, 1, **how)
-    for pod in workload.pods():
-        objects.fail_to_pull(pod) if duty == "errImagePull" else objects.crash(pod, 20)
+    objects.loop(workload.pods(), 20) if duty == "crashLoop" else workload.fail_to_pull()
     return workload
 
 
