@@ -44,11 +44,14 @@ struct duty_ops {
 	int64_t (*began)(const struct pod_facts *p);
 	/* Of a duty that concerns workloads: does this pod fail (*ret_container, when not NULL: which of its
 	 * containers), and does it prove that its revision does not? */
-	bool (*fails)(const struct pod_facts *p, const struct policy *policy, uint32_t *ret_container);
-	bool (*works)(const struct pod_facts *p);
+	bool (*fails)(const struct pod_facts *p, const struct policy *policy, int64_t now,
+		      uint32_t *ret_container);
+	bool (*works)(const struct pod_facts *p, int64_t now);
 	/* Until when did it show that its revision did not fail, Unix ms? 0: nothing tells. NULL: it never
 	 * does. */
-	int64_t (*worked_at)(const struct pod_facts *p);
+	int64_t (*worked_at)(const struct pod_facts *p, int64_t now);
+	/* Has it begun to fail, though it does not yet? NULL: it fails at once. */
+	bool (*begins)(const struct pod_facts *p);
 	/* Is it no fault of the revision that this pod fails by that container? NULL: it never is. */
 	bool (*excused)(const struct pod_facts *p, uint32_t container);
 };

@@ -15,7 +15,7 @@ static const struct floor_desc {
 	[FLOOR_WORKLOAD] = { HEEDS(IMAGE_PULL) | HEEDS(CRASH_LOOP), "the workload was made then" },
 	[FLOOR_REVISION] = { HEEDS(IMAGE_PULL) | HEEDS(CRASH_LOOP), "the owner of its pods was made then" },
 	[FLOOR_UNAVAILABLE] = { HEEDS(IMAGE_PULL), "it was Available until then" },
-	[FLOOR_WORKED] = { HEEDS(IMAGE_PULL), "a pod of its revision had its images and ran until then" },
+	[FLOOR_WORKED] = { HEEDS(IMAGE_PULL) | HEEDS(CRASH_LOOP), "a pod of its revision worked until then" },
 	[FLOOR_KNOWN] = { HEEDS(IMAGE_PULL) | HEEDS(CRASH_LOOP), "the supervisor has known it since then" },
 };
 _Static_assert(sizeof(descs) / sizeof(descs[0]) == FLOOR__MAX, "a row for each");

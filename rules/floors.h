@@ -14,7 +14,7 @@ enum floor {
 	FLOOR_WORKLOAD,    /* the topmost owner was made */
 	FLOOR_REVISION,    /* what owns its pods was made */
 	FLOOR_UNAVAILABLE, /* its condition Available became False: until then enough of its pods served */
-	FLOOR_WORKED,      /* a pod of the revision had its images and ran until then (judge_worked_at) */
+	FLOOR_WORKED,      /* a pod of the revision worked until then (judge_worked_at) */
 	FLOOR_KNOWN,       /* its watcher first said so to the supervisor (GRANT) */
 	FLOOR__MAX
 };

@@ -35,11 +35,13 @@ static bool fails_to_pull(const struct container_facts *c, const struct duty_pol
 
 /* By the duty's `status` list (R1, R2). Of several that fail, the first whose cause may lead to an act: that
  * one will not heal by waiting. */
-static bool fails(const struct pod_facts *p, const struct policy *policy, uint32_t *ret_container)
+static bool fails(const struct pod_facts *p, const struct policy *policy, int64_t now,
+		  uint32_t *ret_container)
 {
 	const struct duty_policy *dp = &policy_of(policy, p)[DUTY_IMAGE_PULL];
 	int64_t first = -1;
 
+	(void)now;
 	/* An evicted pod keeps the waiting states it had; phase Pending or Running says nothing (R2). */
 	if (pod_is_finished(p))
 		return false;
@@ -85,13 +87,20 @@ static bool has_pulled(const struct pod_facts *p)
 	return any && !p->containers_cut;
 }
 
+static bool works(const struct pod_facts *p, int64_t now)
+{
+	(void)now;
+	return has_pulled(p);
+}
+
 /* Where all images were pulled each container tells; of a pod that waits for one, the container that waits:
  * it has run before. */
-static int64_t worked_at(const struct pod_facts *p)
+static int64_t worked_at(const struct pod_facts *p, int64_t now)
 {
 	const bool pulled = has_pulled(p);
 	int64_t at = 0;
 
+	(void)now;
 	for (uint32_t i = 0; i < p->n_containers && i < POD_CONTAINERS_MAX; i++) {
 		const struct container_facts *c = &p->containers[i];
 
@@ -109,7 +118,7 @@ static bool check_is_failing(struct evaluation *l)
 	const struct container_facts *c;
 	char cause[32];
 
-	if (!fails(p, l->policy, &l->v->container)) {
+	if (!fails(p, l->policy, l->now, &l->v->container)) {
 		SAY(l, "phase %.*s, no container waits for its image", STR_ARG(p->phase));
 		EVIDENCE_OF_NONE(l, "phase %.*s", STR_ARG(p->phase));
 		return evaluation_decide(l, VERDICT_NONE, REASON_NOT_FAILING);
@@ -168,5 +177,5 @@ static const struct check checks[] = {
 	CHECKS_WORKLOAD_ACT,
 };
 const struct duty_ops duty_image_pull = {
-	REASON_CANNOT_PULL_IMAGE, checks, ARRAY_SIZE(checks), NULL, fails, has_pulled, worked_at,
+	REASON_CANNOT_PULL_IMAGE, checks, ARRAY_SIZE(checks), NULL, fails, works, worked_at,
 };

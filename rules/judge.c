@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/judge.h"
 
+#include "rules/cause.h"
 #include "rules/checks.h"
 #include "rules/select.h"
 #include "rules/text.h"
@@ -105,25 +106,56 @@ int64_t judge_began(enum duty d, const struct pod_facts *p, const struct pod_con
 	return at > 0 ? at : 0;
 }
 
-bool judge_fails(enum duty d, const struct pod_facts *p, const struct policy *policy, uint32_t *ret_container)
+bool judge_fails(enum duty d, const struct pod_facts *p, const struct policy *policy, int64_t now,
+		 uint32_t *ret_container)
 {
-	return duties[d]->fails && duties[d]->fails(p, policy, ret_container);
+	return duties[d]->fails && duties[d]->fails(p, policy, now, ret_container);
 }
 
-bool judge_blames(enum duty d, const struct pod_facts *p, const struct policy *policy)
+bool judge_begins(enum duty d, const struct pod_facts *p, const struct policy *policy, int64_t now)
+{
+	return (duties[d]->begins && duties[d]->begins(p)) || judge_fails(d, p, policy, now, NULL);
+}
+
+bool judge_blames(enum duty d, const struct pod_facts *p, const struct policy *policy, int64_t now)
 {
 	uint32_t container;
 
-	return judge_fails(d, p, policy, &container) &&
+	return judge_fails(d, p, policy, now, &container) &&
 	       !(duties[d]->excused && duties[d]->excused(p, container));
 }
 
-bool judge_works(enum duty d, const struct pod_facts *p)
+bool judge_works(enum duty d, const struct pod_facts *p, int64_t now)
 {
-	return duties[d]->works && duties[d]->works(p);
+	return duties[d]->works && duties[d]->works(p, now);
 }
 
-int64_t judge_worked_at(enum duty d, const struct pod_facts *p)
+int64_t judge_worked_at(enum duty d, const struct pod_facts *p, int64_t now)
 {
-	return duties[d]->worked_at ? duties[d]->worked_at(p) : 0;
+	return duties[d]->worked_at ? duties[d]->worked_at(p, now) : 0;
+}
+
+/* What the kubelet says of a container before it has its image. */
+static bool waits_for_its_turn(struct str reason)
+{
+	return str_empty(reason) || str_is(reason, "ContainerCreating") || str_is(reason, "PodInitializing");
+}
+
+static bool has_pulled(const struct container_facts *c)
+{
+	if (c->restarts > 0 || c->last_finished_at > 0 || c->state == CONTAINER_RUNNING)
+		return true;
+	if (c->state == CONTAINER_TERMINATED) /* this is what a container gets that never was */
+		return !str_is(c->reason, "ContainerStatusUnknown");
+	return c->state == CONTAINER_WAITING && !waits_for_its_turn(c->reason) && !cause_concerns(c);
+}
+
+bool judge_proves(const struct pod_facts *p, enum container_kind kind)
+{
+	if (p->ready || p->containers_cut)
+		return true;
+	for (uint32_t i = 0; i < p->n_containers && i < POD_CONTAINERS_MAX; i++)
+		if (p->containers[i].kind == kind && has_pulled(&p->containers[i]))
+			return true;
+	return false;
 }

@@ -32,13 +32,19 @@ void judge_trace(enum duty d, const struct pod_facts *p, const struct policy *po
 int64_t judge_began(enum duty d, const struct pod_facts *p, const struct pod_context *s);
 /* Does this pod fail in the way that the duty scales its workload down for? *ret_container, when not NULL:
  * which container does. Never for a duty that concerns pods alone. */
-bool judge_fails(enum duty d, const struct pod_facts *p, const struct policy *policy,
+bool judge_fails(enum duty d, const struct pod_facts *p, const struct policy *policy, int64_t now,
 		 uint32_t *ret_container);
+/* Has it begun to fail in that way, so that the clock of its revision runs? Earlier than it fails, where a
+ * duty asks how often. */
+bool judge_begins(enum duty d, const struct pod_facts *p, const struct policy *policy, int64_t now);
 /* Does a failure of this pod count against its workload? Not one that is its node's. */
-bool judge_blames(enum duty d, const struct pod_facts *p, const struct policy *policy);
+bool judge_blames(enum duty d, const struct pod_facts *p, const struct policy *policy, int64_t now);
+/* Does a live pod that fails by no duty speak for a workload of which another pod fails by a container of
+ * that kind? Where no image of that kind was pulled yet it proves nothing. */
+bool judge_proves(const struct pod_facts *p, enum container_kind kind);
 /* Does it prove that its revision works, so that nothing of it has failed "since" before? */
-bool judge_works(enum duty d, const struct pod_facts *p);
+bool judge_works(enum duty d, const struct pod_facts *p, int64_t now);
 /* Until when this pod, which may be over, shows that its revision worked, Unix ms; 0: nothing tells. */
-int64_t judge_worked_at(enum duty d, const struct pod_facts *p);
+int64_t judge_worked_at(enum duty d, const struct pod_facts *p, int64_t now);
 
 #endif

@@ -38,6 +38,10 @@ struct verdict {
  * longest back-off (5 min). */
 #define JUDGE_RECENT_MS 600000
 
+/* A container that has run for this long has started well: the kubelet forgets its back-off (client-go's
+ * flowcontrol.Backoff: twice its maximum). */
+#define JUDGE_STEADY_MS 600000
+
 enum judge_stage { STAGE_CACHE, STAGE_LIVE };
 
 /* What is known beyond the pod itself. Zero-initialised = nothing is known. */
@@ -46,10 +50,15 @@ struct pod_context {
 	/* of a duty that concerns workloads, the one by which this pod fails: first seen failing, by owner
 	 * uid + revision (0 = not yet), and the tally of that owner's pods */
 	int64_t failing_since;
+	int32_t restarts_before; /* a crash: how often a container of a pod that was there then had restarted
+				  * by that time at most. The watcher's word */
+	int64_t ready_ms; /* a crash: how long a pod of it was Ready within the last `hours`. Likewise */
 	enum tri tally_known;
-	uint32_t pods;    /* pods of the workload's newest revision that are not terminating */
-	uint32_t failing; /* of those, how many fail in that way */
-	uint32_t ready;   /* Ready pods of the whole workload, every revision */
+	uint32_t pods;      /* of the workload's newest revision, not terminating, that prove something */
+	uint32_t failing;   /* of those, how many fail in that way */
+	uint32_t otherwise; /* and how many by another duty that concerns workloads */
+	uint32_t silent;    /* further pods of that revision, which prove nothing: judge_proves() */
+	uint32_t ready;     /* Ready pods of the whole workload, every revision */
 	/* a failed pull: when a pod of another workload was seen to start with an image of the same registry
 	 * host, long enough ago for this one to have tried again, Unix ms; 0 = never seen. The watcher's
 	 * word: a worker cannot find it out */

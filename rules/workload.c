@@ -27,9 +27,25 @@ static enum reason tally_reason(const struct pod_context *s)
 		return REASON_WORKLOAD_HAS_READY_PODS;
 	if (s->pods == 0)
 		return REASON_WORKLOAD_HAS_NO_PODS;
+	if (s->otherwise > 0 && s->failing + s->otherwise == s->pods)
+		return REASON_FAILS_IN_TWO_WAYS;
 	if (s->failing != s->pods)
 		return REASON_NOT_ALL_FAILING;
 	return REASON_NOTHING_TO_DO;
+}
+
+/* Those beyond the pods that are told with the counts. */
+static void describe_others(struct evaluation *l)
+{
+	const struct pod_context *s = l->s;
+	const bool pulls = l->duty == DUTY_IMAGE_PULL;
+
+	if (s->otherwise > 0) {
+		facts_count(&l->v->evidence, FACT_CANNOT_PULL, pulls ? s->failing : s->otherwise);
+		facts_count(&l->v->evidence, FACT_CRASHING, pulls ? s->otherwise : s->failing);
+	}
+	if (s->silent > 0)
+		facts_count(&l->v->evidence, FACT_SILENT, s->silent);
 }
 
 void workload_describe(struct evaluation *l, struct str state, const char *more)
@@ -48,6 +64,7 @@ void workload_describe(struct evaluation *l, struct str state, const char *more)
 	if (s->tally_known == TRI_YES)
 		text_append(l->v, "; %u of %u pods of the revision fail, %u Ready", s->failing, s->pods,
 			    s->ready);
+	describe_others(l);
 }
 
 bool check_workload_clock(struct evaluation *l)
@@ -91,6 +108,7 @@ static bool without_clock(struct evaluation *l)
 		return evaluation_wait(l, REASON_NO_FIRST_SEEN, time_add(until, 1));
 	text_append(l->v, "; %u of %u pods of the revision fail, %u Ready", l->s->failing, l->s->pods,
 		    l->s->ready);
+	describe_others(l);
 	return evaluation_decide(l, VERDICT_REFUSE, reason);
 }
 

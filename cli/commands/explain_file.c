@@ -65,7 +65,7 @@ static void judge_one(struct file_run *f, const struct pod_facts *pod)
 	for (size_t i = 0; i < DUTY__MAX; i++) {
 		const enum duty d = duty_at(i);
 
-		context.failing = judge_fails(d, pod, f->policy, NULL);
+		context.failing = judge_fails(d, pod, f->policy, f->now_ms, NULL);
 		judge_duty(d, pod, f->policy, &context, f->now_ms, &v);
 		add_verdict(f, &v);
 		if (f->o->rules)

@@ -56,7 +56,8 @@ static void judge_all(const struct pod_facts *a, const struct pod_facts *b)
 		judge_duty(d, b, &policy, &around, now, &w);
 		require(v.kind == w.kind && v.reason == w.reason && v.at_ms == w.at_ms);
 		require(facts_equal(&v.evidence, &w.evidence));
-		require(judge_worked_at(d, a) == judge_worked_at(d, b) && judge_worked_at(d, a) >= 0);
+		require(judge_worked_at(d, a, now) == judge_worked_at(d, b, now) &&
+			judge_worked_at(d, a, now) >= 0);
 	}
 }
 

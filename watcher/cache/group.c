@@ -363,6 +363,7 @@ void groups_tally(const struct groups *g, uint32_t id, struct group_tally *ret)
 	*ret = (struct group_tally){ .live = group->count[0], .pulled = group->pulled };
 	memcpy(ret->failing, group->count + 2, sizeof(ret->failing));
 	memcpy(ret->works, group->count + 2 + WORKLOAD_DUTIES, sizeof(ret->works));
+	memcpy(ret->proves, group->count + 2 + 2 * WORKLOAD_DUTIES, sizeof(ret->proves));
 	for (uint32_t o = groups_chain_first(g, id); o; o = g->v[o].chain) {
 		ret->ready += g->v[o].count[1];
 		for (size_t i = 0; i < WORKLOAD_DUTIES; i++)

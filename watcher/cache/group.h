@@ -12,15 +12,16 @@
 
 /* What a pod counts as in its group's tally; and for each duty that concerns workloads (model/duties.h): it
  * is live and fails in the way of that duty, of one duty at most; it is live and shows that its revision
- * works.
- */
+ * works. Of a live pod that fails by none of them: it speaks for a workload whose main, or init, containers
+ * fail (judge_proves). */
 enum {
 	MARK_LIVE = 1,  /* not terminating, not finished */
 	MARK_READY = 2, /* Ready, terminating or not */
 };
-#define MARK_FAILING(i) (4u << (i))
-#define MARK_WORKS(i)   (4u << (WORKLOAD_DUTIES + (i)))
-#define MARK_BITS       (2 + 2 * WORKLOAD_DUTIES)
+#define MARK_FAILING(i)   (4u << (i))
+#define MARK_WORKS(i)     (4u << (WORKLOAD_DUTIES + (i)))
+#define MARK_PROVES(kind) (4u << (2 * WORKLOAD_DUTIES + (kind))) /* CONTAINER_MAIN, CONTAINER_INIT */
+#define MARK_BITS         (4 + 2 * WORKLOAD_DUTIES)
 _Static_assert(MARK_BITS <= 8, "a mark is a byte");
 
 struct groups;
@@ -45,6 +46,7 @@ void groups_count(struct groups *g, uint32_t id, uint8_t before, uint8_t after);
 
 struct group_tally {
 	uint32_t live, failing[WORKLOAD_DUTIES], works[WORKLOAD_DUTIES]; /* of this group */
+	uint32_t proves[2];          /* likewise, by kind of container: MARK_PROVES */
 	uint32_t ready, failing_all; /* of all groups of this owner; failing by any duty */
 	bool pulled;                 /* a pod of this group has been seen with its images */
 };

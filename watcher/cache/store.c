@@ -19,7 +19,7 @@
 #define FREE_BIT  0x80000000u
 #define MARKS_ALL ((1u << MARK_BITS) - 1u)
 #define LIST_BITS (32 - MARK_BITS)
-#define LIST_MAX  ((1u << LIST_BITS) - 1u) /* one a second for eight years */
+#define LIST_MAX  ((1u << LIST_BITS) - 1u) /* one a second for half a year */
 
 struct record {
 	struct pack_head head;

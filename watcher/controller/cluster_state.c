@@ -71,10 +71,20 @@ bool cluster_has(const struct cluster_state *c, uint32_t h)
 	       sync_state_namespace(c->sync, store_namespace(c->store, h), &nominate_at);
 }
 
+/* Of a live pod that fails by no duty. */
+static unsigned proofs(const struct pod_facts *p)
+{
+	unsigned mark = 0;
+
+	for (enum container_kind kind = CONTAINER_MAIN; kind <= CONTAINER_INIT; kind++)
+		mark |= judge_proves(p, kind) ? MARK_PROVES(kind) : 0;
+	return mark;
+}
+
 uint8_t cluster_mark(const struct cluster_state *c, const struct pod_facts *p)
 {
 	bool live = p->deletion == 0 && !pod_is_finished(p);
-	uint32_t container;
+	const int64_t now = cluster_clocks(c).server;
 	unsigned mark = pod_is_serving(p) ? MARK_READY : 0;
 
 	if (!live)
@@ -83,12 +93,12 @@ uint8_t cluster_mark(const struct cluster_state *c, const struct pod_facts *p)
 	for (size_t i = 0; i < WORKLOAD_DUTIES; i++) {
 		const enum duty d = duty_of_workload(i);
 
-		if (cluster_failing_by((uint8_t)mark) < 0 && judge_fails(d, p, c->policy, &container))
+		if (cluster_failing_by((uint8_t)mark) < 0 && judge_fails(d, p, c->policy, now, NULL))
 			mark |= MARK_FAILING(i);
-		else if (judge_works(d, p))
+		else if (judge_works(d, p, now))
 			mark |= MARK_WORKS(i);
 	}
-	return (uint8_t)mark;
+	return (uint8_t)(cluster_failing_by((uint8_t)mark) < 0 ? mark | proofs(p) : mark);
 }
 
 int cluster_failing_by(uint8_t mark)
@@ -131,6 +141,39 @@ static int64_t others_pulled_at(const struct cluster_state *c, const struct pod_
 	return pulls_of_others(c->pulls, cluster_clock_owner(p), p, cluster_clocks(c).server - settled);
 }
 
+/* Of what the pods of the group say where p fails by the i-th duty. */
+static void fill_tally(const struct cluster_state *c, const struct pod_facts *p, size_t i,
+		       const struct group_tally *t, struct pod_context *ret)
+{
+	uint32_t container = 0, failing = 0;
+	enum container_kind kind = CONTAINER_MAIN;
+
+	if (judge_fails(duty_of_workload(i), p, c->policy, cluster_clocks(c).server, &container) &&
+	    p->containers[container].kind == CONTAINER_INIT)
+		kind = CONTAINER_INIT;
+	for (size_t k = 0; k < WORKLOAD_DUTIES; k++)
+		failing += t->failing[k];
+	ret->tally_known = TRI_YES;
+	ret->failing = t->failing[i];
+	ret->otherwise = failing - t->failing[i];
+	ret->pods = failing + t->proves[kind];
+	ret->silent = t->live - ret->pods;
+	ret->ready = t->ready;
+}
+
+static void fill_clock(const struct cluster_state *c, const struct pod_facts *p, size_t i,
+		       struct pod_context *ret)
+{
+	const struct str owner = cluster_clock_owner(p);
+	const struct failing f = workloads_clock(c->workloads, owner, p->revision, i);
+
+	ret->failing_since = f.since;
+	ret->restarts_before = f.restarts;
+	ret->ready_ms =
+		f.measured ? workloads_ready_ms(c->workloads, owner, p->revision, i, cluster_clocks(c).server)
+			   : 0;
+}
+
 /* Of the duty by which the pod fails, by its mark: no other asks for clock and tally. When a pod of the
  * revision works, nothing is failing "since". *ret_tally is that of h's group; nothing is in it without one.
  */
@@ -145,14 +188,10 @@ static void fill_context(const struct cluster_state *c, uint32_t h, const struct
 	*ret = (struct pod_context){ .stage = STAGE_CACHE };
 	if (group) {
 		groups_tally(store_groups(c->store), group, &t);
-		ret->tally_known = TRI_YES;
-		ret->pods = t.live;
-		ret->failing = t.failing[i];
-		ret->ready = t.ready;
+		fill_tally(c, p, i, &t, ret);
 	}
 	if (t.works[i] == 0)
-		ret->failing_since =
-			workloads_clock(c->workloads, cluster_clock_owner(p), p->revision, i).since;
+		fill_clock(c, p, i, ret);
 	if (by >= 0 && duty_of_workload(i) == DUTY_IMAGE_PULL)
 		ret->others_pulled_at = others_pulled_at(c, p);
 	*ret_tally = t;
@@ -166,10 +205,44 @@ void cluster_context(const struct cluster_state *c, uint32_t h, const struct pod
 	fill_context(c, h, p, cluster_mark(c, p), &t, ret);
 }
 
-/* The clock of a pod that fails by the i-th duty, and what begins with others at the same time. */
-static void failing(struct cluster_state *c, size_t i, const struct pod_facts *p, bool pulled,
+/* How often a container of the group, or of p alone, has restarted at most. */
+static int32_t most_restarts(const struct cluster_state *c, uint32_t group, const struct pod_facts *p)
+{
+	struct pod_facts other;
+	int32_t most = pod_most_restarts(p);
+
+	for (uint32_t h = group ? store_group_first(c->store, group) : 0; h;
+	     h = store_group_next(c->store, h)) {
+		store_get(c->store, h, &other);
+		most = pod_most_restarts(&other) > most ? pod_most_restarts(&other) : most;
+	}
+	return most;
+}
+
+/* How crashes are counted, and how long a pod is Ready between them. */
+static void measure(struct cluster_state *c, uint32_t h, size_t i, const struct pod_facts *p,
 		    struct pod_context *ret)
 {
+	const struct str owner = cluster_clock_owner(p);
+
+	if (duty_of_workload(i) != DUTY_CRASH_LOOP)
+		return;
+	if (!workloads_clock(c->workloads, owner, p->revision, i).measured) {
+		const int64_t now = cluster_clocks(c).server;
+
+		workloads_measure(c->workloads, owner, p->revision, i,
+				  policy_of(c->policy, p)[DUTY_CRASH_LOOP].hours_ms,
+				  most_restarts(c, store_group(c->store, h), p), now);
+		workloads_ready(c->workloads, owner, p->revision, i, ret->ready > 0, now);
+	}
+	fill_clock(c, p, i, ret);
+}
+
+/* The clock of a pod that fails by the i-th duty, and what begins with others at the same time. */
+static void failing(struct cluster_state *c, uint32_t h, size_t i, const struct pod_facts *p, bool pulled,
+		    struct pod_context *ret)
+{
+	const bool only_begins = cluster_failing_by(store_mark(c->store, h)) < 0;
 	const enum duty d = duty_of_workload(i);
 	struct str owner = cluster_clock_owner(p);
 	enum reason ignored;
@@ -177,29 +250,83 @@ static void failing(struct cluster_state *c, size_t i, const struct pod_facts *p
 	ret->failing_since =
 		workloads_fails(c->workloads, owner, p->revision, i,
 				server_clock_latest(&c->server_clock, clock_wall_ms(), clock_boot_ms()));
+	measure(c, h, i, p, ret);
+	if (only_begins) {
+		workloads_idle(c->workloads, owner, p->revision, i, (int64_t)clock_boot_ms());
+		return;
+	}
 	if (duty_has_guard(d, GUARD_BREAKER) && select_namespace(c->policy, d, p, &ignored))
 		admission_failing(c->admission, d, owner, p->revision, ret->failing_since, pulled, p);
+}
+
+/* Does the pod show that its revision worked after the i-th clock began? */
+static bool worked_since(const struct cluster_state *c, size_t i, const struct pod_facts *p)
+{
+	const int64_t since = workloads_clock(c->workloads, cluster_clock_owner(p), p->revision, i).since;
+
+	return since > 0 && judge_worked_at(duty_of_workload(i), p, cluster_clocks(c).server) > since;
+}
+
+/* The duty by which p fails or has begun to: 0 to WORKLOAD_DUTIES - 1, -1: by none. */
+static int begun_by(const struct cluster_state *c, const struct pod_facts *p, uint8_t mark)
+{
+	const int by = cluster_failing_by(mark);
+
+	if (by < 0 && (mark & MARK_LIVE) &&
+	    judge_begins(DUTY_CRASH_LOOP, p, c->policy, cluster_clocks(c).server))
+		return duty_workload(DUTY_CRASH_LOOP);
+	return by;
+}
+
+/* What crashes beside a pod that serves belongs to no workload that has stopped to. */
+static bool clock_runs(const struct cluster_state *c, size_t i, const struct pod_facts *p,
+		       const struct pod_context *s)
+{
+	const enum duty d = duty_of_workload(i);
+
+	return policy_of(c->policy, p)[d].enable &&
+	       (d != DUTY_CRASH_LOOP || s->ready == 0 ||
+		workloads_clock(c->workloads, cluster_clock_owner(p), p->revision, i).since > 0);
 }
 
 void cluster_track(struct cluster_state *c, uint32_t h, const struct pod_facts *p, struct pod_context *ret)
 {
 	struct str owner = cluster_clock_owner(p);
 	const uint8_t mark = cluster_mark(c, p);
-	const int by = cluster_failing_by(mark);
+	const int by = begun_by(c, p, mark);
 	struct group_tally t;
 	bool works = false;
 
-	if (mark != store_mark(c->store, h)) /* another policy than when it was put */
+	if (mark != store_mark(c->store, h)) /* another policy than when it was put, or another time */
 		store_set_mark(c->store, h, mark);
 	fill_context(c, h, p, mark, &t, ret);
 	for (size_t i = 0; i < WORKLOAD_DUTIES; i++) {
-		if (t.works[i] == 0 && (p->owner.uid.n || !(mark & MARK_WORKS(i))))
-			continue;
-		workloads_works(c->workloads, owner, p->revision, i);
-		works = works || by < 0 || by == (int)i;
+		const bool proved = t.works[i] > 0 || (!p->owner.uid.n && (mark & MARK_WORKS(i)));
+
+		if (proved || worked_since(c, i, p))
+			workloads_works(c->workloads, owner, p->revision, i);
+		works = works || (proved && (by < 0 || by == (int)i));
 	}
 	if (works)
 		admission_recovered(c->admission, owner, p->revision);
-	else if (by >= 0 && policy_of(c->policy, p)[duty_of_workload((size_t)by)].enable)
-		failing(c, (size_t)by, p, t.pulled, ret);
+	else if (by >= 0 && clock_runs(c, (size_t)by, p, ret))
+		failing(c, h, (size_t)by, p, t.pulled, ret);
+}
+
+void cluster_note_tally(struct cluster_state *c, uint32_t group)
+{
+	const struct groups *groups = store_groups(c->store);
+	const size_t crash = (size_t)duty_workload(DUTY_CRASH_LOOP);
+	const int64_t now = cluster_clocks(c).server;
+	struct group_tally t;
+
+	groups_tally(groups, group, &t);
+	for (uint32_t g = groups_chain_first(groups, group); g; g = groups_chain_next(groups, g)) {
+		struct owner_facts owner;
+		struct str revision;
+		char uid[37];
+
+		groups_owner(groups, g, &owner, &revision, uid);
+		workloads_ready(c->workloads, owner.uid, revision, crash, t.ready > 0, now);
+	}
 }

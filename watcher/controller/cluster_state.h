@@ -54,6 +54,8 @@ int cluster_failing_by(uint8_t mark);
  * Not when it is new to us, nor when another pod of its revision works: that image may have lain on the node.
  */
 bool cluster_pulls_now(const struct cluster_state *c, const struct pod_facts *p, uint8_t mark);
+/* The tally of a group changed: is a pod of the workload Ready? */
+void cluster_note_tally(struct cluster_state *c, uint32_t group);
 /* What is known around pod h, whose facts are p. */
 void cluster_context(const struct cluster_state *c, uint32_t h, const struct pod_facts *p,
 		     struct pod_context *ret);

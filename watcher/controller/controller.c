@@ -76,6 +76,7 @@ static void on_tally(void *ctx, uint32_t group)
 	queue_add(c->groups, group);
 	if (!workloads_clocks(k->workloads))
 		return;
+	cluster_note_tally(k, group);
 	groups_tally(store_groups(k->store), group, &t);
 	groups_owner(store_groups(k->store), group, &owner, &revision, uid);
 	for (size_t i = 0; i < WORKLOAD_DUTIES; i++) {

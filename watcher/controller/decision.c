@@ -59,7 +59,7 @@ static void make_ask(const struct cluster_state *c, const struct pod_facts *p, c
 	ret->ask.finishes = !workload && pod_is_half_deleted(p);
 	ret->ask.owner = cluster_clock_owner(p);
 	ret->ask.action_key = action_key_of(ret->v.duty, p);
-	ret->ask.pods = workload && !ret->ask.retry ? s->pods : 1;
+	ret->ask.pods = workload && !ret->ask.retry ? s->pods + s->silent : 1;
 	ret->ask.quiet_until = (int64_t)nominate_at;
 	ret->ask.clock_off = server_clock_excess(&c->server_clock, now->wall, (uint64_t)now->boot);
 	ret->ask.stale = *stale ? stale : NULL;
@@ -175,6 +175,8 @@ void decision_fill(const struct cluster_state *c, const struct pod_facts *p, con
 	m->u.nominate.duty = d->v.duty;
 	m->u.nominate.since = judge_began(d->v.duty, p, s);
 	m->u.nominate.others_pulled_at = s->others_pulled_at;
+	m->u.nominate.restarts_before = s->restarts_before;
+	m->u.nominate.ready_ms = s->ready_ms;
 	m->u.nominate.action = d->ask.retry ? ACTION_FRESH_ATTEMPT : duty_desc(d->v.duty)->action;
 	m->u.nominate.finishes = d->ask.finishes;
 	m->u.nominate.reverts = d->due ? admission_reverts(c->admission, &d->ask, &now) : 0;

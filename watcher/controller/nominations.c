@@ -348,7 +348,8 @@ static void report_staying(struct nominations *n, uint32_t h, enum duty duty)
 
 	(void)snprintf(said, sizeof(said),
 		       "its controller %.*s wants no pods for longer than %llu min, and %u are still there",
-		       STR_ARG(p.owner.name), (unsigned long long)(SCALED_DOWN_MS / 60000), s.pods);
+		       STR_ARG(p.owner.name), (unsigned long long)(SCALED_DOWN_MS / 60000),
+		       s.pods + s.silent);
 	facts_said(&d.v.evidence, said);
 	(void)send_refusal(n, &(struct judged){ .h = h, .pod = &p, .context = &s, .d = &d });
 }

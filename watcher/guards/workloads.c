@@ -16,6 +16,7 @@
 /* Since when it fails by one duty. */
 struct failing_clock {
 	struct failing v;
+	struct readiness readiness;
 	int64_t idle_from; /* boot time; 0 = some pod fails */
 	bool dirty;
 	bool remembered; /* by a row of the history alone: no pod was seen to fail yet */
@@ -151,6 +152,7 @@ static void end(struct workloads *w, struct failing_clock *c)
 	if (c->v.since == 0)
 		return;
 	c->v = (struct failing){ 0 };
+	c->readiness = (struct readiness){ 0 };
 	c->remembered = false;
 	w->running--;
 	mark_dirty(w, &c->dirty);
@@ -172,8 +174,13 @@ void workloads_on_failing_since_row(struct workloads *w, const struct msg_failin
 	} else if (c->v.since > r->at) {
 		c->v.since = r->at;
 	}
-	if (c->v.since)
-		c->v.attempted = r->attempted;
+	if (!c->v.since)
+		return;
+	c->v.attempted = r->attempted;
+	c->v.restarts = (int32_t)r->restarts;
+	/* Its window is known when a pod of it is seen to fail. */
+	if (r->ready_at)
+		readiness_begin(&c->readiness, 0, r->ready_ms, r->ready_at);
 }
 
 int64_t workloads_fails(struct workloads *w, struct str owner, struct str revision, size_t i, int64_t now)
@@ -196,6 +203,42 @@ struct failing workloads_clock(const struct workloads *w, struct str owner, stru
 	const struct failing_clock *c = clock_of(w, owner, revision, i);
 
 	return c ? c->v : (struct failing){ 0 };
+}
+
+void workloads_measure(struct workloads *w, struct str owner, struct str revision, size_t i, int64_t window,
+		       int32_t restarts, int64_t now)
+{
+	struct failing_clock *c = clock_of(w, owner, revision, i);
+	const bool kept = c && c->readiness.from > 0;
+
+	if (!c || c->v.since == 0 || c->v.measured)
+		return;
+	c->v.measured = true;
+	if (!kept)
+		c->v.restarts = restarts;
+	readiness_begin(&c->readiness, window, c->readiness.before, kept ? c->readiness.from : now);
+	if (!kept)
+		mark_dirty(w, &c->dirty);
+}
+
+void workloads_ready(struct workloads *w, struct str owner, struct str revision, size_t i, bool ready,
+		     int64_t now)
+{
+	struct failing_clock *c = clock_of(w, owner, revision, i);
+
+	if (!c || !c->v.measured)
+		return;
+	readiness_set(&c->readiness, ready, now);
+	if (!ready && readiness_tell(&c->readiness))
+		mark_dirty(w, &c->dirty);
+}
+
+int64_t workloads_ready_ms(const struct workloads *w, struct str owner, struct str revision, size_t i,
+			   int64_t now)
+{
+	const struct failing_clock *c = clock_of(w, owner, revision, i);
+
+	return c ? readiness_within(&c->readiness, now) : 0;
 }
 
 void workloads_attempted(struct workloads *w, uint32_t id, enum duty d, int64_t at)
@@ -237,12 +280,17 @@ static int flush_clock(struct workloads *w, uint32_t id, size_t i, uint64_t clus
 			 .u.failing_since = { .cluster = cluster,
 					      .duty = duty_of_workload(i),
 					      .at = c->v.since,
-					      .attempted = c->v.attempted } };
+					      .attempted = c->v.attempted,
+					      .restarts = c->v.restarts } };
 	struct str owner, revision;
 	int r;
 
 	if (!c->dirty)
 		return 0;
+	if (c->v.measured) {
+		m.u.failing_since.ready_at = c->readiness.counted;
+		m.u.failing_since.ready_ms = readiness_within(&c->readiness, c->readiness.counted);
+	}
 	split_key(w, id, &owner, &revision);
 	msg_set(&m, failing_since.owner, owner.p, owner.n);
 	msg_set(&m, failing_since.revision, revision.p, revision.n);
@@ -477,7 +525,9 @@ void workloads_expire(struct workloads *w, const struct clock_snapshot *now)
 		struct workload *v = &w->v[id];
 
 		for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
-			if (v->clocks[i].idle_from && now->boot >= v->clocks[i].idle_from + WORKLOADS_IDLE_MS)
+			if ((v->clocks[i].idle_from &&
+			     now->boot >= v->clocks[i].idle_from + WORKLOADS_IDLE_MS) ||
+			    readiness_steady(&v->clocks[i].readiness, now->server))
 				end(w, &v->clocks[i]);
 		if (v->acted_on && (v->reverted.acted || v->reverted.until) &&
 		    reverted_over(&v->reverted, now->server)) {

@@ -5,13 +5,15 @@
  * it.
  * Since when it fails Kubernetes does not say. Each duty that concerns workloads has a clock for it, the i-th
  * of model/duties.h: it survives the churn of pods and a restart of this process (the reporter keeps it),
- * never starts before it was seen, and ends when a pod of the revision works, or when none failed for an
- * hour. */
+ * never starts before it was seen, and ends when a pod of the revision works, when one was Ready for long
+ * enough, or when none failed for an hour. Of a duty that asks for it there is measured how long a pod of it
+ * was Ready meanwhile. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_GUARDS_WORKLOADS_H
 #define WATCHER_GUARDS_WORKLOADS_H
 
 #include "model/duties.h"
+#include "rules/readiness.h"
 #include "rules/reverted.h"
 #include "watcher/guards/clocks.h"
 #include "watcher/guards/outlet.h"
@@ -29,6 +31,8 @@ uint32_t workloads_find(const struct workloads *w, struct str owner, struct str 
 /* 0 = the clock does not run; a pod was not deleted for a fresh attempt. */
 struct failing {
 	int64_t since, attempted;
+	int32_t restarts; /* of a container of it, at most, when the clock began */
+	bool measured;
 };
 
 /* FAILING_SINCE_ROW; it is not sent back before a pod of it is seen to fail. Known already: the earlier time
@@ -37,6 +41,16 @@ void workloads_on_failing_since_row(struct workloads *w, const struct msg_failin
 /* A pod fails now: returns since when, starting the clock at `now` if it does not run. */
 int64_t workloads_fails(struct workloads *w, struct str owner, struct str revision, size_t i, int64_t now);
 struct failing workloads_clock(const struct workloads *w, struct str owner, struct str revision, size_t i);
+/* While the clock runs it is measured how long a pod of it is Ready: how long within the last `window`, asked
+ * for by workloads_ready_ms(). restarts: how often a container of it had restarted by now, at most; of a
+ * clock that the reporter kept its own word stands. */
+void workloads_measure(struct workloads *w, struct str owner, struct str revision, size_t i, int64_t window,
+		       int32_t restarts, int64_t now);
+/* A pod of the workload is Ready, or none is. */
+void workloads_ready(struct workloads *w, struct str owner, struct str revision, size_t i, bool ready,
+		     int64_t now);
+int64_t workloads_ready_ms(const struct workloads *w, struct str owner, struct str revision, size_t i,
+			   int64_t now);
 /* A pod was deleted for a fresh attempt: kept while the clock runs. */
 void workloads_attempted(struct workloads *w, uint32_t id, enum duty d, int64_t at);
 /* No pod of the revision fails at present. */

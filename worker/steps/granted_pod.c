@@ -88,7 +88,10 @@ static enum step_then judge_pod_alone(struct action *a)
 	if (action_deletes(a))
 		return judge_deletion(a);
 	a->found.context.others_pulled_at = a->grant.others_pulled_at;
-	floors_add(&a->found.floors, FLOOR_WORKED, judge_worked_at((enum duty)a->grant.duty, &a->pod));
+	a->found.context.restarts_before = (int32_t)a->grant.restarts_before;
+	a->found.context.ready_ms = a->grant.ready_ms;
+	floors_add(&a->found.floors, FLOOR_WORKED,
+		   judge_worked_at((enum duty)a->grant.duty, &a->pod, action_now(a)));
 	floors_add(&a->found.floors, FLOOR_KNOWN, known_at(a));
 	action_heed_floors(a);
 	if (!action_judge(a, STAGE_CACHE))

@@ -18,7 +18,7 @@ static const struct container_facts *failing(const struct action *a)
 	const struct container_facts *c;
 	uint32_t i;
 
-	if (!judge_fails((enum duty)a->grant.duty, &a->pod, a->policy, &i))
+	if (!judge_fails((enum duty)a->grant.duty, &a->pod, a->policy, action_now(a), &i))
 		return NULL;
 	c = &a->pod.containers[i];
 	return cause_concerns(c) || action_policy(a)->causes.n > 0 ? c : NULL;

@@ -147,11 +147,38 @@ static bool is_of_others(const struct action *a, const struct pod_facts *p)
 	return str_empty(a->found.scale.selector) && !peers_is_ours(a, p->owner.uid);
 }
 
-enum step_then item_pod(struct action *a, const json_t *item)
+/* What a live pod of the newest revision says. */
+enum says { SAYS_FAILS, SAYS_FAILS_OTHERWISE, SAYS_NOTHING, SAYS_NO };
+
+static enum says says_of(const struct action *a, const struct pod_facts *p)
+{
+	const enum duty duty = (enum duty)a->grant.duty;
+	const int64_t now = action_now(a);
+
+	if (judge_blames(duty, p, a->policy, now))
+		return SAYS_FAILS;
+	if (judge_fails(duty, p, a->policy, now, NULL)) /* its node is at fault */
+		return SAYS_NO;
+	for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
+		if (judge_fails(duty_of_workload(i), p, a->policy, now, NULL))
+			return SAYS_FAILS_OTHERWISE;
+	return judge_proves(p, a->pod.containers[a->verdict.container].kind) ? SAYS_NO : SAYS_NOTHING;
+}
+
+static void count_pod(struct action *a, enum says says)
 {
 	struct pod_context *c = &a->found.context;
+
+	c->pods += says != SAYS_NOTHING;
+	c->silent += says == SAYS_NOTHING;
+	c->failing += says == SAYS_FAILS;
+	c->otherwise += says == SAYS_FAILS_OTHERWISE;
+}
+
+enum step_then item_pod(struct action *a, const json_t *item)
+{
 	struct pod_facts p;
-	bool failing;
+	enum says says;
 
 	if (decode_pod_json(item, &p) < 0)
 		return owner_refuse(a, REASON_TALLY_UNKNOWN, "a pod cannot be read");
@@ -162,15 +189,15 @@ enum step_then item_pod(struct action *a, const json_t *item)
 	if (!of_newest_revision(&a->found, &p, a->pod.revision))
 		return STEP_NEXT;
 	if (!is_of_others(a, &p))
-		floors_add(&a->found.floors, FLOOR_WORKED, judge_worked_at((enum duty)a->grant.duty, &p));
+		floors_add(&a->found.floors, FLOOR_WORKED,
+			   judge_worked_at((enum duty)a->grant.duty, &p, action_now(a)));
 	if (p.deletion > 0 || pod_is_finished(&p))
 		return STEP_NEXT;
-	failing = judge_blames((enum duty)a->grant.duty, &p, a->policy);
+	says = says_of(a, &p);
 	if (is_of_others(a, &p))
-		return failing ? STEP_NEXT : peers_add(a, item, false);
-	c->pods++;
-	c->failing += failing;
-	if (failing && str_is(p.uid, a->grant.uid))
+		return says == SAYS_FAILS || says == SAYS_NOTHING ? STEP_NEXT : peers_add(a, item, false);
+	count_pod(a, says);
+	if (says == SAYS_FAILS && str_is(p.uid, a->grant.uid))
 		a->found.pod_seen = true;
 	return STEP_NEXT;
 }

@@ -27,8 +27,8 @@ static void ask(enum duty d, const struct pod_facts *p, struct answers *ret)
 	for (size_t i = 0; i < ARRAY_SIZE(around); i++)
 		judge_duty(d, p, &policy, &around[i], NOW, &ret->v[i]);
 	ret->began = judge_began(d, p, &around[0]);
-	ret->fails = judge_fails(d, p, &policy, NULL);
-	ret->works = judge_works(d, p);
+	ret->fails = judge_fails(d, p, &policy, NOW, NULL);
+	ret->works = judge_works(d, p, NOW);
 }
 
 static bool same(const struct answers *a, const struct answers *b)

@@ -14,7 +14,7 @@ TEST_LOOP(each_floor_alone, 0, FLOOR__MAX)
 {
 	static const bool heeds[FLOOR__MAX][2] = {
 		[FLOOR_WORKLOAD] = { true, true },     [FLOOR_REVISION] = { true, true },
-		[FLOOR_UNAVAILABLE] = { true, false }, [FLOOR_WORKED] = { true, false },
+		[FLOOR_UNAVAILABLE] = { true, false }, [FLOOR_WORKED] = { true, true },
 		[FLOOR_KNOWN] = { true, true },
 	};
 
@@ -44,7 +44,7 @@ TEST(the_latest_counts)
 	floors_add(&f, FLOOR_REVISION, 2500);
 	floors_add(&f, FLOOR_WORKLOAD, 0);
 	ck_assert_int_eq(floors_since(&f, DUTY_IMAGE_PULL, SAID, &why), 3000);
-	ck_assert_int_eq(floors_since(&f, DUTY_CRASH_LOOP, SAID, &why), 2500);
+	ck_assert_int_eq(floors_since(&f, DUTY_CRASH_LOOP, SAID, &why), 3000);
 	ck_assert_int_eq(floors_since(&f, DUTY_IMAGE_PULL, 3001, &why), 3001);
 	ck_assert_ptr_null(why);
 }

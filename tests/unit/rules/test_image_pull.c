@@ -108,8 +108,8 @@ TEST_LOOP(which_containers_fail, 0, ARRAY_SIZE(rows))
 	p.containers[1].kind = rows[_i].kind;
 	p.containers[1].state = rows[_i].state;
 	p.phase = STR_C(rows[_i].phase);
-	ck_assert_msg(judge_fails(DUTY_IMAGE_PULL, &p, &policy, &container) == rows[_i].failing, "row %d",
-		      _i);
+	ck_assert_msg(judge_fails(DUTY_IMAGE_PULL, &p, &policy, NOW, &container) == rows[_i].failing,
+		      "row %d", _i);
 	v = judge(&p, live_pull());
 	if (rows[_i].failing) {
 		ck_assert_uint_eq(container, 1);
@@ -214,35 +214,35 @@ TEST(has_pulled)
 {
 	struct pod_facts p = two_running();
 
-	ck_assert(judge_works(DUTY_IMAGE_PULL, &p));
+	ck_assert(judge_works(DUTY_IMAGE_PULL, &p, NOW));
 	p.containers[1].state = CONTAINER_WAITING;
 	p.containers[1].reason = STR_LIT("ContainerCreating");
-	ck_assert(!judge_works(DUTY_IMAGE_PULL, &p));
+	ck_assert(!judge_works(DUTY_IMAGE_PULL, &p, NOW));
 	p.containers[1].reason = STR_LIT("CrashLoopBackOff");
 	p.containers[1].restarts = 1;
-	ck_assert(judge_works(DUTY_IMAGE_PULL, &p));
+	ck_assert(judge_works(DUTY_IMAGE_PULL, &p, NOW));
 	p.containers[1].restarts = 0;
 	p.containers[1].last_finished_at = NOW - MIN;
-	ck_assert(judge_works(DUTY_IMAGE_PULL, &p));
+	ck_assert(judge_works(DUTY_IMAGE_PULL, &p, NOW));
 	/* It ran once and now cannot be pulled again: the clock must go on. */
 	p.containers[1].reason = STR_LIT("ImagePullBackOff");
 	p.containers[1].restarts = 3;
-	ck_assert(!judge_works(DUTY_IMAGE_PULL, &p));
+	ck_assert(!judge_works(DUTY_IMAGE_PULL, &p, NOW));
 	p = two_running();
 	p.containers[1].state = CONTAINER_TERMINATED;
 	p.containers[1].reason = STR_LIT("Error");
-	ck_assert(judge_works(DUTY_IMAGE_PULL, &p));
+	ck_assert(judge_works(DUTY_IMAGE_PULL, &p, NOW));
 	p.containers[1].reason = STR_LIT("ContainerStatusUnknown");
-	ck_assert(!judge_works(DUTY_IMAGE_PULL, &p));
+	ck_assert(!judge_works(DUTY_IMAGE_PULL, &p, NOW));
 	p.n_containers = 0;
-	ck_assert(!judge_works(DUTY_IMAGE_PULL, &p));
+	ck_assert(!judge_works(DUTY_IMAGE_PULL, &p, NOW));
 	p = two_running();
 	p.containers[0].kind = CONTAINER_INIT;
 	p.containers[0].state = CONTAINER_WAITING;
 	p.containers[0].reason = STR_LIT("ErrImagePull");
-	ck_assert(!judge_works(DUTY_IMAGE_PULL, &p));
+	ck_assert(!judge_works(DUTY_IMAGE_PULL, &p, NOW));
 	p.containers[0].kind = CONTAINER_EPHEMERAL;
-	ck_assert(judge_works(DUTY_IMAGE_PULL, &p));
+	ck_assert(judge_works(DUTY_IMAGE_PULL, &p, NOW));
 }
 
 /* One pod of a revision that others could pull: never an act, but after the threshold somebody hears of it.

@@ -285,11 +285,11 @@ static void assert_workload(enum duty d, const struct pod_facts *p, const struct
 {
 	uint32_t c;
 
-	ck_assert(judge_fails(d, p, &policy, &c));
+	ck_assert(judge_fails(d, p, &policy, NOW, &c));
 	if (s->stage == STAGE_LIVE && d == DUTY_IMAGE_PULL)
 		ck_assert(cause_may_act(&policy.duty[DUTY_IMAGE_PULL], cause_of(&p->containers[c]),
 					s->failing_since, s->others_pulled_at));
-	ck_assert(judge_fails(d, p, &policy, NULL) && p->deletion == 0);
+	ck_assert(judge_fails(d, p, &policy, NOW, NULL) && p->deletion == 0);
 	ck_assert(s->failing_since > 0 && NOW - s->failing_since > policy.duty[d].hours_ms);
 	ck_assert(!str_empty(p->owner.uid) && !str_is(p->owner.kind, "Node"));
 	if (s->tally_known == TRI_YES)

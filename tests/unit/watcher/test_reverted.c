@@ -75,7 +75,9 @@ TEST(an_outage_of_a_day_is_none)
 
 static void crashes_since(const struct pod_facts *p, int64_t at)
 {
-	struct msg_failing_since_row row = { .duty = DUTY_CRASH_LOOP, .at = at, .revision = "1" };
+	struct msg_failing_since_row row = {
+		.duty = DUTY_CRASH_LOOP, .at = at, .ready_at = at, .revision = "1"
+	};
 
 	memcpy(row.owner, p->owner.uid.p, p->owner.uid.n);
 	HEAR(FAILING_SINCE_ROW, failing_since_row, row);

@@ -283,6 +283,8 @@ static void check_group(struct model *m, const struct pod_facts *p, uint32_t h)
 				continue;
 			members++;
 			want.live += mark & MARK_LIVE ? 1 : 0;
+			for (unsigned kind = 0; kind < 2; kind++)
+				want.proves[kind] += mark & MARK_PROVES(kind) ? 1 : 0;
 			for (int d = 0; d < WORKLOAD_DUTIES; d++) {
 				want.failing[d] += mark & MARK_FAILING(d) ? 1 : 0;
 				want.works[d] += mark & MARK_WORKS(d) ? 1 : 0;

@@ -219,7 +219,7 @@ TEST(the_pod_itself_ran_lately)
 	go();
 	REQUESTS(GET);
 	RESULT(REFUSED, WAITING_FOR_THRESHOLD);
-	ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence), "ran until then"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence), "worked until then"));
 }
 
 TEST(pod_got_better)
@@ -326,9 +326,31 @@ TEST(a_rollout_is_about_to_begin)
 
 TEST(one_pod_of_the_revision_does_not_fail)
 {
-	on_pods(OURS(BY_RS) "," ITEM("web-b", "pod-2", BY_RS, STARTING));
+	on_pods(OURS(BY_RS) "," ITEM("web-b", "pod-2", BY_RS, WORKS_NOT_READY));
 	go();
 	RESULT(REFUSED, NOT_ALL_FAILING);
+}
+
+/* Never scheduled, or waiting for a volume, it has pulled nothing. */
+TEST_LOOP(a_pod_that_proves_nothing_does_not_count, 0, 2)
+{
+	on_pods(_i ? OURS(BY_RS) "," ITEM("web-b", "pod-2", BY_RS, STARTING)
+		   : OURS(BY_RS) "," ITEM("web-b", "pod-2", BY_RS, "'phase':'Pending'"));
+	go();
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+}
+
+#define LOOPING                                                                                              \
+	"'phase':'Running','containerStatuses':[{'name':'app','restartCount':7,'state':{'waiting':{'reason'" \
+	":'"                                                                                                 \
+	"CrashLoopBackOff'}}}]"
+
+/* It has pulled the image, and is no work of this duty: refused as what it is. */
+TEST(a_pod_that_crashes_has_pulled)
+{
+	on_pods(OURS(BY_RS) "," ITEM("web-b", "pod-2", BY_RS, LOOPING));
+	go();
+	RESULT(REFUSED, FAILS_IN_TWO_WAYS);
 }
 
 /* Pods that end or have ended, and pods of older revisions, prove nothing either way. */

@@ -293,7 +293,7 @@ static void with_stateful_set(const char *spec, const char *status)
 	   "{'metadata':{'uid':'sts-1','creationTimestamp':'" LIVE "'},'spec':{%s},'status':{%s}}", spec,
 	   status);
 	on_scale(STS "/scale", "sts-1", "'replicas':2");
-	on_pods(OURS(STS_POD("web-9")) "," ITEM("web-1", "pod-2", STS_POD("web-8"), STARTING));
+	on_pods(OURS(STS_POD("web-9")) "," ITEM("web-1", "pod-2", STS_POD("web-8"), WORKS_NOT_READY));
 	on_written("PATCH " STS, "sts-1");
 }
 

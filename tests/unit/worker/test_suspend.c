@@ -174,7 +174,7 @@ TEST_LOOP(already_suspended, 0, 2)
 TEST_LOOP(other_pods_of_the_job, 0, 3)
 {
 	on_pods(_i == 0   ? OURS(BY_JOB) "," ITEM("b", "pod-2", BY_JOB, "'phase':'Succeeded'")
-		: _i == 1 ? OURS(BY_JOB) "," ITEM("b", "pod-2", BY_JOB, STARTING)
+		: _i == 1 ? OURS(BY_JOB) "," ITEM("b", "pod-2", BY_JOB, WORKS_NOT_READY)
 			  : OURS(BY_JOB) "," ITEM("b", "pod-2", BY_JOB, READY));
 	go();
 	if (_i == 0)

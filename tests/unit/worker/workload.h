@@ -36,6 +36,8 @@
 	"'phase':'Pending','containerStatuses':[{'name':'app','state':{'waiting':{'reason':'"                \
 	"ContainerCreating'}}}]"
 
+#define WORKS_NOT_READY "'phase':'Running','containerStatuses':[{'name':'app','state':{'running':{}}}]"
+
 /* A pod of a list. */
 #define ITEM(name, uid, meta, status)                                                                        \
 	"{'metadata':{'name':'" name "','namespace':'shop','uid':'" uid "','resourceVersion':'1',"           \
