@@ -19,10 +19,11 @@ import fnmatch
 import re
 from dataclasses import dataclass, field
 
+from .crashes import Loops, pulled_it, why_not_crash_loop
 from .logs import parse_time
 from .others import at_work_on, scaler_from_zero
-from .pods import (PULL, cause_in, causes_of, claims_of, controller_of, finished_at, has_pulled, hosts_of, is_asked, is_half_deleted, is_live,
-                   is_mirror, is_ready, is_sick, long_run, proves_nothing, revision_of, runs, statuses, waiting_reasons)
+from .pods import (PULL, cause_in, causes_of, claims_of, controller_of, finished_at, hosts_of, is_half_deleted, is_mirror, is_ready, runs,
+                   waiting_reasons)
 from .settings import BUDGETS, Policy, window_open  # noqa: F401
 
 ANNOUNCED = "ops-pod-cleaner.io/announced"
@@ -231,8 +232,7 @@ class World:
         self.out_of_service = set() # by their taint, when they were last read or written
         self.failing_since = {}     # uid of a pod that waits for its image -> when that was first seen
         self.began = {}             # uid of the owner of such pods -> when the first of them was
-        self.loops = {}             # uid of the owner of pods that crash -> (since when, restarts of the worst of them then)
-        self.ready = {}             # and for it -> [(from, to)]: times in which one of them was Ready
+        self.loops = Loops()
         self.started = {}           # (host of an image, uid of the pod's owner) -> when a pod was last seen to start with it
 
     def apply_node(self, r):
@@ -256,7 +256,7 @@ class World:
         if not meta.get("uid"):
             return
         self.note_pulls(obj, r.t)
-        self.note_crashes(obj, r.t)
+        self.loops.note(obj, self, r.t)
         if r.verb == "delete" and not (meta.get("deletionGracePeriodSeconds") or meta.get("finalizers")):
             self.objects.pop(meta["uid"], None)
         else:
@@ -274,27 +274,6 @@ class World:
         if runs(obj) and not runs(self.objects.get(uid) or {}):
             for host in hosts_of(obj):
                 self.started[host, self.owner(obj) or uid] = t
-
-    def note_crashes(self, obj, t):
-        if obj.get("kind") != "Pod":
-            return
-        of = self.owner(obj) or obj["metadata"]["uid"]
-        pods = [p for p in self.pods_of(of) if p["metadata"]["uid"] != obj["metadata"]["uid"]] + [obj]
-        worst = max((c.get("restartCount") or 0 for p in pods for c in statuses(p)), default=0)
-        ended = [c for c in statuses(obj) if c.get("restartCount") and not is_asked(obj, c)]
-        if of in self.loops and ended and all((long_run(c, t) or 0) > self.loops[of][0] for c in ended):
-            self.loops.pop(of)
-        if any(is_down(c) for c in ended):
-            self.loops.setdefault(of, (t, worst))
-        ready = any(map(is_ready, pods))
-        times = self.ready.setdefault(of, [])
-        if times and times[-1][1] is None and not ready:
-            times[-1] = (times[-1][0], t)
-        elif ready and not (times and times[-1][1] is None):
-            times.append((t, None))
-
-    def ready_for(self, of, begin, end):
-        return sum(max(0, min(to or end, end) - max(at, begin)) for at, to in self.ready.get(of, []))
 
     def others_pulled(self, pods):
         """Since these pods fail, has a pod of another workload started with an image of every host they pull from?"""
@@ -324,45 +303,6 @@ class World:
             if uid == above or (above in self.objects and uid == self.owner(self.objects[above])):
                 pods.append(obj)
         return pods
-
-
-def is_down(container):
-    state = container.get("state") or {}
-    return (state.get("waiting") or {}).get("reason") == "CrashLoopBackOff" or "terminated" in state
-
-
-def crashes(pod, policy, now):
-    """Does one of its containers, main or init, crash in a loop, as often as is too much, and by its own fault? While it runs again,
-    for less than ten minutes, it does still."""
-    status = pod.get("status") or {}
-    failed = [c for c in status.get("initContainerStatuses") or []
-              if ((c.get("state") or {}).get("terminated") or {}).get("exitCode") != 0]
-    for c in failed + (status.get("containerStatuses") or []):
-        began = parse_time(((c.get("state") or {}).get("running") or {}).get("startedAt"))
-        again = began is not None and now - began < 600 and not is_ready(pod)
-        if ((is_down(c) or again) and c.get("restartCount", 0) >= policy.crash_loop_counts and not is_asked(pod, c)
-                and not is_sick(c)):
-            return True
-    return False
-
-
-def why_not_crash_loop(request, world, pods, policy):
-    if not policy.covers("crash_loop", request.ns, request.t):
-        return f"namespace {request.ns} is not covered by crashLoop"
-    speak = [p for p in pods if is_live(p) and not (proves_nothing(p) and not any(reason in PULL for reason in waiting_reasons(p)))]
-    calm = [p["metadata"]["name"] for p in speak or pods if not crashes(p, policy, request.t)]
-    loops = {world.owner(p) or p["metadata"]["uid"] for p in pods} & set(world.loops)
-    if calm or not loops:       # without one the log does not tell since when
-        return f"pods of it do not crash in a loop: {', '.join(calm)}" if calm else None
-    since, before = min(world.loops[of] for of in loops)
-    most = max(c.get("restartCount", 0) - (before if (parse_time(p["metadata"].get("creationTimestamp")) or 0) <= since else 0)
-               for p in pods for c in statuses(p))
-    if most < policy.crash_loop_counts:
-        return f"restarted {most} times since it began"
-    ready = max(world.ready_for(of, request.t - policy.crash_loop_hours, request.t) for of in loops)
-    if ready > 0.12 * policy.crash_loop_hours:
-        return f"a pod of it was Ready for {ready:.3f} s of the last {policy.crash_loop_hours:g} s"
-    return None
 
 
 def judge_scale(request, world, policy):
@@ -406,17 +346,6 @@ def why_not_image_pull(request, world, pods, policy):
     if causes and not causes & policy.causes:
         return f"its pods fail for causes {sorted(causes)}, which may not act"
     return None
-
-
-def pulled_it(pods):
-    """Names of the live pods, of the revision of one that fails, that have the image which that one has not."""
-    live, found = [p for p in pods if is_live(p)], set()
-    for bad in live:
-        names = {c.get("name") for c in statuses(bad) if ((c.get("state") or {}).get("waiting") or {}).get("reason") in PULL}
-        found |= {p["metadata"]["name"] for p in live if names and revision_of(p) == revision_of(bad)
-                  and controller_of(p) == controller_of(bad) and not any(reason in PULL for reason in waiting_reasons(p))
-                  and any(c.get("name") in names and has_pulled(c) for c in statuses(p))}
-    return sorted(found)
 
 
 def unavailable_since(obj):
