@@ -1,0 +1,129 @@
+/* test_sender_clock.c - the sender while time passes between two of its looks at the clock. The delivery is
+ * played. */
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/suite.h"
+#include "tests/unit/reporter/support.h"
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "reporter/notify/sender.h"
+#include "reporter/sinks/delivery.h"
+
+static int64_t ms_of_a_reading;
+
+uint64_t __real_clock_boot_ms(void);
+uint64_t __wrap_clock_boot_ms(void);
+
+uint64_t __wrap_clock_boot_ms(void)
+{
+	clock_fake_advance(ms_of_a_reading);
+	return __real_clock_boot_ms();
+}
+
+/* -- a delivery that asks to be tried again -- */
+
+static struct delivery {
+	delivery_answer_fn *fn;
+	void *ctx;
+} played;
+
+struct delivery *delivery_new(struct event_base *base, const struct sink_settings *s, delivery_answer_fn *fn,
+			      void *ctx)
+{
+	(void)base;
+	(void)s;
+	played = (struct delivery){ fn, ctx };
+	return &played;
+}
+void delivery_free(struct delivery **d)
+{
+	*d = NULL;
+}
+bool delivery_set(struct delivery *d, const struct sink_settings *s)
+{
+	(void)d;
+	(void)s;
+	return false;
+}
+uint64_t delivery_wait(const struct delivery *d)
+{
+	(void)d;
+	return 0;
+}
+void delivery_send(struct delivery *d, const struct document *doc)
+{
+	(void)d;
+	(void)doc;
+}
+bool delivery_knows_ids(const struct delivery *d)
+{
+	(void)d;
+	return false;
+}
+
+/* -- around the sender -- */
+
+static uint64_t wake_ms;
+
+static void on_wake(void *ctx, uint64_t ms)
+{
+	(void)ctx;
+	wake_ms = ms;
+}
+static void on_news(void *ctx, const struct sender_news *n)
+{
+	(void)ctx;
+	(void)n;
+}
+static void on_sent(void *ctx, const char *sink, bool is_settled)
+{
+	(void)ctx;
+	(void)sink;
+	(void)is_settled;
+}
+static void on_down(void *ctx, const char *text)
+{
+	(void)ctx;
+	(void)text;
+}
+
+TEST(a_pause_that_ends_while_it_is_looked_at_is_over)
+{
+	static const struct sender_ops ops = {
+		.wake = on_wake, .ended = on_news, .sent = on_sent, .say_down = on_down
+	};
+	static struct sink_settings sink = { .name = (char *)"a" };
+	const struct settings settings = { .sinks = &sink, .n_sinks = 1, .give_up_ms = 86400000 };
+	const struct sink_answer again = {
+		.verdict = SINK_AGAIN, .code = 503, .retry_after_ms = -1, .text = ""
+	};
+	char dir[SUITE_PATH_MAX];
+	struct document d;
+
+	clock_fake_set(INT64_C(1700000000000), 5000000);
+	suite_folder(dir);
+	struct db *db = test_db_open(dir);
+	struct sender *sender = sender_new(NULL, db, &ops, NULL);
+
+	sender_set(sender, &settings);
+	document_init(&d, NEWS_ACTIONS, LANGUAGE_EN, clock_wall_ms());
+	document_set_title(&d, "1");
+	ck_assert_int_eq(outbox_put(db, "a", &d), 0);
+	document_done(&d);
+	sender_wake(sender);
+	played.fn(played.ctx, &again);
+	ck_assert_uint_gt(wake_ms, 3);
+	ms_of_a_reading = 2; /* the first is before its end, the second behind it */
+	clock_fake_advance((int64_t)wake_ms - 3);
+	sender_tick(sender);
+	ck_assert_uint_le(wake_ms, 2);
+	ms_of_a_reading = 0;
+	sender_free(&sender);
+	db_close(&db);
+	clock_fake_clear();
+}
+
+TEST_MAIN("reporter/sender_clock")
+{
+	(void)t;
+}
