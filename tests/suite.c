@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -21,6 +22,8 @@ static struct {
 	int from, to;
 } cases[CASES_MAX];
 static size_t n_cases;
+static pid_t program;
+static const char *suite_name;
 
 void suite_add(const TTest *test, int from, int to)
 {
@@ -46,6 +49,34 @@ void __wrap__mark_point(const char *file, int line)
 	passed++;
 }
 
+/* Who wants to know whether any case fails, and not which (tests/mutants), sets this: the first one ends the
+ * program. What crashes or takes too long does not. */
+static void end_at_failure(const char *file, int line)
+{
+	if (!getenv("OPC_STOP_AT_FAILURE") || getpid() == program)
+		return;
+	(void)dprintf(1, "%s:%d:F:%s:line_%d:0: the first failure\n", file, line, suite_name, line);
+	(void)kill(program, SIGKILL);
+	_exit(EXIT_FAILURE);
+}
+
+_Noreturn void __wrap__ck_assert_failed(const char *file, int line, const char *expr, const char *msg, ...);
+_Noreturn void __real__ck_assert_failed(const char *file, int line, const char *expr, const char *msg, ...);
+
+__attribute__((format(printf, 4, 5))) _Noreturn void
+__wrap__ck_assert_failed(const char *file, int line, const char *expr, const char *msg, ...)
+{
+	char text[4096] = "";
+	va_list ap;
+
+	end_at_failure(file, line);
+	va_start(ap, msg);
+	if (msg)
+		(void)vsnprintf(text, sizeof(text), msg, ap);
+	va_end(ap);
+	__real__ck_assert_failed(file, line, expr, msg ? "%s" : NULL, text);
+}
+
 /* libcheck waits for its children for ever, but a test program that is killed leaves them running. */
 static void end_with_parent(void)
 {
@@ -63,6 +94,8 @@ TCase *suite_case(Suite *s, const char *name)
 
 int suite_run(const char *name, void (*prepare)(Suite *s, TCase *t))
 {
+	program = getpid();
+	suite_name = name;
 	Suite *s = suite_create(name);
 	TCase *t = suite_case(s, name);
 	SRunner *r = srunner_create(s);
