@@ -170,6 +170,10 @@ static void check_duties(const struct check *k)
 		WARN(k, place_at(k, "errImagePull.hours"), PULL_SHORT);
 	if (duty[DUTY_TERMINATING].enable && duty[DUTY_TERMINATING].hours_ms < 60000)
 		WARN(k, place_at(k, "deleteTerminatingPod.hours"), TERMINATING_SHORT);
+	if (duty[DUTY_IMAGE_PULL].enable &&
+	    (is_original(k, DUTY_EVICTED) || is_original(k, DUTY_TERMINATING)) &&
+	    !is_written(k, "errImagePull.causes"))
+		WARN(k, place_at(k, "errImagePull"), KEEPS_UNKNOWN);
 	if (duty[DUTY_EVICTED].enable && is_original(k, DUTY_EVICTED) &&
 	    !is_written(k, "deleteEvictedPod.includeJobs"))
 		WARN(k, place_at(k, "deleteEvictedPod"), KEEPS_JOBS);

@@ -18,6 +18,7 @@ enum pull_cause {
 	CAUSE_AUTH,
 	CAUSE_MISCONFIGURED,
 	CAUSE_TRANSIENT,
+	CAUSE_NODE, /* transient, and of the node that pulls: another may have the image */
 	CAUSE__MAX
 };
 

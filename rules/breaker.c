@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "rules/cause.h"
 
 #define SEVERAL     UINT32_MAX
 #define PERCENT_MIN 3 /* a share of fewer workloads than this says nothing */
@@ -175,7 +176,7 @@ static bool is_outage(const struct breaker_failure *f)
 /* Is it by itself a sign of one? */
 static bool is_sign(const struct breaker_failure *f)
 {
-	return f->crashes || f->cause == CAUSE_TRANSIENT;
+	return f->crashes || cause_may_heal(f->cause);
 }
 
 static uint32_t one_of(uint32_t id)
@@ -186,12 +187,14 @@ static uint32_t one_of(uint32_t id)
 /* The host or node for which it counts; 0: none. */
 static uint32_t host_of(const struct breaker_failure *f)
 {
-	return is_sign(f) || (is_outage(f) && f->pulled) ? one_of(f->host) : 0;
+	const bool counts = is_sign(f) || (is_outage(f) && f->pulled);
+
+	return counts && f->cause != CAUSE_NODE ? one_of(f->host) : 0;
 }
 
 static uint32_t node_of(const struct breaker_failure *f)
 {
-	return f->crashes || (is_outage(f) && f->pulled) ? one_of(f->node) : 0;
+	return f->crashes || f->cause == CAUSE_NODE || (is_outage(f) && f->pulled) ? one_of(f->node) : 0;
 }
 
 static void make_counters(struct breaker *b)
@@ -226,7 +229,7 @@ static void look_at(const struct breaker *b, uint32_t place, struct burst *s)
 	const struct breaker_failure *f = &b->v[b->order[place]].f;
 	const uint32_t host = host_of(f), node = node_of(f);
 
-	s->transient += !f->crashes && f->cause == CAUSE_TRANSIENT;
+	s->transient += !f->crashes && cause_may_heal(f->cause);
 	if (host && b->by_host[host] > s->of_host) {
 		s->host = host;
 		s->of_host = b->by_host[host];

@@ -9,108 +9,23 @@
 
 struct sign {
 	enum pull_cause cause;
-	const char *text; /* lower case */
+	const char *text;
 };
 
-/* In the order of precedence: what may heal by itself comes first, and what is said of the image itself
- * stands before what is said of the registry as a whole. A '#' is a digit. */
 static const struct sign signs[] = {
-	/* the registry, the way to it, or the node: it may heal by itself */
-	{ CAUSE_TRANSIENT, "toomanyrequests" },
-	{ CAUSE_TRANSIENT, "too many requests" },
-	{ CAUSE_TRANSIENT, "status code 429" },
-	{ CAUSE_TRANSIENT, "status: 429" },
-	{ CAUSE_TRANSIENT, "rate limit" },
-	{ CAUSE_TRANSIENT, "pull qps exceeded" },
-	{ CAUSE_TRANSIENT, "timeout" },
-	{ CAUSE_TRANSIENT, "client.timeout exceeded" },
-	{ CAUSE_TRANSIENT, "timed out" },
-	{ CAUSE_TRANSIENT, "deadline exceeded" },
-	{ CAUSE_TRANSIENT, "context canceled" },
-	{ CAUSE_TRANSIENT, "request canceled" },
-	{ CAUSE_TRANSIENT, "internal server error" },
-	{ CAUSE_TRANSIENT, "bad gateway" },
-	{ CAUSE_TRANSIENT, "gateway time-out" },
-	{ CAUSE_TRANSIENT, "service unavailable" },
-	{ CAUSE_TRANSIENT, "status code 5##" },
-	{ CAUSE_TRANSIENT, "status: 5##" },
-	{ CAUSE_TRANSIENT, "server misbehaving" },
-	{ CAUSE_TRANSIENT, "temporary failure in name resolution" },
-	{ CAUSE_TRANSIENT, "connection refused" },
-	{ CAUSE_TRANSIENT, "connection reset" },
-	{ CAUSE_TRANSIENT, "broken pipe" },
-	{ CAUSE_TRANSIENT, "no route to host" },
-	{ CAUSE_TRANSIENT, "network is unreachable" },
-	{ CAUSE_TRANSIENT, "eof" },
-	{ CAUSE_TRANSIENT, "no space left on device" },
-	{ CAUSE_TRANSIENT, "registryunavailable" },
-	/* what was asked is no registry, or is not asked so: somebody has to correct an address, a name, a
-	 * certificate or the runtime's own settings */
-	{ CAUSE_MISCONFIGURED, "x509:" },
-	{ CAUSE_MISCONFIGURED, "failed to verify certificate" },
-	{ CAUSE_MISCONFIGURED, "unknown authority" },
-	{ CAUSE_MISCONFIGURED, "first record does not look like a tls handshake" },
-	{ CAUSE_MISCONFIGURED, "http response to https client" },
-	{ CAUSE_MISCONFIGURED, "malformed http response" },
-	{ CAUSE_MISCONFIGURED, "unsupported protocol scheme" },
-	{ CAUSE_MISCONFIGURED, "no such host" },
-	{ CAUSE_MISCONFIGURED, "unexpected media type text/html" },
-	{ CAUSE_MISCONFIGURED, "invalid reference format" },
-	{ CAUSE_MISCONFIGURED, "couldn't parse image" },
-	{ CAUSE_MISCONFIGURED, "could not parse image" },
-	{ CAUSE_MISCONFIGURED, "failed to parse image" },
-	{ CAUSE_MISCONFIGURED, "invalidimagename" },
-	{ CAUSE_MISCONFIGURED, "no unqualified-search registries" },
-	{ CAUSE_MISCONFIGURED, "no registries configured" },
-	{ CAUSE_MISCONFIGURED, "invalid policy in" },
-	{ CAUSE_MISCONFIGURED, "source image rejected" },
-	/* the way to the registry, of any other kind */
-	{ CAUSE_TRANSIENT, "dial tcp" },
-	{ CAUSE_TRANSIENT, "failed to do request" },
-	/* the registry was asked with this credential or that, and one was let in */
-	{ CAUSE_PERMANENT, "not found: manifest unknown" },
-	/* no access; Docker Hub says this of a repository that does not exist, too */
-	{ CAUSE_AUTH, "unauthorized" },
-	{ CAUSE_AUTH, "authentication required" },
-	{ CAUSE_AUTH, "authenticationrequired" },
-	{ CAUSE_AUTH, "authorization failed" },
-	{ CAUSE_AUTH, "no basic auth credentials" },
-	{ CAUSE_AUTH, "insufficient_scope" },
-	{ CAUSE_AUTH, "access denied" },
-	{ CAUSE_AUTH, "access to the resource is denied" },
-	{ CAUSE_AUTH, "permission denied" },
-	{ CAUSE_AUTH, "denied" },
-	{ CAUSE_AUTH, "forbidden" },
-	{ CAUSE_AUTH, "failed to fetch anonymous token" },
-	{ CAUSE_AUTH, "failed to fetch oauth token" },
-	/* the kubelet says this also of an image that is there, when the pod's secrets may not have it
-	 * (KEP-2535, on since 1.35; pkg/kubelet/images imageNotPresentOnNeverPolicyError) */
-	{ CAUSE_AUTH, "pull policy of never" },
-	{ CAUSE_AUTH, "errimageneverpull" },
-	/* of the node's own store, not of a registry */
-	{ CAUSE_UNKNOWN, "failed to prepare extraction snapshot" },
-	/* there is no such image, and there will be none by waiting */
-	{ CAUSE_PERMANENT, "manifest unknown" },
-	{ CAUSE_PERMANENT, "manifest_unknown" },
-	{ CAUSE_PERMANENT, "name unknown" },
-	{ CAUSE_PERMANENT, "name_unknown" },
-	{ CAUSE_PERMANENT, "repository does not exist" },
-	{ CAUSE_PERMANENT, "repository name not known" },
-	{ CAUSE_PERMANENT, "not found" },
-	{ CAUSE_PERMANENT, "no match for platform" },
-	{ CAUSE_PERMANENT, "no matching manifest" },
-	{ CAUSE_PERMANENT, "manifest invalid" },
-	{ CAUSE_PERMANENT, "unsupported media type" },
-	{ CAUSE_PERMANENT, "is no longer supported since" },
-	{ CAUSE_PERMANENT, "application/vnd.docker.distribution.manifest.v1+prettyjws not supported" },
-	{ CAUSE_PERMANENT, "schema 1 support is disabled" },
+#define CAUSE(cause, text, source) { CAUSE_##cause, text },
+#define CAUSE_REASON(cause, reason, source)
+#include "rules/causes.def"
+#undef CAUSE
+#undef CAUSE_REASON
 };
 
-/* Reasons that tell the cause without any message. */
 static const struct sign by_reason[] = {
-	{ CAUSE_MISCONFIGURED, "InvalidImageName" },
-	{ CAUSE_AUTH, "ErrImageNeverPull" },
-	{ CAUSE_TRANSIENT, "RegistryUnavailable" },
+#define CAUSE(cause, text, source)
+#define CAUSE_REASON(cause, reason, source) { CAUSE_##cause, reason },
+#include "rules/causes.def"
+#undef CAUSE
+#undef CAUSE_REASON
 };
 
 #define MESSAGE_MAX 2048 /* a kubelet's message is cut at 1 KiB */
@@ -159,33 +74,42 @@ static bool stands_alone(const char *text, const char *at, size_t n)
 {
 	const char *end = at + n;
 
-	if (at > text && (in_name(at[-1]) || strchr(".:", at[-1])))
+	if (in_name(*at) && at > text && (in_name(at[-1]) || strchr(".:", at[-1])))
 		return false;
 	if (!in_name(end[-1])) /* "x509:" */
 		return true;
 	return !in_name(*end) && !((*end == ':' || *end == '.') && in_name(end[1]));
 }
 
-/* Length of the sign when the text begins with it, else 0. */
-static size_t begins_with(const char *text, const char *sign)
+/* Does the text begin with this part of a sign? */
+static bool begins_with(const char *text, const char *part, size_t n)
 {
-	size_t n = 0;
+	for (size_t i = 0; i < n; i++)
+		if (part[i] == '#' ? !isdigit((unsigned char)text[i]) : text[i] != part[i])
+			return false;
+	return true;
+}
 
-	for (; sign[n]; n++)
-		if (sign[n] == '#' ? !isdigit((unsigned char)text[n]) : text[n] != sign[n])
-			return 0;
-	return n;
+/* Where the first such part ends, at `from` or after it; NULL: there is none. */
+static const char *find_part(const char *text, const char *from, const char *part, size_t n)
+{
+	for (const char *at = from; (at = strchr(at, *part)); at++)
+		if (begins_with(at, part, n) && stands_alone(text, at, n))
+			return at + n;
+	return NULL;
 }
 
 static bool contains(const char *text, const char *sign)
 {
-	for (const char *at = text; (at = strchr(at, *sign)); at++) {
-		const size_t n = begins_with(at, sign);
+	const char *at = text;
 
-		if (n && stands_alone(text, at, n))
-			return true;
+	for (const char *part = sign; at && *part;) {
+		const size_t n = strcspn(part, "*");
+
+		at = find_part(text, at, part, n);
+		part += n + (part[n] == '*');
 	}
-	return false;
+	return at != NULL;
 }
 
 enum pull_cause cause_classify(struct str message)
@@ -238,18 +162,27 @@ const char *cause_name(enum pull_cause c)
 	static const char *const names[CAUSE__MAX] = {
 		[CAUSE_UNKNOWN] = "unknown",     [CAUSE_PERMANENT] = "permanent",
 		[CAUSE_AUTH] = "auth",           [CAUSE_MISCONFIGURED] = "misconfigured",
-		[CAUSE_TRANSIENT] = "transient",
+		[CAUSE_TRANSIENT] = "transient", [CAUSE_NODE] = "node",
 	};
 
 	return (unsigned)c < CAUSE__MAX ? names[c] : "unknown";
 }
 
+static bool is_listed(const struct duty_policy *dp, enum pull_cause c)
+{
+	return str_list_has(&dp->causes, STR_C(cause_name(c == CAUSE_NODE ? CAUSE_TRANSIENT : c)));
+}
+
+bool cause_may_heal(enum pull_cause c)
+{
+	return c == CAUSE_TRANSIENT || c == CAUSE_NODE;
+}
+
 bool cause_may_act(const struct duty_policy *dp, enum pull_cause c, int64_t since, int64_t others_at)
 {
-	const bool not_the_registry = c == CAUSE_TRANSIENT && since > 0 && others_at > since;
+	const bool not_the_registry = cause_may_heal(c) && since > 0 && others_at > since;
 
-	return str_list_has(&dp->causes, STR_C(cause_name(c))) ||
-	       (not_the_registry && str_list_has(&dp->causes, STR_C(cause_name(CAUSE_UNKNOWN))));
+	return is_listed(dp, c) || (not_the_registry && is_listed(dp, CAUSE_MISCONFIGURED));
 }
 
 struct str image_host(struct str image)
@@ -263,4 +196,16 @@ struct str image_host(struct str image)
 	    (memchr(first.p, '.', first.n) || memchr(first.p, ':', first.n) || str_is(first, "localhost")))
 		return first;
 	return STR_LIT("docker.io");
+}
+
+struct str image_repository(struct str image)
+{
+	size_t n = 0;
+
+	while (n < image.n && image.p[n] != '@')
+		n++;
+	for (size_t i = n; i > 0 && image.p[i - 1] != '/'; i--)
+		if (image.p[i - 1] == ':')
+			return (struct str){ image.p, i - 1 };
+	return (struct str){ image.p, n };
 }

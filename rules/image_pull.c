@@ -133,11 +133,29 @@ static bool check_is_failing(struct evaluation *l)
 /* What is known of its registry beyond this workload, of a cause that could be the registry's. */
 static const char *elsewhere(const struct evaluation *l, enum pull_cause cause)
 {
-	if (cause != CAUSE_TRANSIENT)
+	if (!cause_may_heal(cause))
 		return "";
 	return l->s->others_pulled_at > l->s->failing_since
 		       ? "; other workloads pulled from that host meanwhile"
 		       : "; no other workload was seen to pull from that host meanwhile";
+}
+
+/* Another node may have the image: a pod of the workload could run there. Live it must be seen that several
+ * nodes cannot pull it; the cache does not count them. */
+static bool is_of_one_node(const struct evaluation *l, enum pull_cause cause)
+{
+	return cause == CAUSE_NODE && l->s->stage == STAGE_LIVE && l->s->failing_nodes < 2;
+}
+
+/* A credential that is refused for other images, too, is for somebody to correct: no image of it is proven
+ * wrong. What has lasted for a day, and for as long as the operator waits, nobody corrects. */
+#define REFUSED_LAST_MS INT64_C(86400000)
+static bool is_of_the_credential(const struct evaluation *l, enum pull_cause cause)
+{
+	const int64_t last = l->dp->hours_ms > REFUSED_LAST_MS ? l->dp->hours_ms : REFUSED_LAST_MS;
+
+	return cause == CAUSE_AUTH && l->s->stage == STAGE_LIVE && l->s->others_refused != TRI_NO &&
+	       l->now <= time_add(l->s->failing_since, last);
 }
 
 /* The cache may not know the cause; then the worker reads message and Events. */
@@ -149,21 +167,26 @@ static bool check_cause(struct evaluation *l)
 		[CAUSE_AUTH] = REASON_CAUSE_AUTH,
 		[CAUSE_MISCONFIGURED] = REASON_CAUSE_MISCONFIGURED,
 		[CAUSE_TRANSIENT] = REASON_CAUSE_TRANSIENT,
+		[CAUSE_NODE] = REASON_NODE_CANNOT_PULL,
 	};
 	const struct container_facts *c = &l->p->containers[l->v->container];
 	const enum pull_cause cause = cause_of(c);
+	const bool acts = cause_may_act(l->dp, cause, l->s->failing_since, l->s->others_pulled_at) ||
+			  (cause == CAUSE_UNKNOWN && l->s->stage == STAGE_CACHE);
 
 	SAY(l, "cause %s%s; message: %.*s", cause_name(cause), elsewhere(l, cause), STR_ARG(c->message));
-	if (cause_may_act(l->dp, cause, l->s->failing_since, l->s->others_pulled_at) ||
-	    (cause == CAUSE_UNKNOWN && l->s->stage == STAGE_CACHE)) {
+	if (acts && !is_of_one_node(l, cause) && !is_of_the_credential(l, cause)) {
 		if (!cause_may_act(l->dp, cause, 0, 0))
 			text_append(l->v, "%s", elsewhere(l, cause));
 		return false;
 	}
 	text_append(l->v, "%s", elsewhere(l, cause));
+	if (cause == CAUSE_NODE)
+		facts_name(&l->v->evidence, FACT_NODE, l->p->node);
 	if (!str_empty(c->message))
 		text_append(l->v, ": %.*s", STR_ARG(c->message));
-	return evaluation_decide(l, VERDICT_REFUSE, reasons[cause]);
+	return evaluation_decide(l, VERDICT_REFUSE,
+				 acts && cause == CAUSE_AUTH ? REASON_CREDENTIAL_REFUSED : reasons[cause]);
 }
 
 static const struct check checks[] = {

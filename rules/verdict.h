@@ -54,11 +54,15 @@ struct pod_context {
 				  * by that time at most. The watcher's word */
 	int64_t ready_ms; /* a crash: how long a pod of it was Ready within the last `hours`. Likewise */
 	enum tri tally_known;
-	uint32_t pods;      /* of the workload's newest revision, not terminating, that prove something */
-	uint32_t failing;   /* of those, how many fail in that way */
-	uint32_t otherwise; /* and how many by another duty that concerns workloads */
-	uint32_t silent;    /* further pods of that revision, which prove nothing: judge_proves() */
-	uint32_t ready;     /* Ready pods of the whole workload, every revision */
+	uint32_t pods;          /* of the workload's newest revision, not terminating, that prove something */
+	uint32_t failing;       /* of those, how many fail in that way */
+	uint32_t otherwise;     /* and how many by another duty that concerns workloads */
+	uint32_t silent;        /* further pods of that revision, which prove nothing: judge_proves() */
+	uint32_t ready;         /* Ready pods of the whole workload, every revision */
+	uint32_t failing_nodes; /* nodes on which those fail, at most 2 = several; 0 = not counted */
+	/* a failed pull of cause auth: is another image of the same registry refused with the same pull
+	 * secrets, too, or was one let in only just? Only asked for live */
+	enum tri others_refused;
 	/* a failed pull: when a pod of another workload was seen to start with an image of the same registry
 	 * host, long enough ago for this one to have tried again, Unix ms; 0 = never seen. The watcher's
 	 * word: a worker cannot find it out */

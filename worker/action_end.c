@@ -117,6 +117,8 @@ void action_forget(struct action *a)
 	str_list_done(&f->attached);
 	free(f->page);
 	free(f->event_text);
+	free(f->secrets);
+	str_list_done(&f->refused);
 	free(f->selector);
 	for (size_t i = 0; i < f->n_peers; i++)
 		json_decref(f->peers[i].ref);

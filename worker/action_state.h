@@ -74,6 +74,9 @@ struct findings {
 	size_t height;               /* so far above itself, */
 	struct owner_link peer_link; /* which is this, borrowing from ref; json is not used */
 	bool peer_asks;              /* its kind is not known yet */
+	struct str_list refused;     /* images of its registry that are refused: "secrets repository" */
+	char *secrets;               /* of the pod; NULL: it is in no list yet */
+	char failing_node[254];      /* where the first of the failing pods is */
 	bool pod_seen;               /* the granted pod is in the list, of the newest revision and failing */
 	bool mark_due;               /* the workload was written to: its mark has to be brought up to date */
 	char mark_rv[64];            /* the version that this is bound to; empty = it is read first */

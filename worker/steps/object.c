@@ -41,6 +41,7 @@ static const struct {
 	[STEP_REVISIONS] = { "apps", "v1", "replicasets", OF_WORKLOAD },
 	[STEP_LEAVING] = { "", "v1", "pods", OF_WORKLOAD },
 	[STEP_PODS] = { "", "v1", "pods", OF_WORKLOAD },
+	[STEP_CREDENTIAL] = { "", "v1", "pods", OF_NAMESPACE },
 };
 
 /* Without a selector all of the namespace is listed, and each is asked for its owner. */

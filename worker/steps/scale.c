@@ -165,6 +165,19 @@ static enum says says_of(const struct action *a, const struct pod_facts *p)
 	return judge_proves(p, a->pod.containers[a->verdict.container].kind) ? SAYS_NO : SAYS_NOTHING;
 }
 
+/* On how many nodes do pods fail: on one or on several? Of a node-bound cause only several blame the
+ * workload.
+ */
+static void count_node(struct findings *f, struct str node)
+{
+	if (f->context.failing_nodes == 0 && node.n > 0) {
+		(void)snprintf(f->failing_node, sizeof(f->failing_node), "%.*s", STR_ARG(node));
+		f->context.failing_nodes = 1;
+	} else if (node.n > 0 && !str_is(node, f->failing_node)) {
+		f->context.failing_nodes = 2;
+	}
+}
+
 static void count_pod(struct action *a, enum says says)
 {
 	struct pod_context *c = &a->found.context;
@@ -197,6 +210,8 @@ enum step_then item_pod(struct action *a, const json_t *item)
 	if (is_of_others(a, &p))
 		return says == SAYS_FAILS || says == SAYS_NOTHING ? STEP_NEXT : peers_add(a, item, false);
 	count_pod(a, says);
+	if (says == SAYS_FAILS)
+		count_node(&a->found, p.node);
 	if (says == SAYS_FAILS && str_is(p.uid, a->grant.uid))
 		a->found.pod_seen = true;
 	return STEP_NEXT;

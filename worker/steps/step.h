@@ -118,6 +118,11 @@ step_take_fn take_events;
 /* What the pod itself says of the cause, when it does. */
 void pull_events_add_known_cause(struct action *a);
 
+/* credential.c */
+step_needed_fn needs_credential;
+step_item_fn item_credential;
+step_take_fn take_credential;
+
 /* owner.c */
 step_needed_fn needs_discovery, needs_owner;
 step_ask_fn ask_discovery;

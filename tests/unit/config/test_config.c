@@ -507,7 +507,7 @@ TEST(what_an_item_does_not_name_is_as_in_the_file)
 	ck_assert(!silver->duty[DUTY_IMAGE_PULL].enable);
 	ck_assert(!silver->duty[DUTY_EVICTED].include_jobs);
 	ck_assert_int_eq(p->duty[DUTY_IMAGE_PULL].hours_ms, INT64_C(24) * 3600000);
-	ck_assert_uint_eq(p->duty[DUTY_IMAGE_PULL].causes.n, 4);
+	ck_assert_uint_eq(p->duty[DUTY_IMAGE_PULL].causes.n, 3);
 	ck_assert(!str_list_has(&p->duty[DUTY_IMAGE_PULL].causes, STR_LIT("transient")));
 }
 

@@ -160,7 +160,9 @@ struct pod_context live_pull(void)
 				     .failing_since = NOW - HOURS - 1,
 				     .tally_known = TRI_YES,
 				     .pods = 3,
-				     .failing = 3 };
+				     .failing = 3,
+				     .failing_nodes = 1,
+				     .others_refused = TRI_NO };
 }
 
 struct pod_context live(void)

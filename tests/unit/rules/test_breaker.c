@@ -271,6 +271,20 @@ TEST(a_node_is_blamed_by_what_ran_before)
 }
 
 /* Only what has the same in common is held: another registry goes on, and so does what failed long before. */
+/* What says that its node is sick blames that, whether its pods ran before or not, and never a registry. */
+TEST(a_sick_node_blames_itself)
+{
+	limits.same_host = limits.same_node = 3;
+	for (uint32_t i = 1; i <= 4; i++)
+		fails(i, T, 7, 100 + i, CAUSE_NODE, true);
+	ck_assert(!open_at(T + MIN));
+	for (uint32_t i = 11; i <= 14; i++)
+		fails(i, T, 20 + i, 9, CAUSE_NODE, false);
+	ck_assert(open_at(T + MIN));
+	ck_assert_int_eq(burst()->condition, BREAKER_NODE);
+	ck_assert_uint_eq(burst()->node, 9);
+}
+
 TEST(it_holds_its_members_alone)
 {
 	limits.same_host = 3;

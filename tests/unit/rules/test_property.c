@@ -154,7 +154,9 @@ static struct pod_context generate_context(void)
 				 .node_exists = (enum tri)below(3),
 				 .node_ready = (enum tri)below(3),
 				 .node_out_of_service = (enum tri)below(3),
-				 .volume_attached = (enum tri)below(3) };
+				 .volume_attached = (enum tri)below(3),
+				 .others_refused = (enum tri)below(3),
+				 .failing_nodes = (uint32_t)below(3) };
 
 	s.others_pulled_at = below(2) ? time_add(s.failing_since, (int64_t)below(3) - 1) : 0;
 	s.failing = below(4) ? s.pods : (uint32_t)below(3);
@@ -286,9 +288,15 @@ static void assert_workload(enum duty d, const struct pod_facts *p, const struct
 	uint32_t c;
 
 	ck_assert(judge_fails(d, p, &policy, NOW, &c));
-	if (s->stage == STAGE_LIVE && d == DUTY_IMAGE_PULL)
-		ck_assert(cause_may_act(&policy.duty[DUTY_IMAGE_PULL], cause_of(&p->containers[c]),
-					s->failing_since, s->others_pulled_at));
+	if (s->stage == STAGE_LIVE && d == DUTY_IMAGE_PULL) {
+		const enum pull_cause cause = cause_of(&p->containers[c]);
+
+		ck_assert(cause_may_act(&policy.duty[DUTY_IMAGE_PULL], cause, s->failing_since,
+					s->others_pulled_at));
+		ck_assert(cause != CAUSE_NODE || s->failing_nodes == 2);
+		ck_assert(cause != CAUSE_AUTH || s->others_refused == TRI_NO ||
+			  NOW - s->failing_since > 24 * HOUR);
+	}
 	ck_assert(judge_fails(d, p, &policy, NOW, NULL) && p->deletion == 0);
 	ck_assert(s->failing_since > 0 && NOW - s->failing_since > policy.duty[d].hours_ms);
 	ck_assert(!str_empty(p->owner.uid) && !str_is(p->owner.kind, "Node"));

@@ -146,6 +146,75 @@ TEST_LOOP(what_may_act, 0, 3)
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 }
 
+/* A pod of a list that pulls with a secret. */
+#define PULLS(name, uid, owner, secret, image, state)                                                        \
+	"{'metadata':{'name':'" name "','namespace':'shop','uid':'" uid "','resourceVersion':'1',"           \
+	"'creationTimestamp':'" LIVE "'," owner "},'spec':{'imagePullSecrets':[{'name':'" secret             \
+	"'}]},'status':{'phase':'Pending','containerStatuses':[{'name':'app','image':'" image                \
+	"','state':{" state "}}]}}"
+#define WAITS(text) "'waiting':{'reason':'ImagePullBackOff','message':'" text "'}"
+#define STARTED(at) "'running':{'startedAt':'" at "'}"
+#define OTHER(...)  PULLS("b", "b-1", BY_STS, __VA_ARGS__)
+#define IMAGE       "r.example.com/team/a:v1"
+
+/* Refused for another image of that registry, too, with the same secrets, or let in only just: it is told,
+ * and nothing is scaled. */
+TEST_LOOP(a_credential_that_lets_nothing_in, 0, 9)
+{
+	static const struct {
+		const char *other;
+		bool acts;
+	} cases[] = {
+		{ OTHER("key", "r.example.com/team/b:v1", WAITS(DENIAL)), false },
+		{ OTHER("key", "r.example.com/team/b:v1", WAITS("Back-off pulling image")), false },
+		{ OTHER("key", "r.example.com/team/b:v1", STARTED("2026-09-21T14:10:00Z")), false },
+		{ OTHER("key", "r.example.com/team/b:v1", STARTED("2026-09-21T14:00:00Z")), true },
+		{ OTHER("key", "r.example.com/team/b:v1", WAITS(UNKNOWN)), true },
+		{ OTHER("key", "r.example.com/team/a:v2", WAITS(DENIAL)), true },
+		{ OTHER("key", "s.example.com/team/b:v1", WAITS(DENIAL)), true },
+		{ OTHER("keys", "r.example.com/team/b:v1", WAITS(DENIAL)), true },
+		{ OTHER("ke", "r.example.com/team/b:v1", WAITS(DENIAL)), true },
+	};
+	char items[4096];
+
+	str_list_add(&fake.policy.duty[DUTY_IMAGE_PULL].causes, "auth", 4);
+	on_pod("41", "," BY_RS, "",
+	       "'phase':'Pending','containerStatuses':[{'name':'app','image':'" IMAGE
+	       "','state':{" WAITS(DENIAL) "}}]");
+	(void)snprintf(items, sizeof(items), "%s,%s",
+		       PULLS("web", "pod-1", BY_RS, "key", IMAGE, WAITS(DENIAL)), cases[_i].other);
+	on_pods(items);
+	go();
+	if (cases[_i].acts) {
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+		return;
+	}
+	expect_refused(REASON_CREDENTIAL_REFUSED);
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence), "r.example.com/team/b is refused, too"));
+}
+
+/* Of a cause that is the node's: where do its pods fail? */
+TEST_LOOP(a_cause_of_the_node, 0, 2)
+{
+	static const char sick[] = SAID("rpc error: read-only file system");
+	char items[4096];
+
+	str_list_add(&fake.policy.duty[DUTY_IMAGE_PULL].causes, "transient", 9);
+	on_pod("41", "," BY_RS, "'nodeName':'n1'", sick);
+	(void)snprintf(items, sizeof(items),
+		       "{'metadata':{'name':'web','namespace':'shop','uid':'pod-1','resourceVersion':'1',"
+		       "'creationTimestamp':'" LIVE "'," BY_RS "},'spec':{'nodeName':'n1'},'status':{%s}},"
+		       "{'metadata':{'name':'web-b','namespace':'shop','uid':'pod-2','resourceVersion':'1',"
+		       "'creationTimestamp':'" LIVE "'," BY_RS "},'spec':{'nodeName':'n%d'},'status':{%s}}",
+		       sick, _i + 1, sick);
+	on_pods(items);
+	go();
+	if (_i == 1)
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+	else
+		expect_refused(REASON_NODE_CANNOT_PULL);
+}
+
 TEST_MAIN("worker/cause")
 {
 	tcase_add_checked_fixture(t, setup, fake_teardown);
