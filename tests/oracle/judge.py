@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from .crashes import Loops, pulled_it, why_not_crash_loop
 from .logs import parse_time
 from .others import at_work_on, scaler_from_zero
-from .pods import (PULL, cause_in, causes_of, claims_of, controller_of, finished_at, hosts_of, is_half_deleted, is_mirror, is_ready, runs,
-                   waiting_reasons)
+from .pods import (PULL, cause_in, causes_of, claims_of, controller_of, finished_at, hosts_of, is_half_deleted, is_mirror, is_ready, refused_images,
+                   runs, waiting_reasons)
 from .settings import BUDGETS, Policy, window_open  # noqa: F401
 
 ANNOUNCED = "ops-pod-cleaner.io/announced"
@@ -282,6 +282,14 @@ class World:
         return all(any(at >= since for (of, owner), at in self.started.items() if of == host and owner not in owners)
                    for p in pods for host in hosts_of(p))
 
+    def others_refused(self, pods):
+        """Is another image of the same registry refused in their namespace, with the same pull secrets?"""
+        ours = set().union(*map(refused_images, pods))
+        near = [o for o in self.objects.values() if o.get("kind") == "Pod"
+                and o["metadata"].get("namespace") == pods[0]["metadata"].get("namespace")]
+        return any(host == of and secrets == by and repository != other
+                   for of, other, by in ours for p in near for host, repository, secrets in refused_images(p))
+
     def owner(self, obj):
         for ref in obj["metadata"].get("ownerReferences") or []:
             if ref.get("controller"):
@@ -341,8 +349,14 @@ def why_not_image_pull(request, world, pods, policy):
     causes = set().union(*(causes_of(p) for p in pods)) if pods else set()
     if "unknown" in causes:     # an old kubelet: the cause stands in the Events
         causes |= {cause_in(e.get("message")) for e in world.events_of(pods)}
-    if "transient" in causes and "unknown" in policy.causes and world.others_pulled(pods):
-        return None     # not the registry: what hinders it is not known
+    if "node" in causes:
+        if len({(p.get("spec") or {}).get("nodeName") for p in pods}) < 2:
+            return "its one node cannot pull: another could"
+        causes = causes - {"node"} | {"transient"}
+    if "auth" in causes and request.t < (began or 0) + max(86400, policy.image_pull_hours) and world.others_refused(pods):
+        return "other images are refused with the same pull secrets"
+    if "transient" in causes and "misconfigured" in policy.causes and world.others_pulled(pods):
+        return None     # not the registry: something of the workload's own
     if causes and not causes & policy.causes:
         return f"its pods fail for causes {sorted(causes)}, which may not act"
     return None

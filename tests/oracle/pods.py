@@ -5,14 +5,16 @@ from .logs import parse_time
 
 PULL = ("ErrImagePull", "ImagePullBackOff")
 
-# What a kubelet says when it may heal by itself, when what is asked is no registry or asked wrongly, when it may not have the
+# What a kubelet says when its node is sick, when it may heal by itself, when what is asked is no registry or asked wrongly, when it may not have the
 # image, and when there is none.
-CAUSES = (("transient", r"timeout|timed out|toomanyrequests|too many requests|\b429\b|\b50[0234]\b|refused|reset|"
-                        r"qps exceeded|unreachable|deadline exceeded|no space left|server misbehaving|\beof\b|i/o"),
+CAUSES = (("node", r"no space left|disk quota exceeded|read-only file system|input/output error|locked for|content digest .*not found|"
+                   r"code = unavailable|connection error: desc"),
+          ("transient", r"timeout|timed out|toomanyrequests|too many requests|\b429\b|\b50[0234]\b|refused|reset|"
+                        r"qps exceeded|unreachable|deadline exceeded|server misbehaving|\beof\b|i/o"),
           ("misconfigured", r"x509|no such host|http response to https|does not look like a tls|invalid reference|text/html"),
           ("transient", r"dial tcp|failed to do request"),
           ("auth", r"unauthorized|denied|forbidden|\b401\b|\b403\b|no basic auth|policy of never"),
-          ("permanent", r"not found|manifest unknown|name unknown|does not exist|invalid|no match"))
+          ("permanent", r": not found|manifest unknown|name unknown|does not exist|invalid|no match"))
 
 
 def is_mirror(pod):
@@ -28,7 +30,7 @@ def waiting_reasons(pod):
 
 
 def causes_of(pod):
-    """Causes of the containers that fail to pull: permanent, auth, misconfigured, transient, unknown."""
+    """Causes of the containers that fail to pull: permanent, auth, misconfigured, transient, node, unknown."""
     status = pod.get("status") or {}
     found = set()
     for c in (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or []):
@@ -42,6 +44,20 @@ def causes_of(pod):
 def cause_in(message):
     text = re.sub(r'"[^"]*"', "", message or "").lower()
     return next((name for name, signs in CAUSES if re.search(signs, text)), "unknown")
+
+
+def refused_images(pod):
+    """(host, repository, pull secrets) of each image that it is refused, or may be: nothing tells why it has none."""
+    secrets = tuple(s.get("name") for s in (pod.get("spec") or {}).get("imagePullSecrets") or [])
+    status = pod.get("status") or {}
+    found = set()
+    for c in (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or []):
+        waiting = (c.get("state") or {}).get("waiting") or {}
+        if waiting.get("reason") in PULL and cause_in(waiting.get("message")) in ("auth", "unknown"):
+            repository = re.sub(r"(@.*|:[^/]*)$", "", c.get("image", ""))
+            host = repository.partition("/")[0]
+            found.add((host if re.search(r"[.:]|^localhost$", host) else "docker.io", repository, secrets))
+    return found
 
 
 def hosts_of(pod):

@@ -52,8 +52,8 @@ class Policy:
 
     @property
     def causes(self):
-        """Of a failed pull, that may lead to an act: those that the operator names, else all that do not heal by themselves."""
-        return self.causes_named or {"permanent", "auth", "misconfigured", "unknown"}
+        """Of a failed pull, that may lead to an act: those that the operator names, else all that are known and do not heal by themselves."""
+        return self.causes_named or {"permanent", "auth", "misconfigured"}
 
     def _labels(self, ns, at):
         labels = {}

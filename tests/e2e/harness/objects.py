@@ -56,8 +56,8 @@ def owner_ref(owner):
             "uid": owner["metadata"]["uid"], "controller": True, "blockOwnerDeletion": True}
 
 
-def container_status(name, state, ready=False, restarts=0, last=None, started=None):
-    status = {"name": name, "image": IMAGE, "imageID": "", "ready": ready, "restartCount": restarts, "state": state,
+def container_status(name, state, ready=False, restarts=0, last=None, started=None, image=IMAGE):
+    status = {"name": name, "image": image, "imageID": "", "ready": ready, "restartCount": restarts, "state": state,
               "lastState": last or {}}
     if started is not None:
         status["started"] = started
@@ -201,7 +201,7 @@ class Objects:
             initContainerStatuses=[container_status(c, terminated(), True) for c in self.names(pod, "initContainers")],
             containerStatuses=[container_status(c, running(), ready, restarts, last, True) for c in self.names(pod)])
 
-    def fail_to_pull(self, pod, reason="ImagePullBackOff", container=None, message=PULL_MESSAGE):
+    def fail_to_pull(self, pod, reason="ImagePullBackOff", container=None, message=PULL_MESSAGE, image=IMAGE):
         """`container` (default: the first) waits for its image, the others run."""
         names = self.names(pod)
         bad = container or names[0]
@@ -212,7 +212,7 @@ class Objects:
             mains = [container_status(c, waiting("PodInitializing")) for c in names]
         else:
             inits = [container_status(c, terminated(), True) for c in self.names(pod, "initContainers")]
-            mains = [container_status(c, waiting(reason, message)) if c == bad else
+            mains = [container_status(c, waiting(reason, message), image=image) if c == bad else
                      container_status(c, running(), True, started=True) for c in names]
         return self.status(pod, phase="Pending", conditions=conditions("False"), startTime=stamp(),
                            initContainerStatuses=inits, containerStatuses=mains)

@@ -5,9 +5,14 @@ from harness.scenario import scenario
 
 DNS = ('Back-off pulling image "x": ErrImagePull: failed to do request: Head "https://r.example.com/v2/x": '
        'dial tcp: lookup r.example.com: no such host')
-GONE = 'Back-off pulling image "x": ErrImagePull: rpc error: code = NotFound desc = x: not found'
+GONE = 'Back-off pulling image "x": ErrImagePull: rpc error: code = NotFound desc = failed to resolve reference "x": x: not found'
 TIMEOUT = 'Back-off pulling image "x": ErrImagePull: failed to do request: Head "https://r.example.com/v2/x": dial tcp 10.0.0.1:443: i/o timeout'
 DENIED = 'Back-off pulling image "x": ErrImagePull: failed to authorize: 401 Unauthorized'
+STRANGE = 'Back-off pulling image "x": ErrImagePull: words that nobody has seen before'
+SICK = ('Back-off pulling image "x": ErrImagePull: rpc error: code = Unavailable desc = connection error: desc = "transport: Error while '
+        'dialing: dial unix /run/containerd/containerd.sock: connect: no such file or directory"',
+        'Back-off pulling image "x": ErrImagePull: failed to extract layer sha256:3b0c: write /usr/lib/x: read-only file system: unknown',
+        'Back-off pulling image "x": ErrImagePull: failed to get reader from content store: content digest sha256:3b0c: not found')
 
 
 def evicted(t, ns, **how):
@@ -114,17 +119,57 @@ def cause(t):
 
 @scenario("rules/causes-by-default")
 def causes_by_default(t):
-    """Whatever does not heal by itself acts after `hours`: no access, no such host, no cause at all; a timeout does not."""
+    """What does not heal by itself acts after `hours`: no access, no such host. A timeout waits, and so does what no known words tell."""
     ns = t.ns()
     program = t.run(image_pull=ns, hours="1s", breaker={"workloads": 0, "sameHost": 0, "sameNode": 0})
-    workloads = {message: t.objects.workload("Deployment", ns, 1) for message in (DENIED, DNS, "Back-off pulling image", TIMEOUT)}
+    waits = {TIMEOUT: "CauseTransient", "Back-off pulling image": "CauseUnknown", STRANGE: "CauseUnknown"}
+    workloads = {message: t.objects.workload("Deployment", ns, 1) for message in (DENIED, DNS, *waits)}
     for message, workload in workloads.items():
         workload.fail_to_pull(message=message)
-    held = workloads.pop(TIMEOUT)
+    held = {workloads.pop(message): reason for message, reason in waits.items()}
     for workload in workloads.values():
         t.wait_write(workload)
-    t.wait_history(program, uid=held.pods()[0]["metadata"]["uid"], reason="CauseTransient")
+    for workload, reason in held.items():
+        t.wait_history(program, uid=workload.pods()[0]["metadata"]["uid"], reason=reason, timeout=30)
     t.expect(scaled=list(workloads.values()))
+
+
+@scenario("rules/sick-node")
+def sick_node(t):
+    """A node that cannot keep an image is told by its name; no workload is scaled for it, even where transient causes may act."""
+    ns = t.ns()
+    config = t.config(image_pull=ns, hours="1s")
+    config["errImagePull"]["causes"] = ["permanent", "transient"]
+    program = t.program(config)
+    for message in SICK:
+        workload = t.objects.workload("Deployment", ns, 1)
+        workload.fail_to_pull(message=message)
+        pod = workload.pods()[0]
+        row = t.wait_history(program, uid=pod["metadata"]["uid"], reason="NodeCannotPull")
+        assert pod["spec"]["nodeName"] in row["found"], row
+    assert not t.writes(), t.writes()
+    other = t.objects.workload("Deployment", ns, 1)
+    other.fail_to_pull(message=GONE)
+    t.wait_write(other)
+    t.expect(scaled=[other])
+
+
+@scenario("rules/credential")
+def credential(t):
+    """A pull secret that lets no image in is told, and nothing is scaled; when only one image is refused, that one is at fault."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="1s", breaker={"workloads": 0, "sameHost": 0, "sameNode": 0})
+    a, b = (t.objects.workload("Deployment", ns, 1) for _ in range(2))
+    a.fail_to_pull(message=DENIED, image="registry.example.com/shop/a:1")
+    b.fail_to_pull(message=DENIED, image="registry.example.com/shop/b:1")
+    for workload in (a, b):
+        row = t.wait_history(program, uid=workload.pods()[0]["metadata"]["uid"], reason="CredentialRefused")
+        assert "with the same pull secrets" in row["found"], row
+    assert not t.writes(), t.writes()
+    t.objects.run(b.pods()[0])
+    a.fail_to_pull(reason="ErrImagePull", message=DENIED, image="registry.example.com/shop/a:1")
+    t.wait_write(a)
+    t.expect(scaled=[a])
 
 
 @scenario("rules/transient-while-others-pull", timeout=90)
