@@ -1,6 +1,5 @@
 /* main.c - the day, by two sets of thresholds, and for each twice: once with this program, once with the one
- * it grew out of. Prints docs/day.md. Exit 0 only when ours did all that was right, and nothing else but what
- * the threshold itself asks for: a failure that somebody mends only after it. */
+ * it grew out of. Prints docs/day.md. Exit 0 only when ours did all that was right, and nothing else. */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +32,6 @@ static const struct set {
 	  24 * (int64_t)HOUR,
 	  { 30 * MINUTE, 10 * MINUTE, 2 * HOUR, HOUR } },
 };
-
-#define SECRET_MS (3 * HOUR) /* after which somebody gives NO_ACCESS its access */
 
 enum right { DONE, LEFT };
 
@@ -223,14 +220,6 @@ static struct sums sum(const struct run *r)
 	return s;
 }
 
-/* Harm that the threshold asks for: somebody mends it, but later than the operator wants to wait. */
-static unsigned asked_for(const struct run *r, int i)
-{
-	return i == SIT_NO_ACCESS && r->cleaner.thresholds->pull_ms < SECRET_MS
-		       ? r->cleaner.world->outcomes[i].objects
-		       : 0;
-}
-
 static void print_set(const struct set *set, const struct run *ours, const struct run *original)
 {
 	const struct sums a = sum(ours), b = sum(original);
@@ -241,13 +230,6 @@ static void print_set(const struct set *set, const struct run *ours, const struc
 	printf("| **all** | | | **%u** | **%u** | | **%u** | **%u** | **%u** | **%u** | **%u** |\n\n", a.done,
 	       a.undone, a.harm, b.done, b.undone, b.harm, b.futile);
 	print_breaker(&ours->cleaner);
-	if (asked_for(ours, SIT_NO_ACCESS))
-		printf("- The %u workloads without access are scaled down because the threshold is over "
-		       "before "
-		       "somebody corrects their secret: the\n  threshold is the patience of whoever sets it. "
-		       "With "
-		       "`causes` without `auth` they are refused as `CauseAuth`.\n",
-		       ours->cleaner.world->outcomes[SIT_NO_ACCESS].harm);
 	printf("\nActs before their time by the API server's clock: ours %lld, the original %lld. Writes of "
 	       "ours that an operator took\n"
 	       "back: %u, then it held off.\n",
@@ -262,9 +244,8 @@ static int check(const struct run *r)
 
 	for (int i = 0; i < SIT__MAX; i++) {
 		const struct ledger *o = &r->cleaner.world->outcomes[i];
-		const unsigned asked = asked_for(r, i);
-		const bool good = o->harm <= asked && (situations[i].right == DONE ? o->handled == o->objects
-										   : o->writes <= asked);
+		const bool good = o->harm == 0 &&
+				  (situations[i].right == DONE ? o->handled == o->objects : o->writes == 0);
 
 		if (!good)
 			(void)fprintf(stderr, "%s: of %u objects %u handled by %u writes, %u did harm\n",

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "rules/cause.h"
 #include "tests/day/cleaner.h"
 #include "watcher/controller/controller.h"
 
@@ -40,7 +41,7 @@ static void policy_set(struct policy *p, const struct thresholds *t)
 {
 	static const char *const star[] = { "*", NULL }, *const status[] = { "ErrImagePull",
 									     "ImagePullBackOff", NULL };
-	static const char *const causes[] = { "permanent", "auth", "misconfigured", "unknown", NULL },
+	static const char *const causes[] = { "permanent", "auth", "misconfigured", NULL },
 				 *const excluded[] = { "kube-system", NULL };
 	static const char *const left_behind[] = { "NodeShutdown", NULL }, *const failed[] = { "Failed",
 											       NULL };
@@ -122,6 +123,28 @@ static int on_send(void *ctx, const struct msg *m)
 
 /* -- a worker's half -- */
 
+static bool is_refused(const struct sim_pod *p)
+{
+	return p->exists && p->life == LIFE_FAILING && p->message &&
+	       cause_classify(STR_C(p->message)) == CAUSE_AUTH;
+}
+
+/* A namespace has one pull secret. */
+static enum tri others_refused(const struct world *w, const struct sim_pod *p)
+{
+	const struct workload *ours = &w->workloads[p->workload];
+
+	for (uint32_t i = 0; i < w->n_pods; i++) {
+		const struct sim_pod *other = &w->pods[i];
+		const struct workload *k = &w->workloads[other->workload];
+
+		if (other->workload != p->workload && is_refused(other) && strcmp(k->ns, ours->ns) == 0 &&
+		    strcmp(k->host, ours->host) == 0)
+			return TRI_YES;
+	}
+	return TRI_NO;
+}
+
 static void look_live(const struct ours *o, const struct msg_nominate *n, const struct sim_pod *p,
 		      struct pod_context *ret)
 {
@@ -131,6 +154,7 @@ static void look_live(const struct ours *o, const struct msg_nominate *n, const 
 	*ret = (struct pod_context){ .stage = STAGE_LIVE,
 				     .failing_since = n->since,
 				     .others_pulled_at = n->others_pulled_at,
+				     .others_refused = is_refused(p) ? others_refused(w, p) : TRI_NO,
 				     .tally_known = TRI_YES,
 				     .node_exists = node->exists ? TRI_YES : TRI_NO,
 				     .node_ready = node->ready ? TRI_YES : TRI_NO,

@@ -95,8 +95,18 @@ static void new_bad_image(struct story *s, int arg)
 	appear(s, arg, SIT_NEW_BAD_IMAGE, true, false);
 }
 
+static void of_one_registry(struct workload *k)
+{
+	(void)snprintf(k->host, sizeof(k->host), "registry-0.example.com");
+}
+
+/* All of one team, with one pull secret, from one registry. */
 static void no_access(struct story *s, int arg)
 {
+	struct workload *k = &s->world->workloads[arg];
+
+	(void)snprintf(k->ns, sizeof(k->ns), "team-30");
+	of_one_registry(k);
 	appear(s, arg, SIT_NO_ACCESS, false, true);
 }
 
@@ -117,11 +127,6 @@ static void typing_mistake(struct story *s, int arg)
 		 "Back-off pulling image \"app\": ErrImagePull: failed to resolve reference \"app\": pull "
 		 "access denied, repository does not exist or may require authorization: server message: "
 		 "insufficient_scope: authorization failed");
-}
-
-static void of_one_registry(struct workload *k)
-{
-	(void)snprintf(k->host, sizeof(k->host), "registry-0.example.com");
 }
 
 static void broken_before(struct story *s, int arg)
@@ -340,11 +345,11 @@ static void plan_workloads(struct story *s, int64_t length)
 		add(s, some_time(w, 0, 20 * HOUR), bad_rollout, 520 + i);
 	for (int i = 0; i < 24; i++)
 		add(s, some_time(w, 0, 20 * HOUR), new_bad_image, 1000 + i);
-	for (int i = 0; i < 8; i++) {
-		const int64_t at = some_time(w, 0, 20 * HOUR);
+	const int64_t without = some_time(w, 0, 20 * HOUR);
 
-		add(s, at, no_access, 1030 + i);
-		add(s, at + 3 * HOUR, access_given, 1030 + i);
+	for (int i = 0; i < 8; i++) {
+		add(s, without + i * MINUTE, no_access, 1030 + i);
+		add(s, without + 3 * HOUR, access_given, 1030 + i);
 	}
 	for (int i = 0; i < 4; i++)
 		add(s, some_time(w, 0, 6 * HOUR), came_back, 1040 + i);

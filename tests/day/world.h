@@ -25,7 +25,9 @@
 	S(ORDINARY, "runs all day, rolled out anew now and then", LEFT)                                      \
 	S(NEW_BAD_IMAGE, "new workload whose image does not exist", DONE)                                    \
 	S(BAD_ROLLOUT, "rollout to an image that does not exist; the old pods serve", LEFT)                  \
-	S(NO_ACCESS, "new workload without access to the registry; the secret is corrected after 3 h", LEFT) \
+	S(NO_ACCESS,                                                                                         \
+	  "new workloads of a team whose pull secret lets nothing in; the secret is corrected after 3 h",    \
+	  LEFT)                                                                                              \
 	S(OUTAGE, "moved to other nodes while the registry is down for 90 min", LEFT)                        \
 	S(CAME_BACK, "image does not exist, and an operator puts the replicas back within 2 min", DONE)      \
 	S(EVICTED, "evicted under pressure of the node", DONE)                                               \
