@@ -5,8 +5,10 @@ from kit import pods
 from kit.room import ADDRESS
 
 NO_BREAKER = {"workloads": 0, "sameHost": 0, "sameNode": 0}
-ACTS = ("permanent", "auth", "misconfigured", "unknown")
-VERDICT = {**dict.fromkeys(ACTS, "CannotPullImage"), "transient": "CauseTransient", "of no status that is listed": "NotFailing"}
+ACTS = ("permanent", "misconfigured")
+VERDICT = {**dict.fromkeys(ACTS, "CannotPullImage"), "transient": "CauseTransient", "unknown": "CauseUnknown",
+           "auth": "CredentialRefused",     # five images of one registry, with one credential
+           "of no status that is listed": "NotFailing"}
 OWN_LIMIT = "pull QPS exceeded"     # the kubelet's, of many pulls at once; it tries again
 OTHER = ADDRESS + ":{plain}"         # the same registry by another name: what is pulled from there says nothing of the first
 PLAIN, SECURE, NOBODY = "127.0.0.1:{plain}", "registry.test:{tls}", "127.0.0.1:{closed}"
