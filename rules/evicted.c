@@ -1,4 +1,5 @@
-/* evicted.c - duty deleteEvictedPod: what a kubelet evicted is deleted at once (R7, R8, R14, R29). */
+/* evicted.c - duty deleteEvictedPod: what a kubelet evicted is deleted, at once or when its keep time
+ * is over (R7, R8, R14, R29). */
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/checks.h"
 
@@ -41,8 +42,23 @@ static bool check_is_evicted(struct evaluation *l)
 		return evaluation_decide(l, VERDICT_NONE, REASON_NOT_EVICTED);
 	}
 	describe(p, l->now, l->v);
-	l->due = true;
+	l->until = time_add(evicted_at(p), l->dp->hours_ms);
+	l->due = l->dp->hours_ms == 0 || (evicted_at(p) > 0 && l->now > l->until);
 	return false;
+}
+
+/* Its status says why it was evicted, and goes with it. */
+static bool check_kept(struct evaluation *l)
+{
+	const int64_t at = evicted_at(l->p);
+
+	SAY_EVIDENCE(l);
+	if (l->due)
+		return false;
+	if (at <= 0)
+		return evaluation_decide(l, VERDICT_REFUSE, REASON_INCOMPLETE_FACTS);
+	return evaluation_future(l, at) ||
+	       evaluation_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));
 }
 
 static const struct check checks[] = {
@@ -52,6 +68,7 @@ static const struct check checks[] = {
 	CHECKS_GUARDS,
 	{ "R8", "is it not being deleted already", check_not_deleted_whole },
 	{ "R7", "is it no pod of a Job", check_job },
+	{ "Keep", "is that longer ago than the threshold", check_kept },
 	{ "Announce", "is the announced grace over", check_announced },
 	{ "Act", "then it is deleted", check_act },
 };

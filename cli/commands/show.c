@@ -77,6 +77,29 @@ static const char *value_of(const struct rows *rows, const char *name)
 	return "";
 }
 
+/* What was found, and what was found again: it is said once. */
+static bool repeats(const struct rows *rows, size_t i, const struct table_view *view)
+{
+	const struct msg_ctl_show_row *r = &rows->v[i];
+
+	if (strcmp(r->name, "detail") != 0)
+		return false;
+	for (size_t k = 0; k < i; k++) {
+		_cleanup_free_ char *before = output_facts(&rows->v[k].facts, view);
+		_cleanup_free_ char *again = output_facts(&r->facts, view);
+
+		if (strcmp(rows->v[k].name, "evidence") == 0)
+			return strcmp(rows->v[k].value, r->value) == 0 && strcmp(before, again) == 0;
+	}
+	return false;
+}
+
+/* The column holds whether it was a dry run, its value is a mode. */
+static const char *label_of(const struct msg_ctl_show_row *r)
+{
+	return strcmp(r->name, "observe") == 0 ? "mode" : r->name;
+}
+
 static void print_table(const struct rows *rows, const struct table_view *view)
 {
 	static const struct table_column columns[] = { { "WHAT", 0, 0 }, { "VALUE", 0, COLUMN_FLOWS } };
@@ -88,9 +111,9 @@ static void print_table(const struct rows *rows, const struct table_view *view)
 	for (size_t i = 0; i < rows->n; i++) {
 		_cleanup_free_ char *value = readable(&rows->v[i], view);
 
-		if (!value)
+		if (!value || repeats(rows, i, view))
 			continue;
-		table_add(t, COLOR_DIM, "%s", rows->v[i].name);
+		table_add(t, COLOR_DIM, "%s", label_of(&rows->v[i]));
 		_cleanup_free_ char *facts = output_facts(&rows->v[i].facts, view);
 
 		table_add(t, COLOR_NONE, "%s%s", value, facts);

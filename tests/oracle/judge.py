@@ -136,6 +136,17 @@ def marked_above(pod, ns, world):
     return None
 
 
+def evicted_at(pod):
+    """When it was evicted: its condition, else what ended last, else its start."""
+    status = pod.get("status") or {}
+    for c in status.get("conditions") or []:
+        if c.get("type") == "DisruptionTarget" and c.get("status") == "True" and c.get("lastTransitionTime"):
+            return parse_time(c["lastTransitionTime"])
+    ends = [parse_time(c["state"]["terminated"]["finishedAt"]) for c in status.get("containerStatuses") or []
+            if (c.get("state") or {}).get("terminated", {}).get("finishedAt")]
+    return max(ends) if ends else parse_time(status["startTime"]) if status.get("startTime") else None
+
+
 def why_not_evicted(pod, request, policy):
     status = pod.get("status") or {}
     if status.get("phase") != "Failed" or status.get("reason") != "Evicted":
@@ -144,6 +155,11 @@ def why_not_evicted(pod, request, policy):
         return f"namespace {request.ns} is not covered by deleteEvictedPod"
     if runs_to_completion(pod) and not policy.evicted_jobs:
         return f"it is of {runs_to_completion(pod)}, and includeJobs is not set"
+    at = evicted_at(pod)
+    if policy.evicted_hours and at is None:
+        return "nothing tells when it was evicted"
+    if policy.evicted_hours and request.t < at + policy.evicted_hours:
+        return f"{at + policy.evicted_hours - request.t:.3f} s too early"
     return why_not_finish(pod, request, policy)
 
 

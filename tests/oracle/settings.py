@@ -22,6 +22,7 @@ class Policy:
     image_pull: object = None
     finished: object = None
     crash_loop: object = None
+    evicted_hours: float = 0.0                      # how long an evicted pod is kept
     finished_hours: float = 0.0
     finished_reasons: tuple = LEFT_BEHIND
     finished_phases: tuple = ("Failed",)

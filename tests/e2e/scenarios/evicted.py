@@ -35,6 +35,21 @@ def acts(t):
     t.expect(deleted=early + [late])
 
 
+@scenario("evicted/kept-for-its-time")
+def kept(t):
+    """With `hours` the record of an eviction stays so long, as its message says why; then it goes."""
+    ns = t.ns()
+    config = t.config(evicted=ns, deleteEvictedPod={"hours": "4s"})
+    t.policy.evicted_hours = 4.0
+    program = t.program(config)
+    pod = t.objects.finish(t.objects.pod(ns), "Evicted")
+    name = f"{ns}/{pod['metadata']['name']}"
+    verdict = t.until("it to be judged", lambda: next((r for r in program.ask_json("explain", name) if r["duty"] == "deleteEvictedPod"), None))
+    assert verdict["verdict"] == "wait" and verdict["reason"] == "WaitingForThreshold", verdict
+    t.wait_write(pod)
+    t.expect(deleted=[pod])
+
+
 @scenario("evicted/nothing-else")
 def nothing_else(t):
     """Failed for another reason, Evicted in another phase, other spellings, Job pods, mirror pods, marked pods: all stay."""

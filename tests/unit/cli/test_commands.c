@@ -148,8 +148,8 @@ static void send_explain_row(const struct instance_call *c, const char *rule, ui
 static void answer_show(const struct instance_call *c)
 {
 	static const char *const rows[][2] = {
-		{ "id", "7" },           { "duty", "0" }, { "observe", "1" },
-		{ "intent_at", "1000" }, { "http", "0" }, { "evidence", "because" },
+		{ "id", "7" },   { "duty", "0" },           { "observe", "1" },      { "intent_at", "1000" },
+		{ "http", "0" }, { "evidence", "because" }, { "detail", "because" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -389,6 +389,17 @@ TEST(show_reads_the_columns)
 	ck_assert_str_eq(at(j, "evidence"), "because");
 	ck_assert_ptr_null(json_object_get(j, "http"));
 	json_decref(j);
+}
+
+TEST(show_says_a_thing_once)
+{
+	char *args[] = { (char *)"7" };
+	struct options o = { .command = "show", .args = args, .n_args = 1 };
+	char *text = run(command_show, &o, EXIT_CODE_OK);
+
+	ck_assert_msg(strstr(text, "mode") && !strstr(text, "detail"), "%s", text);
+	ck_assert_ptr_null(strstr(strstr(text, "because") + 1, "because"));
+	free(text);
 }
 
 TEST_LOOP(restore_is_shown_and_then_done, 0, 2)

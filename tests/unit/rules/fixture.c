@@ -35,7 +35,7 @@ void policy_init(struct policy *p)
 	p->finish_ms = FINISH;
 	for (int d = 0; d < DUTY__MAX; d++) {
 		p->duty[d].enable = true;
-		p->duty[d].hours_ms = HOURS;
+		p->duty[d].hours_ms = d == DUTY_EVICTED ? 0 : HOURS; /* at once, as by default */
 		p->duty[d].counts = 5;
 		list_set(&p->duty[d].namespaces, "*");
 	}

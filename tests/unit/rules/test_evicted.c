@@ -21,6 +21,24 @@ TEST(evicted_is_deleted_at_once)
 	ck_assert_str_eq(EN(v.evidence), "phase Failed, reason Evicted, for 1h30m");
 }
 
+/* Its status is all that says why it was evicted. */
+TEST(evicted_is_kept_for_its_time)
+{
+	struct pod_facts p = pod_evicted();
+
+	policy.duty[DUTY_EVICTED].hours_ms = HOUR;
+	p.disruption_at = NOW - HOUR;
+	ck_assert_int_eq(EXPECT(judge(&p), WAIT, WAITING_FOR_THRESHOLD).at_ms, NOW + 1);
+	p.disruption_at--;
+	EXPECT(judge(&p), ACT, EVICTED);
+	p.disruption_at = 0; /* a container's end, the pod's start: what else tells */
+	p.n_containers = 0;
+	p.start_time = 0;
+	EXPECT(judge(&p), REFUSE, INCOMPLETE_FACTS);
+	policy.duty[DUTY_EVICTED].hours_ms = 0;
+	EXPECT(judge(&p), ACT, EVICTED);
+}
+
 /* Exact compare of both: no substring, no other case, no other reason of a kubelet. */
 TEST(only_phase_failed_and_reason_evicted)
 {
