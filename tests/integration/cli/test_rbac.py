@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 sys.path.append(str(TOP / "tests"))
@@ -264,11 +265,29 @@ def annotations_of_webhooks_are_named():
 
 def a_token_for_a_bastion():
     text = call("--kubeconfig-for", "writer")
-    assert "kubernetes.io/service-account.name: ops-pod-cleaner-writer" in text and "umask 077" in text
+    assert "create token" in text and "umask 077" in text and "until [" not in text
     # Where the right to the Lease is, and the chart's Lease: an instance outside of the cluster looks there.
     assert "user: writer, namespace: ops-pod-cleaner}" in text
     assert subprocess.run(["bash", "-n"], input=text, text=True).returncode == 0
     assert "reader or writer" in call("--kubeconfig-for", "root", code=64)
+    with tempfile.TemporaryDirectory() as folder:
+        kubectl, made = pathlib.Path(folder, "kubectl"), pathlib.Path(folder, "writer.kubeconfig")
+        kubectl.write_text('#!/bin/sh\ncase "$*" in *"create token"*) echo "short-$5";; *get*) printf bGFzdGluZw==;; *server*) echo https://x:6443;;'
+                           ' *authority*) echo Q0E=;; esac\n')
+        kubectl.chmod(0o755)
+
+        def run(script, **more):
+            return subprocess.run(["bash"], input=script, text=True, cwd=folder, timeout=30, capture_output=True, check=False,
+                                  env={"PATH": f"{folder}:/usr/bin:/bin", **more})
+
+        run(text)
+        assert "token: short-ops-pod-cleaner-writer" in made.read_text() and made.stat().st_mode & 0o777 == 0o600, made.read_text()
+        assert "server: https://x:6443" in made.read_text() and "certificate-authority-data: Q0E=" in made.read_text()
+        run(text.replace("token=$(short)", "token=$(lasting)"))
+        assert "token: lasting" in made.read_text(), made.read_text()
+        made.unlink()
+        kubectl.write_text("#!/bin/sh\nexit 1\n")      # no right to make one: it ends, and says so
+        assert "is not written" in run(text).stderr and not made.exists()
 
 
 def a_wrong_configuration_prints_nothing():
