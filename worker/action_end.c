@@ -12,6 +12,7 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "rules/select.h"
+#include "text/texts.h"
 
 #define RETRY_MAX_MS   3600000
 #define CLOCK_RETRY_MS 5000 /* the watcher nominates again when a clock was set, and no later than this */
@@ -166,6 +167,10 @@ bool action_judge(struct action *a, enum judge_stage stage)
 		   &a->verdict);
 	if (a->found.holds_up[0])
 		facts_said(&a->verdict.evidence, a->found.holds_up);
+	if (a->found.other_image[0]) {
+		facts_finding(&a->verdict.evidence, TEXT_REFUSED_ALIKE);
+		facts_name(&a->verdict.evidence, FACT_OTHER_IMAGE, STR_C(a->found.other_image));
+	}
 	if (a->verdict.kind != VERDICT_ACT)
 		(void)action_refuse(a, &a->verdict);
 	return a->verdict.kind == VERDICT_ACT;

@@ -76,6 +76,7 @@ struct findings {
 	bool peer_asks;              /* its kind is not known yet */
 	struct str_list refused;     /* images of its registry that are refused: "secrets repository" */
 	char *secrets;               /* of the pod; NULL: it is in no list yet */
+	char other_image[254];       /* one of those, of another repository with the same secrets */
 	char failing_node[254];      /* where the first of the failing pods is */
 	bool pod_seen;               /* the granted pod is in the list, of the newest revision and failing */
 	bool mark_due;               /* the workload was written to: its mark has to be brought up to date */

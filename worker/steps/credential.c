@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/steps/step.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,6 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "rules/cause.h"
-#include "text/texts.h"
 #include "worker/action_end.h"
 
 /* The kubelet's longest back-off between two tries; and twice that, after which each has tried again. */
@@ -108,14 +108,6 @@ enum step_then item_credential(struct action *a, const json_t *item)
 	return STEP_NEXT;
 }
 
-static void note_other(struct action *a, struct str repository)
-{
-	if (a->in_doubt)
-		return;
-	facts_finding(&a->result.u.result.evidence, TEXT_REFUSED_ALIKE);
-	facts_name(&a->result.u.result.evidence, FACT_OTHER_IMAGE, repository);
-}
-
 enum step_then take_credential(struct action *a, const struct step_reply *reply)
 {
 	const struct str repository = image_repository(refused(a)->image);
@@ -131,7 +123,7 @@ enum step_then take_credential(struct action *a, const struct step_reply *reply)
 		    str_is(repository, key + n + 1))
 			continue;
 		a->found.context.others_refused = TRI_YES;
-		note_other(a, STR_C(key + n + 1));
+		(void)snprintf(a->found.other_image, sizeof(a->found.other_image), "%s", key + n + 1);
 		break;
 	}
 	return STEP_NEXT;

@@ -162,9 +162,9 @@ def credential(t):
     a, b = (t.objects.workload("Deployment", ns, 1) for _ in range(2))
     a.fail_to_pull(message=DENIED, image="registry.example.com/shop/a:1")
     b.fail_to_pull(message=DENIED, image="registry.example.com/shop/b:1")
-    for workload in (a, b):
+    for workload, other in ((a, "b"), (b, "a")):
         row = t.wait_history(program, uid=workload.pods()[0]["metadata"]["uid"], reason="CredentialRefused")
-        assert "with the same pull secrets" in row["found"], row
+        assert row["detail"]["otherImage"] == f"registry.example.com/shop/{other}", row
     assert not t.writes(), t.writes()
     t.objects.run(b.pods()[0])
     a.fail_to_pull(reason="ErrImagePull", message=DENIED, image="registry.example.com/shop/a:1")

@@ -190,7 +190,7 @@ TEST_LOOP(a_credential_that_lets_nothing_in, 0, 9)
 		return;
 	}
 	expect_refused(REASON_CREDENTIAL_REFUSED);
-	ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence), "r.example.com/team/b is refused, too"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "r.example.com/team/b is refused, too"));
 }
 
 /* Of a cause that is the node's: where do its pods fail? */
