@@ -32,6 +32,7 @@ void fake_setup(void)
 		fake.policy.duty[d].hours_ms = HOUR;
 		str_list_add(&fake.policy.duty[d].namespaces, "*", 1);
 	}
+	fake.policy.duty[DUTY_EVICTED].hours_ms = 0; /* without a time, as in the original's file */
 	str_list_add(&fake.policy.duty[DUTY_IMAGE_PULL].status, "ErrImagePull", 12);
 	str_list_add(&fake.policy.duty[DUTY_IMAGE_PULL].causes, "permanent", 9);
 	fake.grant = (struct msg_grant){ .id = 7,
