@@ -155,12 +155,14 @@ static void look_live(const struct ours *o, const struct msg_nominate *n, const 
 				     .failing_since = n->since,
 				     .others_pulled_at = n->others_pulled_at,
 				     .others_refused = is_refused(p) ? others_refused(w, p) : TRI_NO,
+				     .restarts_before = (int32_t)n->restarts_before,
+				     .ready_ms = n->ready_ms,
 				     .tally_known = TRI_YES,
 				     .node_exists = node->exists ? TRI_YES : TRI_NO,
 				     .node_ready = node->ready ? TRI_YES : TRI_NO,
 				     .node_out_of_service = TRI_NO,
 				     .volume_attached = TRI_NO };
-	world_tally(w, p->workload, &ret->pods, &ret->failing, &ret->ready);
+	world_tally(w, p->workload, p->life, &ret->pods, &ret->failing, &ret->ready);
 }
 
 static void carry_out(struct ours *o, enum duty duty, uint32_t pod)

@@ -183,6 +183,40 @@ static void sick_device(struct story *s, int arg)
 	crashes_on_start(s, arg, SIT_SICK_DEVICE);
 }
 
+/* What crashes, and of which each has so many pods. */
+static void loops(struct story *s, int arg, enum situation situation, int replicas)
+{
+	s->world->workloads[arg].replicas = replicas;
+	crashes_on_start(s, arg, situation);
+}
+
+static void killed_now_and_then(struct story *s, int arg)
+{
+	loops(s, arg, SIT_KILLED_NOW_AND_THEN, 1);
+}
+
+static void up_in_between(struct story *s, int arg)
+{
+	loops(s, arg, SIT_UP_IN_BETWEEN, 1);
+}
+
+static void out_of_step(struct story *s, int arg)
+{
+	loops(s, arg, SIT_OUT_OF_STEP, 6);
+}
+
+static void never_started(struct story *s, int arg)
+{
+	s->world->workloads[arg].replicas = 3;
+	appear(s, arg, SIT_NEVER_STARTED, true, false);
+}
+
+static void two_ways(struct story *s, int arg)
+{
+	s->world->workloads[arg].replicas = 3;
+	appear(s, arg, SIT_TWO_WAYS, true, false);
+}
+
 static void came_back(struct story *s, int arg)
 {
 	appear(s, arg, SIT_CAME_BACK, true, false);
@@ -430,6 +464,18 @@ static void plan_no_outages(struct story *s)
 	}
 }
 
+/* What works in between, what never does, and pods that prove nothing. */
+static void plan_edges(struct story *s)
+{
+	static void (*const edges[])(struct story * s, int arg) = { killed_now_and_then, up_in_between,
+								    out_of_step, never_started, two_ways };
+	int arg = 1160;
+
+	for (size_t k = 0; k < sizeof(edges) / sizeof(edges[0]); k++)
+		for (int i = 0; i < 4; i++)
+			add(s, (int64_t)(2 + 4 * i) * HOUR + (int64_t)k * 7 * MINUTE, edges[k], arg++);
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
@@ -449,6 +495,7 @@ struct story *story_new(struct world *w, int64_t length)
 	plan_hopeless(s);
 	plan_devices(s);
 	plan_no_outages(s);
+	plan_edges(s);
 	for (int node = NODE_CUT_OFF; node <= NODE_DEAD; node++) {
 		add(s, 14 * HOUR, node_lost, node);
 		add(s, 14 * HOUR + 5 * MINUTE, node_pods_deleted, node);

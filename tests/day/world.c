@@ -57,12 +57,49 @@ static int some_node(struct world *w)
 	return n;
 }
 
+/* Crash loops that are no wreck's: how long they wait and run, and are they Ready while they run? */
+static const struct loop {
+	int64_t waits, runs;
+	bool ready;
+} loops[SIT__MAX] = {
+	[SIT_KILLED_NOW_AND_THEN] = { 10 * SECOND, 50 * MINUTE, true },
+	[SIT_UP_IN_BETWEEN] = { 5 * MINUTE, 2 * MINUTE, true },
+	[SIT_OUT_OF_STEP] = { 5 * MINUTE, 2 * MINUTE, false },
+};
+
 /* How long a container waits (even) for its next start, or runs (odd) until its next crash. */
-static int64_t crash_wait(unsigned flips)
+static int64_t crash_wait(enum situation situation, unsigned flips)
 {
+	const struct loop *l = &loops[situation];
 	const unsigned doubled = flips / 2 < 5 ? flips / 2 : 5;
 
+	if (l->runs)
+		return flips % 2 ? l->runs : l->waits;
 	return flips % 2 ? 10 * SECOND : (int64_t)(10 * SECOND) << doubled;
+}
+
+/* The n-th pod of a workload. */
+static enum life life_of(const struct workload *k, const char *message, int n)
+{
+	if (k->situation == SIT_NEVER_STARTED && n == 2)
+		return LIFE_UNSCHEDULED;
+	if (k->situation == SIT_TWO_WAYS && n == 0)
+		return LIFE_CRASHING;
+	return message ? LIFE_FAILING : k->crashes ? LIFE_CRASHING : LIFE_RUNNING;
+}
+
+static int count(const struct world *w, int workload, bool newest)
+{
+	const struct workload *k = &w->workloads[workload];
+	int n = 0;
+
+	for (uint32_t i = 0; i < w->n_pods; i++) {
+		const struct sim_pod *p = &w->pods[i];
+
+		n += p->exists && p->workload == workload && !p->deletion && p->life < LIFE_EVICTED &&
+		     (!newest || p->revision == k->revision);
+	}
+	return n;
 }
 
 uint32_t world_add_pod(struct world *w, int workload)
@@ -70,6 +107,7 @@ uint32_t world_add_pod(struct world *w, int workload)
 	struct workload *k = &w->workloads[workload];
 	const uint32_t i = w->n_pods++;
 	struct sim_pod *p = &w->pods[i];
+	const int nth = k->apart ? count(w, workload, true) : 0;
 
 	if (i >= PODS_MAX)
 		abort();
@@ -85,9 +123,10 @@ uint32_t world_add_pod(struct world *w, int workload)
 		k->failing_revision = k->revision;
 		k->failing_at = w->now;
 	}
-	p->life = p->message ? LIFE_FAILING : k->crashes ? LIFE_CRASHING : LIFE_RUNNING;
+	p->life = life_of(k, p->message, nth);
 	p->runs = p->life == LIFE_RUNNING;
-	p->refresh_at = w->now + (p->life == LIFE_CRASHING ? crash_wait(0) : RETRY_MS);
+	p->refresh_at =
+		w->now + (p->life == LIFE_CRASHING ? crash_wait(p->situation, 0) + nth * MINUTE : RETRY_MS);
 	(void)snprintf(p->name, sizeof(p->name), "%s-%u-%05u", k->name, k->revision, i);
 	(void)snprintf(p->uid, sizeof(p->uid), "0b8f0f3e-0000-4000-8000-%012u", i);
 	(void)snprintf(p->owner, sizeof(p->owner), "%s-%u", k->name, k->revision);
@@ -113,20 +152,6 @@ void world_terminate(struct world *w, uint32_t pod, int64_t grace_s)
 	p->deletion = w->now + grace_s * SECOND;
 	p->grace_s = grace_s;
 	event(w, pod);
-}
-
-static int count(const struct world *w, int workload, bool newest)
-{
-	const struct workload *k = &w->workloads[workload];
-	int n = 0;
-
-	for (uint32_t i = 0; i < w->n_pods; i++) {
-		const struct sim_pod *p = &w->pods[i];
-
-		n += p->exists && p->workload == workload && !p->deletion && p->life < LIFE_EVICTED &&
-		     (!newest || p->revision == k->revision);
-	}
-	return n;
 }
 
 /* One pod more or less at a time would take the day: all at once. */
@@ -164,7 +189,7 @@ static void start(struct world *w, uint32_t i)
 	p->runs = p->life == LIFE_RUNNING;
 	p->message = NULL;
 	p->flips = 0;
-	p->refresh_at = w->now + crash_wait(0);
+	p->refresh_at = w->now + crash_wait(p->situation, 0);
 	event(w, i);
 }
 
@@ -185,7 +210,9 @@ static void crash(struct world *w, uint32_t i)
 
 	if (++p->flips % 2 == 0)
 		p->ended = w->now;
-	p->refresh_at = w->now + crash_wait(p->flips);
+	else
+		p->began = w->now;
+	p->refresh_at = w->now + crash_wait(p->situation, p->flips);
 	event(w, i);
 }
 
@@ -232,7 +259,9 @@ static void crash_facts(const struct sim_pod *p, struct container_facts *c)
 	c->last_exit_code = c->asked ? 42 : 1;
 	if (p->situation == SIT_SICK_DEVICE)
 		c->device = STR_LIT("GPU-3");
+	c->started_at = runs ? p->began : 0;
 	c->last_finished_at = p->ended ? p->ended : p->created;
+	c->last_started_at = runs ? c->last_finished_at : p->began; /* of the run before nobody asks */
 }
 
 void world_facts(const struct world *w, uint32_t pod, struct pod_facts *ret)
@@ -252,22 +281,24 @@ void world_facts(const struct world *w, uint32_t pod, struct pod_facts *ret)
 			   STR_C(p->owner_uid) },
 		.revision = STR_C(p->revision_text),
 		.node = STR_C(p->node_text),
-		.phase = p->life >= LIFE_EVICTED                  ? STR_LIT("Failed")
-			 : p->life == LIFE_FAILING || p->creating ? STR_LIT("Pending")
-								  : STR_LIT("Running"),
+		.phase = p->life >= LIFE_EVICTED ? STR_LIT("Failed")
+			 : p->life == LIFE_FAILING || p->creating || p->life == LIFE_UNSCHEDULED
+				 ? STR_LIT("Pending")
+				 : STR_LIT("Running"),
 		.reason = p->life == LIFE_EVICTED             ? STR_LIT("Evicted")
 			  : p->situation == SIT_NODE_SHUTDOWN ? STR_LIT("NodeShutdown")
 							      : STR_LIT(""),
 		.created = p->created,
-		.start_time = p->created,
-		.scheduled_at = p->created,
-		.scheduled = true,
+		.start_time = p->life == LIFE_UNSCHEDULED ? 0 : p->created,
+		.scheduled_at = p->life == LIFE_UNSCHEDULED ? 0 : p->created,
+		.scheduled = p->life != LIFE_UNSCHEDULED,
 		.initialized = true,
 		.claim = p->claim ? STR_LIT("gpu") : STR_LIT(""),
 		.deletion = p->deletion,
 		.grace_s = p->forced ? 0 : p->grace_s,
-		.ready = p->life == LIFE_RUNNING && reported && !p->deletion && !p->creating,
-		.n_containers = p->life != LIFE_EVICTED,
+		.ready = (p->life == LIFE_RUNNING || (p->flips % 2 && loops[p->situation].ready)) &&
+			 reported && !p->deletion && !p->creating,
+		.n_containers = p->life != LIFE_EVICTED && p->life != LIFE_UNSCHEDULED,
 	};
 	ret->unready_since = ret->ready ? 0 : p->created;
 	if (p->finalizer) {
@@ -294,8 +325,8 @@ void world_facts(const struct world *w, uint32_t pod, struct pod_facts *ret)
 	}
 }
 
-void world_tally(const struct world *w, int workload, uint32_t *ret_pods, uint32_t *ret_failing,
-		 uint32_t *ret_ready)
+void world_tally(const struct world *w, int workload, enum life way, uint32_t *ret_pods,
+		 uint32_t *ret_failing, uint32_t *ret_ready)
 {
 	static struct pod_facts facts;
 
@@ -307,10 +338,11 @@ void world_tally(const struct world *w, int workload, uint32_t *ret_pods, uint32
 			continue;
 		world_facts(w, i, &facts);
 		*ret_ready += facts.ready;
-		if (p->deletion || p->life >= LIFE_EVICTED || p->revision != w->workloads[workload].revision)
+		if (p->deletion || p->life >= LIFE_UNSCHEDULED ||
+		    p->revision != w->workloads[workload].revision)
 			continue;
 		++*ret_pods;
-		*ret_failing += p->life == LIFE_FAILING || p->life == LIFE_CRASHING;
+		*ret_failing += p->life == way;
 	}
 }
 
@@ -361,10 +393,12 @@ void world_scale_to_zero(struct world *w, int workload)
 
 	if (k->replicas == 0)
 		return;
-	world_tally(w, workload, &pods, &failing, &ready);
+	world_tally(w, workload, LIFE_FAILING, &pods, &failing, &ready);
 	o->writes++;
-	if (ready > 0 || !(k->image_bad || k->hopeless || k->situation == SIT_CRASH_LOOP))
-		o->harm++; /* it serves, or it would have recovered by itself */
+	if (ready > 0 || k->situation == SIT_TWO_WAYS ||
+	    !(k->image_bad || k->hopeless || k->situation == SIT_CRASH_LOOP ||
+	      k->situation == SIT_OUT_OF_STEP))
+		o->harm++; /* it serves, or it would have recovered by itself; or it is half another's */
 	if (k->writes)
 		o->futile++;
 	else

@@ -14,7 +14,7 @@
 #define MINUTE (60 * SECOND)
 #define HOUR   (60 * MINUTE)
 
-#define WORKLOADS  1160
+#define WORKLOADS  1180
 #define NODES      100
 #define NODES_KEPT 90 /* of them, the first, that are never lost */
 #define PODS_MAX   16384
@@ -51,7 +51,12 @@
 	S(WANTED_RESTARTS, "ends with a code for which its own rule asks to start it again", LEFT)           \
 	S(SICK_DEVICE, "crashes on a device that its node calls Unhealthy", LEFT)                            \
 	S(BROKEN_BEFORE, "has never had its image when the program comes, with eleven others", DONE)         \
-	S(WRONG_CHART, "of a chart of twelve, whose tags were never pushed", DONE)
+	S(WRONG_CHART, "of a chart of twelve, whose tags were never pushed", DONE)                           \
+	S(KILLED_NOW_AND_THEN, "one replica that serves, and is killed for its memory every hour", LEFT)     \
+	S(UP_IN_BETWEEN, "one replica that crashes every few minutes, and serves in between", LEFT)          \
+	S(OUT_OF_STEP, "six pods that crash out of step, none of them ever Ready", DONE)                     \
+	S(NEVER_STARTED, "image does not exist, and one of its three pods was never scheduled", DONE)        \
+	S(TWO_WAYS, "one of its pods crashes, the others cannot pull their image", LEFT)
 
 enum situation {
 #define S(ID, what, right) SIT_##ID,
@@ -60,7 +65,7 @@ enum situation {
 		SIT__MAX
 };
 
-enum life { LIFE_RUNNING, LIFE_FAILING, LIFE_CRASHING, LIFE_EVICTED, LIFE_ENDED };
+enum life { LIFE_RUNNING, LIFE_FAILING, LIFE_CRASHING, LIFE_UNSCHEDULED, LIFE_EVICTED, LIFE_ENDED };
 
 struct workload {
 	enum situation situation;
@@ -85,7 +90,7 @@ struct sim_pod {
 	bool runs; /* the truth: a process of it runs somewhere, or a device is prepared for it */
 	bool claim;
 	bool forced, finalizer, creating;
-	int64_t created, deletion, grace_s, refresh_at, ended;
+	int64_t created, deletion, grace_s, refresh_at, began, ended; /* its newest run */
 	unsigned flips;
 	uint64_t rv;
 	char name[64], uid[40], owner[64], owner_uid[40], revision_text[16], rv_text[24], node_text[16],
@@ -138,9 +143,10 @@ void world_heal(struct world *w, int workload);
 
 /* What the API server would answer. */
 void world_facts(const struct world *w, uint32_t pod, struct pod_facts *ret);
-/* Pods of the newest revision that are not terminating; of them failing; Ready pods of every revision. */
-void world_tally(const struct world *w, int workload, uint32_t *ret_pods, uint32_t *ret_failing,
-		 uint32_t *ret_ready);
+/* Pods of the newest revision that are not terminating and were scheduled; of them failing in that way; Ready
+ * pods of every revision. */
+void world_tally(const struct world *w, int workload, enum life way, uint32_t *ret_pods,
+		 uint32_t *ret_failing, uint32_t *ret_ready);
 uint32_t world_find(const struct world *w, const char *uid); /* PODS_MAX = no such pod */
 
 /* -- writes of a cleaner: carried out, and judged by the truth -- */
