@@ -513,8 +513,12 @@ void cluster_watch_set_settings(struct cluster_watch *w, struct settings *s)
 	const bool judge_anew = !settings_judge_alike(s, &w->settings);
 
 	str_list_done(&namespaces);
-	if (again)
+	if (again) {
 		stop_reflector(w);
+		w->trouble = 0; /* what was refused is of another time: the next list says how it is now */
+		w->trouble_text[0] = '\0';
+		touch_stats(w);
+	}
 	take_settings(w, s, &e);
 	http_client_set_endpoint(w->client, &e);
 	set_place(w);
