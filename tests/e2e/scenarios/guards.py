@@ -179,7 +179,7 @@ def first_start(t):
     ns = t.ns()
     wrecks = [t.objects.workload("Deployment", ns, 1) for _ in range(12)]
     for workload in wrecks:
-        workload.fail_to_pull(message="")
+        workload.fail_to_pull(message="tls: failed to verify certificate: x509: certificate signed by unknown authority")
     t.run(image_pull=ns, hours="2s", breaker={"workloads": 20, "sameHost": 10, "sameNode": 5, "within": "10m", "release": "15m"})
     for workload in wrecks:
         t.wait_write(workload, 30)

@@ -166,7 +166,7 @@ BAD = (
     ("unknown-key", "deleteEvictedPods:\n  enable: true\n", ":1:1:"),
     ("duplicate-key", "mode: observe\nmode: enforce\n", ":2:1:"),
     ("wrong-type", "deleteEvictedPod:\n  enable: perhaps\n", ":2:11:"),
-    ("bad-duration", "errImagePull:\n  enable: true\n  hours: 1d\n", ":3:10:"),
+    ("bad-duration", "errImagePull:\n  enable: true\n  hours: 1y\n", ":3:10:"),
     ("both-spellings", "delteEvictedPod:\n  enable: true\ndeleteEvictedPod:\n  enable: true\n", ":3:1:"),
     ("bad-cron", "tooManyRestart:\n  enable: true\n  duration: \"61 * * * * *\"\n", ":3:"),
     ("tab", "deleteEvictedPod:\n\tenable: true\n", ":2:"),
