@@ -90,6 +90,8 @@ def play(t, before, after, make, already=0, settle=2.5, **program):
     time.sleep(settle)
     assert len(taken(t)) == already, f"by the settings before: {t.writes()}"
     begin = turn(t, running, after)
+    for looping in objects if before.get("crashLoop", {}).get("enable") is False else ():   # they go on, and count from now
+        t.objects.loop(looping.pods(), 40)
     wanted = sorted(o["metadata"]["name"] if isinstance(o, dict) else o.name for o in objects)
     t.until(f"all of {wanted} by the settings after", lambda: sorted(set(taken(t)) & set(wanted)) == wanted, EFFECT_S + 10)
     late = max(r.t for r in t.writes() if r.ok) - begin
