@@ -42,6 +42,10 @@ struct facts {
 	uint8_t bytes[FACTS_MAX];
 };
 
+static inline void facts_clear(struct facts *f)
+{
+	f->n = 0;
+}
 /* Add one fact. A key that is no FACT_LIST and is there already keeps its value. A fact that does not fit is
  * left out; of words of others the beginning is kept, which then ends with "…". */
 void facts_time(struct facts *f, enum fact key, int64_t unix_ms); /* 0 or less: unknown, adds nothing */

@@ -34,16 +34,6 @@ static const char *text_at(enum phrase p, enum language l)
 	return (const char *)&texts + places[p][l];
 }
 
-enum phrase phrase_find(const char *en, size_t n)
-{
-	enum phrase p = 0;
-
-	while (p < PHRASE__MAX &&
-	       (strncmp(text_at(p, LANGUAGE_EN), en, n) != 0 || text_at(p, LANGUAGE_EN)[n] != '\0'))
-		p++;
-	return p;
-}
-
 const char *phrase_text(enum phrase p, enum language l)
 {
 	return (unsigned)p < PHRASE__MAX && (unsigned)l < LANGUAGE__MAX ? text_at(p, l) : "?";

@@ -33,9 +33,6 @@ enum phrase {
  * "?" outside the table. */
 const char *phrase_text(enum phrase p, enum language l);
 
-/* The row whose English is just these n bytes; PHRASE__MAX when there is none. */
-enum phrase phrase_find(const char *en, size_t n);
-
 static inline const char *phrase_checked(const char *en, enum phrase p, enum language l)
 	__attribute__((format_arg(1)));
 static inline const char *phrase_checked(const char *en, enum phrase p, enum language l)

@@ -2,69 +2,67 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/admit.h"
 
-#include <inttypes.h>
-
-#include "rules/text.h"
-
-/* Always false: what a guard answers that blocks until `until`. */
-static bool blocked(struct block *h, int64_t until, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static bool blocked(struct block *h, int64_t until, const char *fmt, ...)
+/* Always false: what a guard answers that blocks until `until`. The caller adds facts to h->evidence. */
+static bool blocked(struct block *h, int64_t until, enum text why)
 {
-	char text[EVIDENCE_MAX];
-	va_list ap;
-
 	h->until = until;
-	va_start(ap, fmt);
-	text_print(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	facts_said(&h->evidence, text);
+	facts_finding(&h->evidence, why);
 	return false;
+}
+
+/* The same, of one that says how long. */
+static bool blocked_for(struct block *h, int64_t until, enum text why, enum fact key, int64_t ms)
+{
+	facts_duration(&h->evidence, key, ms);
+	return blocked(h, until, why);
 }
 
 static bool pause_ok(const struct admit_ask *a, struct block *h)
 {
-	return !a->paused || blocked(h, a->paused_until, "%s", a->paused);
+	if (!a->paused)
+		return true;
+	const struct str by = STR_C(a->paused_by ? a->paused_by : "");
+
+	h->until = a->paused_until;
+	if (!str_empty(by))
+		facts_finding(&h->evidence, TEXT_PAUSED_BY);
+	facts_quoted(&h->evidence, FACT_BY, by);
+	facts_quoted(&h->evidence, FACT_WHY, STR_C(a->paused_why ? a->paused_why : ""));
+	return false;
 }
 
 static bool leader_ok(const struct admit_ask *a, struct block *h)
 {
-	return !a->leader || blocked(h, 0, "leader is %s", *a->leader ? a->leader : "not known");
+	if (!a->leader)
+		return true;
+	facts_name(&h->evidence, FACT_LEADER, STR_C(a->leader));
+	return blocked(h, 0, *a->leader ? TEXT_OTHER_LEADS : TEXT_LEADER_UNKNOWN);
 }
 
 static bool cache_ok(const struct admit_ask *a, struct block *h)
 {
-	return !a->stale || blocked(h, 0, "%s", a->stale);
+	return !a->stale || blocked(h, 0, a->stale_why);
 }
 
 static bool clock_ok(const struct admit_ask *a, struct block *h)
 {
-	char d[DURATION_MAX];
-
 	return a->clock_off == 0 ||
-	       blocked(h, a->now + CLOCK_LOOK_MS, "the API server is %s ahead of this host",
-		       duration_short(a->clock_off, d));
+	       blocked_for(h, a->now + CLOCK_LOOK_MS, TEXT_CLOCK_AHEAD, FACT_CLOCK_AHEAD, a->clock_off);
 }
 
 static bool quiet_ok(const struct admit_ask *a, struct block *h)
 {
-	char d[DURATION_MAX];
-
 	return a->now >= a->quiet_until ||
-	       blocked(h, a->quiet_until, "%s left", duration_short(a->quiet_until - a->now, d));
+	       blocked_for(h, a->quiet_until, TEXT_QUIET_LEFT, FACT_LEFT, a->quiet_until - a->now);
 }
 
 static bool window_ok(const struct admit_ask *a, struct block *h)
 {
-	char d[DURATION_MAX];
-
 	if (!a->window_closed)
 		return true;
 	if (a->window_opens == 0)
-		return blocked(h, 0, "no window opens within five years");
-	return blocked(h, a->window_opens, "the next window opens in %s",
-		       duration_short(a->window_opens - a->now, d));
+		return blocked(h, 0, TEXT_NO_WINDOW);
+	return blocked_for(h, a->window_opens, TEXT_NEXT_WINDOW, FACT_LEFT, a->window_opens - a->now);
 }
 
 static bool breaker_ok(const struct admit_ask *a, struct block *h)
@@ -73,37 +71,39 @@ static bool breaker_ok(const struct admit_ask *a, struct block *h)
 		return true;
 	const int64_t next = breaker_next(a->breaker), last = a->breaker_until;
 
-	return blocked(h, next && (!last || next < last) ? next : last, "%s",
-		       a->breaker_text ? a->breaker_text : "");
+	h->until = next && (!last || next < last) ? next : last;
+	if (a->common)
+		h->evidence = *a->common;
+	return false;
 }
 
 static bool reverted_ok(const struct admit_ask *a, struct block *h)
 {
-	char d[DURATION_MAX];
-
 	if (a->retry || !reverted_blocks(&a->reverted, a->now))
 		return true;
-	return blocked(h, a->reverted.until,
-		       a->reverted.count == 1 ? "came back %" PRIu32 " time; blocked for %s more"
-					      : "came back %" PRIu32 " times; blocked for %s more",
-		       a->reverted.count, duration_short(a->reverted.until - a->now, d));
+	facts_count(&h->evidence, FACT_REVERTS, a->reverted.count);
+	return blocked_for(h, a->reverted.until, TEXT_CAME_BACK, FACT_LEFT, a->reverted.until - a->now);
 }
 
 static bool evict_loop_ok(const struct admit_ask *a, struct block *h)
 {
-	return a->loop_until == 0 ||
-	       blocked(h, a->loop_until, "evicted from this node %" PRIu32 " times, each soon after the last",
-		       a->loop_count);
+	if (a->loop_until == 0)
+		return true;
+	facts_count(&h->evidence, FACT_EVICTIONS, a->loop_count);
+	return blocked(h, a->loop_until, TEXT_EVICT_LOOP);
 }
 
-/* What each limit of the budget is about. */
-static const enum block_scope limit_scopes[BUDGET__LIMITS] = {
-	[BUDGET_PER_MINUTE] = BLOCK_DUTY,
-	[BUDGET_PER_HOUR] = BLOCK_DUTY,
-	[BUDGET_PER_DAY] = BLOCK_DUTY,
-	[BUDGET_NAMESPACE_HOUR] = BLOCK_NAMESPACE,
-	[BUDGET_NAMESPACE_SHARE] = BLOCK_NAMESPACE,
-	[BUDGET_NODE_SHARE] = BLOCK_NODE,
+/* What each limit of the budget is about, and how people call it. */
+static const struct {
+	enum block_scope scope;
+	enum text name;
+} limits[BUDGET__LIMITS] = {
+	[BUDGET_PER_MINUTE] = { BLOCK_DUTY, TEXT_PER_MINUTE },
+	[BUDGET_PER_HOUR] = { BLOCK_DUTY, TEXT_PER_HOUR },
+	[BUDGET_PER_DAY] = { BLOCK_DUTY, TEXT_PER_DAY },
+	[BUDGET_NAMESPACE_HOUR] = { BLOCK_NAMESPACE, TEXT_PER_NAMESPACE_HOUR },
+	[BUDGET_NAMESPACE_SHARE] = { BLOCK_NAMESPACE, TEXT_NAMESPACE_SHARE },
+	[BUDGET_NODE_SHARE] = { BLOCK_NODE, TEXT_NODE_SHARE },
 };
 
 static bool budget_ok(const struct admit_ask *a, struct block *h)
@@ -113,9 +113,13 @@ static bool budget_ok(const struct admit_ask *a, struct block *h)
 	if (!a->budget)
 		return true;
 	v = budget_ask(a->budget, a->policy, &a->spend, a->now);
-	h->scope = v.ok ? h->scope : limit_scopes[v.limit];
-	return v.ok || blocked(h, v.until, "%s: %" PRId64 " of %" PRId64 " spent", budget_limit_name(v.limit),
-			       v.spent, v.max);
+	if (v.ok)
+		return true;
+	h->scope = limits[v.limit].scope;
+	facts_text(&h->evidence, FACT_LIMIT_NAME, limits[v.limit].name);
+	facts_count(&h->evidence, FACT_SPENT, v.spent);
+	facts_count(&h->evidence, FACT_LIMIT, v.max);
+	return blocked(h, v.until, TEXT_BUDGET_SPENT);
 }
 
 static bool (*const guards[GUARD__MAX])(const struct admit_ask *a, struct block *h) = {

@@ -1,7 +1,7 @@
 /* admit.h - may what is due be done now? The guards beyond the single object: pause, leadership, a fresh
  * cache, clocks, start-up quiet, windows, the breaker, reverts, budgets; a table that is walked in that
  * order. Layer: rules.  Pure and without state of its own: (what is asked, what is known) -> go or hold.
- * Times are milliseconds of the clock that does not step, whatever is said to people is made by the caller.
+ * Times are milliseconds of the clock that does not step.
  * A hold is never a refusal: the object stays due, and is asked for again at `until` or when something
  * changes. */
 // SPDX-License-Identifier: Apache-2.0
@@ -22,17 +22,19 @@ struct admit_ask {
 	int64_t now;
 	bool retry; /* only a fresh attempt: it ends no workload, so breaker and reverts do not block it */
 	struct spend spend;
-	const char *paused; /* who paused the duty and why; until when */
+	bool paused;
+	const char *paused_by, *paused_why; /* "" or NULL: not known */
 	int64_t paused_until;
-	const char *leader;  /* not this replica: who leads */
-	const char *stale;   /* why the cache cannot be judged */
+	const char *leader; /* not this replica: who leads, "" = not known */
+	bool stale;         /* the cache cannot be judged, and why */
+	enum text stale_why;
 	int64_t clock_off;   /* ms between the clocks of server and host, when that is too much */
 	int64_t quiet_until; /* start-up quiet */
 	bool window_closed;
 	int64_t window_opens;          /* 0 = not known */
 	const struct breaker *breaker; /* it holds the workload; NULL = it does not, */
 	int64_t breaker_until;         /*   at the latest until then */
-	const char *breaker_text;      /* what the workloads have in common */
+	const struct facts *common;    /* what the workloads have in common; NULL = not known */
 	struct reverted reverted;
 	int64_t loop_until; /* the newest of an evict loop is kept until then; 0 = it is none */
 	uint32_t loop_count;

@@ -32,27 +32,18 @@ struct budget {
 /* A limit: what it counts, over what, how long. Shares are of pods, and their maximum depends on how many
  * there are. */
 static const struct {
-	const char *name;
 	int64_t ms;
 	size_t max; /* offset in struct duty_policy */
 	bool ns, node, share;
 } limits[BUDGET__LIMITS] = {
 #define MAX_OF(m) offsetof(struct duty_policy, m)
-	[BUDGET_PER_MINUTE] = { "per minute", BUDGET_MINUTE_MS, MAX_OF(max_per_minute), false, false, false },
-	[BUDGET_PER_HOUR] = { "per hour", BUDGET_HOUR_MS, MAX_OF(max_per_hour), false, false, false },
-	[BUDGET_PER_DAY] = { "per day", BUDGET_DAY_MS, MAX_OF(max_per_day), false, false, false },
-	[BUDGET_NAMESPACE_HOUR] = { "per namespace and hour", BUDGET_HOUR_MS, MAX_OF(max_per_namespace_hour),
-				    true, false, false },
-	[BUDGET_NAMESPACE_SHARE] = { "share of the namespace's pods per hour", BUDGET_HOUR_MS,
-				     MAX_OF(max_percent_namespace), true, false, true },
-	[BUDGET_NODE_SHARE] = { "share of the node's pods per hour", BUDGET_HOUR_MS, MAX_OF(max_percent_node),
-				false, true, true },
+	[BUDGET_PER_MINUTE] = { BUDGET_MINUTE_MS, MAX_OF(max_per_minute), false, false, false },
+	[BUDGET_PER_HOUR] = { BUDGET_HOUR_MS, MAX_OF(max_per_hour), false, false, false },
+	[BUDGET_PER_DAY] = { BUDGET_DAY_MS, MAX_OF(max_per_day), false, false, false },
+	[BUDGET_NAMESPACE_HOUR] = { BUDGET_HOUR_MS, MAX_OF(max_per_namespace_hour), true, false, false },
+	[BUDGET_NAMESPACE_SHARE] = { BUDGET_HOUR_MS, MAX_OF(max_percent_namespace), true, false, true },
+	[BUDGET_NODE_SHARE] = { BUDGET_HOUR_MS, MAX_OF(max_percent_node), false, true, true },
 };
-
-const char *budget_limit_name(enum budget_limit l)
-{
-	return limits[l].name;
-}
 
 struct budget *budget_new(void)
 {

@@ -65,6 +65,4 @@ bool budget_is_empty(const struct budget *b);
 /* Pods that ended within the last hour in this namespace (or, ns 0, on this node), for one duty. */
 int64_t budget_pods(const struct budget *b, enum duty d, uint32_t ns, uint32_t node, int64_t now);
 
-const char *budget_limit_name(enum budget_limit l); /* "per minute" */
-
 #endif

@@ -2,23 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/checks.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "base/cleanup.h"
-#include "base/rfc3339.h"
 #include "model/job_kinds.h"
 #include "rules/escalation.h"
 #include "rules/select.h"
-#include "rules/text.h"
 
-void evaluation_say(struct evaluation *l, const char *fmt, ...)
+struct facts *evaluation_evidence(struct evaluation *l, enum text statement)
 {
-	va_list ap;
+	struct facts *f = &l->v->evidence;
 
-	va_start(ap, fmt);
-	(void)vsnprintf(l->fact, l->fact_size, fmt, ap);
-	va_end(ap);
+	facts_clear(f);
+	facts_finding(f, statement);
+	return f;
 }
 
 bool evaluation_decide(struct evaluation *l, enum verdict_kind kind, enum reason reason)
@@ -38,11 +33,10 @@ bool evaluation_wait(struct evaluation *l, enum reason reason, int64_t at)
 
 bool evaluation_future(struct evaluation *l, int64_t at)
 {
-	char ahead[DURATION_MAX];
-
 	if (at <= time_add(l->now, JUDGE_SKEW_MS))
 		return false;
-	text_append(l->v, "; a time of it is %s in the future", duration_short(time_add(at, -l->now), ahead));
+	facts_finding(&l->v->evidence, TEXT_TIME_AHEAD);
+	facts_duration(&l->v->evidence, FACT_AHEAD, time_add(at, -l->now));
 	return evaluation_wait(l, REASON_TIME_IN_FUTURE, time_add(at, -JUDGE_SKEW_MS));
 }
 
@@ -61,17 +55,21 @@ static bool evaluation_forbid(struct evaluation *l, enum reason reason)
 
 bool check_enabled(struct evaluation *l)
 {
-	SAY(l, "%s is %s%s%s", duty_name(l->duty), l->dp->enable ? "on" : "off",
-	    *l->v->override ? " by override " : "", l->v->override);
+	if (l->found) {
+		found(l, l->dp->enable ? TEXT_DUTY_ON : TEXT_DUTY_OFF);
+		found_name(l, FACT_DUTY, STR_C(duty_name(l->duty)));
+		found_name(l, FACT_OVERRIDE, STR_C(l->v->override));
+	}
 	return !l->dp->enable && evaluation_decide(l, VERDICT_NONE, REASON_DUTY_DISABLED);
 }
 
 bool check_selected(struct evaluation *l)
 {
-	SAY(l, "namespace %.*s", STR_ARG(l->p->ns));
+	found_name(l, FACT_NAMESPACE, l->p->ns);
 	if (select_wanted(l->policy, l->duty, l->p) != TRI_NO)
 		return false;
-	EVIDENCE_OF_NONE(l, "namespace %.*s", STR_ARG(l->p->ns));
+	if (!l->brief)
+		facts_name(&l->v->evidence, FACT_NAMESPACE, l->p->ns);
 	return evaluation_decide(l, VERDICT_NONE, REASON_NAMESPACE_NOT_SELECTED);
 }
 
@@ -97,10 +95,12 @@ bool check_facts(struct evaluation *l)
 {
 	const struct pod_facts *p = l->p;
 
-	SAY(l,
-	    p->n_containers == 1 ? "phase %.*s, %u container, resourceVersion %.*s"
-				 : "phase %.*s, %u containers, resourceVersion %.*s",
-	    STR_ARG(p->phase), p->n_containers, STR_ARG(p->rv));
+	if (l->found) {
+		found(l, TEXT_POD_AS_READ);
+		found_name(l, FACT_PHASE, p->phase);
+		facts_count(l->found, FACT_CONTAINERS, p->n_containers);
+		found_name(l, FACT_RESOURCE_VERSION, p->rv);
+	}
 	if (l->dp->hours_ms < 0 || l->dp->counts < 0)
 		return evaluation_decide(l, VERDICT_REFUSE, REASON_BAD_POLICY);
 	if (p->containers_cut || p->n_containers > POD_CONTAINERS_MAX)
@@ -116,12 +116,9 @@ bool check_facts(struct evaluation *l)
 bool check_times(struct evaluation *l)
 {
 	const struct pod_facts *p = l->p;
-	char created[RFC3339_MAX];
 
-	if (l->fact) {
-		rfc3339_format(p->created, false, created);
-		evaluation_say(l, "created %s", created);
-	}
+	if (l->found)
+		facts_time(l->found, FACT_CREATED, p->created);
 	if (l->now <= 0 || p->created <= 0 || p->deletion < 0 ||
 	    (p->deletion > 0 && p->deletion < p->created))
 		return evaluation_decide(l, VERDICT_REFUSE, REASON_BAD_TIMESTAMP);
@@ -134,7 +131,8 @@ bool check_own_pod(struct evaluation *l)
 {
 	const struct policy *policy = l->policy;
 
-	SAY(l, "own pod %s", policy->own_pod ? policy->own_pod : "-");
+	if (policy->own_pod)
+		found_name(l, FACT_OWN_POD, STR_C(policy->own_pod));
 	return policy->own_pod && str_is(l->p->name, policy->own_pod) &&
 	       (!policy->own_namespace || str_is(l->p->ns, policy->own_namespace)) &&
 	       evaluation_forbid(l, REASON_OWN_POD);
@@ -144,13 +142,13 @@ bool check_excluded(struct evaluation *l)
 {
 	enum reason reason;
 
-	SAY(l, "namespace %.*s", STR_ARG(l->p->ns));
+	found_name(l, FACT_NAMESPACE, l->p->ns);
 	return !select_namespace(l->policy, l->duty, l->p, &reason) && evaluation_forbid(l, reason);
 }
 
 bool check_mirror(struct evaluation *l)
 {
-	SAY(l, "%s", l->p->mirror ? "a mirror pod" : "no mirror pod");
+	found(l, l->p->mirror ? TEXT_MIRROR : TEXT_NO_MIRROR);
 	return l->p->mirror && evaluation_forbid(l, REASON_MIRROR_POD);
 }
 
@@ -158,7 +156,10 @@ bool check_priority(struct evaluation *l)
 {
 	const struct str class = l->p->priority_class;
 
-	SAY(l, "priority class %.*s", STR_ARG(text_or_dash(class)));
+	if (str_empty(class))
+		found(l, TEXT_NO_PRIORITY_CLASS);
+	else
+		found_name(l, FACT_PRIORITY_CLASS, class);
 	return (str_is(class, "system-cluster-critical") || str_is(class, "system-node-critical")) &&
 	       !namespaces_name(&l->policy->duty[l->duty].namespaces, l->p->ns) &&
 	       evaluation_forbid(l, REASON_SYSTEM_PRIORITY);
@@ -166,48 +167,50 @@ bool check_priority(struct evaluation *l)
 
 bool check_ignored(struct evaluation *l)
 {
-	SAY(l, "%s", l->p->skip ? "marked" : "not marked");
-	return (l->p->skip || l->p->annotations.ignore) && evaluation_forbid(l, REASON_IGNORE_ANNOTATION);
+	const bool marked = l->p->skip || l->p->annotations.ignore;
+
+	found(l, marked ? TEXT_MARKED : TEXT_NOT_MARKED);
+	return marked && evaluation_forbid(l, REASON_IGNORE_ANNOTATION);
 }
 
 bool check_skipped(struct evaluation *l)
 {
 	const bool marked = l->p->annotations.skip & 1u << l->duty;
 
-	SAY(l, "%s", marked ? "marked" : "not marked");
+	found(l, marked ? TEXT_MARKED : TEXT_NOT_MARKED);
 	return marked && evaluation_forbid(l, REASON_SKIP_ANNOTATION);
 }
 
 bool check_announced(struct evaluation *l)
 {
-	char text[RFC3339_MAX];
 	int64_t until;
 
-	SAY(l, "grace of the duty is %lld s", (long long)(l->dp->announce_ms / 1000));
+	if (l->found) {
+		found(l, TEXT_GRACE_OF_DUTY);
+		facts_duration(l->found, FACT_GRACE, l->dp->announce_ms);
+	}
 	if (announce_judge(&l->p->annotations, l->duty, l->dp, l->now, &until) != ANNOUNCE_WAIT)
 		return false;
-	rfc3339_format(until, false, text);
-	text_evidence(l->v, "announced on the pod; acts after %s", text);
+	facts_time(evaluation_evidence(l, TEXT_ANNOUNCED), FACT_UNTIL, until);
 	return evaluation_wait(l, REASON_ANNOUNCED, time_add(until, 1));
 }
 
 bool check_not_deleted(struct evaluation *l)
 {
-	SAY(l, "%s", l->p->deletion > 0 ? "has a deletionTimestamp" : "no deletionTimestamp");
+	found(l, l->p->deletion > 0 ? TEXT_DELETION : TEXT_NO_DELETION);
 	return l->p->deletion > 0 && evaluation_decide(l, VERDICT_NONE, REASON_BEING_DELETED);
 }
 
 bool check_not_deleted_whole(struct evaluation *l)
 {
 	const int64_t until = time_add(l->p->deletion, l->policy->finish_ms);
-	char late[DURATION_MAX];
 
 	if (!pod_is_half_deleted(l->p))
 		return check_not_deleted(l);
-	SAY(l, "deletionTimestamp and grace 0, but still there");
+	found(l, TEXT_STILL_THERE);
 	if (l->now <= until)
 		return evaluation_wait(l, REASON_BEING_DELETED, time_add(until, 1));
-	text_append(l->v, "; half-deleted for %s", duration_short(time_add(l->now, -l->p->deletion), late));
+	facts_duration(&l->v->evidence, FACT_HALF_DELETED, time_add(l->now, -l->p->deletion));
 	return false;
 }
 
@@ -215,19 +218,24 @@ bool check_not_ready(struct evaluation *l)
 {
 	const bool serving = pod_is_serving(l->p);
 
-	SAY(l, "%s",
-	    serving       ? "Ready"
-	    : l->p->ready ? "over, whatever its condition Ready says"
-			  : "not Ready");
+	found(l, serving ? TEXT_READY : l->p->ready ? TEXT_READY_BUT_OVER : TEXT_NOT_READY);
 	return serving && evaluation_decide(l, VERDICT_REFUSE, REASON_POD_READY);
+}
+
+void evaluation_found_controller(const struct evaluation *l)
+{
+	if (str_empty(l->p->owner.kind))
+		found(l, TEXT_NO_CONTROLLER);
+	else
+		found_name(l, FACT_CONTROLLER_KIND, l->p->owner.kind);
 }
 
 bool check_job(struct evaluation *l)
 {
 	const enum tri job = job_kinds_match(&l->p->owner, &l->policy->job_kinds, l->s->owner_scales);
 
-	SAY(l, "controller %.*s, includeJobs %s", STR_ARG(text_or_dash(l->p->owner.kind)),
-	    l->dp->include_jobs ? "true" : "false");
+	evaluation_found_controller(l);
+	found_bool(l, FACT_INCLUDE_JOBS, l->dp->include_jobs);
 	if (l->dp->include_jobs || job == TRI_NO)
 		return false;
 	if (job == TRI_YES)

@@ -18,11 +18,10 @@ struct evaluation {
 	const struct duty_policy *dp; /* of this duty, with overrides applied */
 	const struct duty_ops *ops;
 	struct verdict *v;
-	bool brief; /* nobody reads the evidence of VERDICT_NONE: most pods end there, and text costs */
+	bool brief; /* nobody reads the evidence of VERDICT_NONE: most pods end there, and facts cost */
 	check_report_fn *report; /* who listens, or NULL */
 	void *ctx;
-	char *fact; /* what the check found; NULL when nobody listens */
-	size_t fact_size;
+	struct facts *found; /* by the check; NULL: nobody listens, so that nothing is written */
 	/* what one check finds for those after it */
 	struct str state; /* of the container that is reported */
 	int64_t until;    /* due strictly after it; 0 = not known */
@@ -30,7 +29,8 @@ struct evaluation {
 };
 
 struct check {
-	const char *rule, *name;
+	const char *rule;
+	enum text question;
 	bool (*decides)(struct evaluation *l); /* true: the verdict is set; false: passed, go on */
 };
 
@@ -59,23 +59,32 @@ struct duty_ops {
 DUTY_LIST(DUTY_OPS, )
 #undef DUTY_OPS
 
-/* Told to who listens (judge_trace); costs nothing otherwise. */
-#define SAY(l, ...)                                                                                          \
-	do {                                                                                                 \
-		if ((l)->fact)                                                                               \
-			evaluation_say((l), __VA_ARGS__);                                                    \
-	} while (0)
-#define EVIDENCE_OF_NONE(l, ...)                                                                             \
-	do {                                                                                                 \
-		if (!(l)->brief)                                                                             \
-			text_evidence((l)->v, __VA_ARGS__);                                                  \
-	} while (0)
-#define SAY_EVIDENCE(l)                                                                                      \
-	do {                                                                                                 \
-		char evidence_[EVIDENCE_MAX];                                                                \
-		SAY((l), "%s", text_of(&(l)->v->evidence, evidence_));                                       \
-	} while (0)
-void evaluation_say(struct evaluation *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Add to what the check found, when somebody listens. */
+static inline void found(const struct evaluation *l, enum text statement)
+{
+	if (l->found)
+		facts_finding(l->found, statement);
+}
+static inline void found_name(const struct evaluation *l, enum fact key, struct str name)
+{
+	if (l->found)
+		facts_name(l->found, key, name);
+}
+static inline void found_bool(const struct evaluation *l, enum fact key, bool value)
+{
+	found_name(l, key, value ? STR_LIT("true") : STR_LIT("false"));
+}
+/* What the check found is the evidence. */
+static inline void found_evidence(const struct evaluation *l)
+{
+	if (l->found)
+		facts_add(l->found, &l->v->evidence);
+}
+/* Begin the evidence anew, with a statement. */
+struct facts *evaluation_evidence(struct evaluation *l, enum text statement);
+
+/* Of which kind its controller is. */
+void evaluation_found_controller(const struct evaluation *l);
 
 /* Set the verdict and return true; evidence stays as it is. */
 bool evaluation_decide(struct evaluation *l, enum verdict_kind kind, enum reason reason);
@@ -112,22 +121,17 @@ bool check_job(struct evaluation *l);
 /* The last one of every duty. */
 bool check_act(struct evaluation *l);
 
-#define CHECK(rule, name, decides)                                                                           \
+#define CHECK(rule, question, decides)                                                                       \
 	{                                                                                                    \
-		rule, name, decides                                                                          \
+		rule, TEXT_##question, decides                                                               \
 	}
 #define CHECKS_BEGIN                                                                                         \
-	CHECK("Duty", "is it enabled", check_enabled),                                                       \
-		CHECK("Namespace", "is the namespace selected", check_selected)
-#define CHECKS_FACTS                                                                                         \
-	CHECK("Facts", "is the pod complete and free of contradictions", check_facts),                       \
-		CHECK("Times", "are its times plausible", check_times)
+	CHECK("Duty", ASK_ENABLED, check_enabled), CHECK("Namespace", ASK_SELECTED, check_selected)
+#define CHECKS_FACTS CHECK("Facts", ASK_COMPLETE, check_facts), CHECK("Times", ASK_TIMES, check_times)
 #define CHECKS_GUARDS                                                                                        \
-	CHECK("R29", "is it not this program itself", check_own_pod),                                        \
-		CHECK("R29", "is the namespace not excluded", check_excluded),                               \
-		CHECK("R14", "is it no mirror of a static pod", check_mirror),                               \
-		CHECK("R29", "is it not critical to the system", check_priority),                            \
-		CHECK("Ignore", "is it not marked ops-pod-cleaner.io/ignore", check_ignored),                \
-		CHECK("Skip", "is it not marked ops-pod-cleaner.io/skip for this duty", check_skipped)
+	CHECK("R29", ASK_NOT_OWN_POD, check_own_pod), CHECK("R29", ASK_NOT_EXCLUDED, check_excluded),        \
+		CHECK("R14", ASK_NO_MIRROR, check_mirror), CHECK("R29", ASK_NOT_CRITICAL, check_priority),   \
+		CHECK("Ignore", ASK_NOT_IGNORED, check_ignored),                                             \
+		CHECK("Skip", ASK_NOT_SKIPPED, check_skipped)
 
 #endif

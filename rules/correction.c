@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/correction.h"
 
-#include "rules/text.h"
-
 /* Is this the mark of that action, and do both say the same number? */
 static bool is_its_mark(const struct correction_facts *f)
 {
@@ -14,10 +12,10 @@ static bool is_its_mark(const struct correction_facts *f)
 	       from == (uint64_t)f->replicas;
 }
 
-static void decide(struct verdict *v, enum verdict_kind kind, enum reason reason, const char *why)
+static void decide(struct verdict *v, enum verdict_kind kind, enum reason reason, enum text why)
 {
 	*v = (struct verdict){ .kind = kind, .reason = reason, .rule = "R20", .override = "" };
-	text_evidence(v, "%s", why);
+	facts_finding(&v->evidence, why);
 }
 
 void correction_judge(const struct duty_policy *policy, const struct correction_facts *f, struct verdict *ret)
@@ -25,15 +23,14 @@ void correction_judge(const struct duty_policy *policy, const struct correction_
 	const bool changed = !str_empty(f->template) && !str_empty(f->now) && !str_eq(f->template, f->now);
 
 	if (policy->restore != RESTORE_WHEN_TEMPLATE_CHANGES)
-		decide(ret, VERDICT_REFUSE, REASON_RESTORE_OFF, "restore is never here");
+		decide(ret, VERDICT_REFUSE, REASON_RESTORE_OFF, TEXT_RESTORE_NEVER);
 	else if (!is_its_mark(f))
-		decide(ret, VERDICT_REFUSE, REASON_NOT_MARKED, "its mark is gone, or that of another action");
+		decide(ret, VERDICT_REFUSE, REASON_NOT_MARKED, TEXT_MARK_GONE);
 	else if (str_is(f->asked, "now"))
-		decide(ret, VERDICT_ACT, REASON_CORRECTED, "asked for by its annotation");
+		decide(ret, VERDICT_ACT, REASON_CORRECTED, TEXT_RESTORE_ASKED);
 	else if (changed)
-		decide(ret, VERDICT_ACT, REASON_CORRECTED, "its pod template was changed since");
+		decide(ret, VERDICT_ACT, REASON_CORRECTED, TEXT_TEMPLATE_CHANGED);
 	else
 		decide(ret, VERDICT_REFUSE, REASON_TEMPLATE_UNCHANGED,
-		       str_empty(f->template) ? "what its pod template was is not known: ask by annotation"
-					      : "its pod template is as it was");
+		       str_empty(f->template) ? TEXT_TEMPLATE_UNKNOWN : TEXT_TEMPLATE_SAME);
 }

@@ -9,11 +9,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/workload.h"
 
-#include <stdio.h>
-
 #include "base/cleanup.h"
 #include "rules/select.h"
-#include "rules/text.h"
 
 /* Waits for its next start, or has just ended. An init container that ended well is done. */
 static bool is_down(const struct container_facts *c)
@@ -137,26 +134,25 @@ static int32_t restarts_since(const struct evaluation *l)
 static bool check_is_crashing(struct evaluation *l)
 {
 	const struct container_facts *c;
-	char more[80];
-	int32_t n;
+	struct facts *f;
 
 	if (!fails(l->p, l->policy, l->now, &l->v->container)) {
-		SAY(l, "phase %.*s, no container crashes in a loop%s", STR_ARG(l->p->phase),
-		    restarts_asked(l->p) ? "; the pod asks for its restarts" : "");
-		EVIDENCE_OF_NONE(l, "phase %.*s", STR_ARG(l->p->phase));
+		found(l, TEXT_NONE_CRASHES);
+		found_name(l, FACT_PHASE, l->p->phase);
+		if (l->found && restarts_asked(l->p))
+			found(l, TEXT_RESTARTS_ASKED);
+		if (!l->brief)
+			facts_name(&l->v->evidence, FACT_PHASE, l->p->phase);
 		return evaluation_decide(l, VERDICT_NONE, REASON_NOT_CRASHING);
 	}
 	c = &l->p->containers[l->v->container];
-	n = restarts_since(l);
-	(void)snprintf(more, sizeof(more),
-		       n == 1 ? "%d restart (threshold %lld)" : "%d restarts (threshold %lld)", n,
-		       (long long)l->dp->counts);
-	workload_describe(l,
-			  !str_empty(c->reason)           ? c->reason
-			  : c->state == CONTAINER_RUNNING ? STR_LIT("runs again")
-							  : STR_LIT("ended"),
-			  more);
-	SAY_EVIDENCE(l);
+	f = workload_evidence(l, !str_empty(c->reason)           ? c->reason
+				 : c->state == CONTAINER_RUNNING ? STR_LIT("Running")
+								 : STR_LIT("ended"));
+	facts_count(f, FACT_RESTARTS, restarts_since(l));
+	facts_count(f, FACT_COUNTS, l->dp->counts);
+	workload_add_tally(l, f);
+	found_evidence(l);
 	return false;
 }
 
@@ -164,8 +160,11 @@ static bool check_counts(struct evaluation *l)
 {
 	const int32_t n = restarts_since(l);
 
-	SAY(l, n == 1 ? "%d restart, threshold %lld" : "%d restarts, threshold %lld", n,
-	    (long long)l->dp->counts);
+	if (l->found) {
+		found(l, TEXT_RESTARTS);
+		facts_count(l->found, FACT_RESTARTS, n);
+		facts_count(l->found, FACT_COUNTS, l->dp->counts);
+	}
 	return n < l->dp->counts && evaluation_wait(l, REASON_BELOW_COUNTS, 0);
 }
 
@@ -174,10 +173,11 @@ static bool check_counts(struct evaluation *l)
 
 static bool check_ready_in_between(struct evaluation *l)
 {
-	char ready[DURATION_MAX], hours[DURATION_MAX];
-
-	SAY(l, "Ready for %s of the last %s", duration_short(l->s->ready_ms, ready),
-	    duration_short(l->dp->hours_ms, hours));
+	if (l->found) {
+		found(l, TEXT_READY_FOR);
+		facts_duration(l->found, FACT_READY_FOR, l->s->ready_ms);
+		facts_duration(l->found, FACT_WINDOW, l->dp->hours_ms);
+	}
 	/* What is Ready now is told with the tally. */
 	if (l->s->ready > 0 || l->s->ready_ms <= l->dp->hours_ms / 100 * READY_PERCENT)
 		return false;
@@ -191,24 +191,27 @@ static bool check_device(struct evaluation *l)
 {
 	const struct str device = l->p->containers[l->v->container].device;
 
-	SAY(l, "%s%.*s", str_empty(device) ? "no device is Unhealthy" : "device ", STR_ARG(device));
-	if (str_empty(device))
+	if (str_empty(device)) {
+		found(l, TEXT_NO_SICK_DEVICE);
 		return false;
-	text_append(l->v, "; its device %.*s on node %.*s is Unhealthy", STR_ARG(device),
-		    STR_ARG(text_or_dash(l->p->node)));
+	}
+	found_name(l, FACT_DEVICE, device);
+	facts_finding(&l->v->evidence, TEXT_SICK_DEVICE);
+	facts_name(&l->v->evidence, FACT_DEVICE, device);
+	facts_name(&l->v->evidence, FACT_NODE, l->p->node);
 	return evaluation_decide(l, VERDICT_REFUSE, REASON_DEVICE_UNHEALTHY);
 }
 
 static const struct check checks[] = {
 	CHECKS_BEGIN,
-	{ "CrashLoop", "does a container crash in a loop", check_is_crashing },
+	CHECK("CrashLoop", ASK_CRASHES, check_is_crashing),
 	CHECKS_FACTS,
-	{ "R5", "since when does its revision fail", check_workload_clock },
+	CHECK("R5", ASK_FAILS_SINCE, check_workload_clock),
 	CHECKS_GUARDS,
 	CHECKS_WORKLOAD_DUE,
-	{ "R6", "did it restart often enough since then", check_counts },
-	{ "R18", "was hardly a pod of it Ready in that time", check_ready_in_between },
-	{ "Device", "is no device that it crashes on Unhealthy", check_device },
+	CHECK("R6", ASK_RESTARTED_SINCE, check_counts),
+	CHECK("R18", ASK_HARDLY_READY, check_ready_in_between),
+	CHECK("Device", ASK_NO_SICK_DEVICE, check_device),
 	CHECKS_WORKLOAD_ACT,
 };
 const struct duty_ops duty_crash_loop = {

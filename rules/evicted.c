@@ -4,7 +4,6 @@
 #include "rules/checks.h"
 
 #include "base/cleanup.h"
-#include "rules/text.h"
 
 /* When it was evicted, best evidence first; 0 when nothing tells. */
 static int64_t evicted_at(const struct pod_facts *p)
@@ -19,31 +18,28 @@ static int64_t evicted_at(const struct pod_facts *p)
 	return at > 0 ? at : p->start_time;
 }
 
-static void describe(const struct pod_facts *p, int64_t now, struct verdict *v)
+static void describe(const struct pod_facts *p, struct facts *f)
 {
-	const int64_t at = evicted_at(p);
-
-	v->evidence = (struct facts){ 0 };
-	facts_name(&v->evidence, FACT_PHASE, p->phase);
-	facts_name(&v->evidence, FACT_POD_REASON, p->reason);
-	if (at > 0 && at <= now)
-		facts_duration(&v->evidence, FACT_LASTED, now - at);
+	facts_name(f, FACT_PHASE, p->phase);
+	facts_name(f, FACT_POD_REASON, p->reason);
 }
 
 static bool check_is_evicted(struct evaluation *l)
 {
 	const struct pod_facts *p = l->p;
+	const bool evicted = str_is(p->phase, "Failed") && str_is(p->reason, "Evicted");
+	const int64_t at = evicted ? evicted_at(p) : 0;
 
-	SAY(l, "phase %.*s%s%.*s", STR_ARG(p->phase), str_empty(p->reason) ? "" : ", reason ",
-	    STR_ARG(p->reason));
-	if (!str_is(p->phase, "Failed") || !str_is(p->reason, "Evicted")) {
-		EVIDENCE_OF_NONE(l, "phase %.*s%s%.*s", STR_ARG(p->phase),
-				 str_empty(p->reason) ? "" : ", reason ", STR_ARG(p->reason));
+	if (l->found)
+		describe(p, l->found);
+	if (evicted || !l->brief)
+		describe(p, &l->v->evidence);
+	if (!evicted)
 		return evaluation_decide(l, VERDICT_NONE, REASON_NOT_EVICTED);
-	}
-	describe(p, l->now, l->v);
-	l->until = time_add(evicted_at(p), l->dp->hours_ms);
-	l->due = l->dp->hours_ms == 0 || (evicted_at(p) > 0 && l->now > l->until);
+	if (at > 0 && at <= l->now)
+		facts_duration(&l->v->evidence, FACT_LASTED, l->now - at);
+	l->until = time_add(at, l->dp->hours_ms);
+	l->due = l->dp->hours_ms == 0 || (at > 0 && l->now > l->until);
 	return false;
 }
 
@@ -63,14 +59,14 @@ static bool check_kept(struct evaluation *l)
 
 static const struct check checks[] = {
 	CHECKS_BEGIN,
-	{ "R7", "did a kubelet evict it", check_is_evicted },
+	CHECK("R7", ASK_EVICTED, check_is_evicted),
 	CHECKS_FACTS,
 	CHECKS_GUARDS,
-	{ "R8", "is it not being deleted already", check_not_deleted_whole },
-	{ "R7", "is it no pod of a Job", check_job },
-	{ "Keep", "is that longer ago than the threshold", check_kept },
-	{ "Announce", "is the announced grace over", check_announced },
-	{ "Act", "then it is deleted", check_act },
+	CHECK("R8", ASK_NOT_DELETED_ALREADY, check_not_deleted_whole),
+	CHECK("R7", ASK_NO_JOB, check_job),
+	CHECK("Keep", ASK_LONG_AGO, check_kept),
+	CHECK("Announce", ASK_GRACE_OVER, check_announced),
+	CHECK("Act", THEN_DELETED, check_act),
 };
 
 static int64_t began(const struct pod_facts *p)

@@ -17,8 +17,6 @@
 #include "rules/checks.h"
 
 #include "base/cleanup.h"
-#include "base/rfc3339.h"
-#include "rules/text.h"
 
 /* The reason for which it ended: the pod's, else that of the first container that gives a listed one. Empty:
  * none. */
@@ -45,36 +43,40 @@ static int64_t ended_at(const struct pod_facts *p)
 	return p->n_containers == 0 && p->start_time > at ? p->start_time : at;
 }
 
+static void describe(const struct pod_facts *p, struct str reason, struct facts *f)
+{
+	facts_finding(f, TEXT_ENDED);
+	facts_name(f, FACT_PHASE, p->phase);
+	facts_name(f, FACT_POD_REASON, reason);
+}
+
 static bool check_is_finished(struct evaluation *l)
 {
 	const struct pod_facts *p = l->p;
 	const struct str reason = reason_of(p, l->dp);
-	const char *and = str_empty(reason) ? "" : ", reason ";
+	const bool listed = pod_is_finished(p) && str_list_has(&l->dp->phases, p->phase) &&
+			    str_list_globs(&l->dp->status, reason);
 
-	SAY(l, "phase %.*s%s%.*s", STR_ARG(p->phase), and, STR_ARG(reason));
-	if (!pod_is_finished(p) || !str_list_has(&l->dp->phases, p->phase) ||
-	    !str_list_globs(&l->dp->status, reason)) {
-		EVIDENCE_OF_NONE(l, "phase %.*s%s%.*s", STR_ARG(p->phase), and, STR_ARG(reason));
-		return evaluation_decide(l, VERDICT_NONE, REASON_NOT_FINISHED);
-	}
-	text_evidence(l->v, "phase %.*s%s%.*s", STR_ARG(p->phase), and, STR_ARG(reason));
-	return false;
+	if (l->found)
+		describe(p, reason, l->found);
+	if (listed || !l->brief)
+		describe(p, reason, &l->v->evidence);
+	return !listed && evaluation_decide(l, VERDICT_NONE, REASON_NOT_FINISHED);
 }
 
 /* Never decides: the guards come first. */
 static bool find_end(struct evaluation *l)
 {
 	const int64_t at = ended_at(l->p);
-	char text[RFC3339_MAX], age[DURATION_MAX], limit[DURATION_MAX];
 
 	if (at <= 0 || at > time_add(l->now, JUDGE_SKEW_MS))
 		return false;
 	l->until = time_add(at, l->dp->hours_ms);
 	l->due = l->now > l->until;
-	rfc3339_format(at, false, text);
-	text_append(l->v, ", since %s (%s ago, threshold %s)", text,
-		    duration_short(time_add(l->now, -at), age), duration_short(l->dp->hours_ms, limit));
-	SAY_EVIDENCE(l);
+	facts_time(&l->v->evidence, FACT_SINCE, at);
+	facts_duration(&l->v->evidence, FACT_LASTED, time_add(l->now, -at));
+	facts_duration(&l->v->evidence, FACT_THRESHOLD, l->dp->hours_ms);
+	found_evidence(l);
 	return false;
 }
 
@@ -82,7 +84,7 @@ static bool check_over(struct evaluation *l)
 {
 	const int64_t at = ended_at(l->p);
 
-	SAY_EVIDENCE(l);
+	found_evidence(l);
 	if (at <= 0)
 		return evaluation_decide(l, VERDICT_REFUSE, REASON_INCOMPLETE_FACTS);
 	if (evaluation_future(l, at))
@@ -92,24 +94,24 @@ static bool check_over(struct evaluation *l)
 
 static bool check_bare(struct evaluation *l)
 {
-	SAY(l, "controller %.*s, includeBarePods %s", STR_ARG(text_or_dash(l->p->owner.kind)),
-	    l->dp->include_bare_pods ? "true" : "false");
+	evaluation_found_controller(l);
+	found_bool(l, FACT_INCLUDE_BARE_PODS, l->dp->include_bare_pods);
 	return str_empty(l->p->owner.uid) && !l->dp->include_bare_pods &&
 	       evaluation_decide(l, VERDICT_REFUSE, REASON_BARE_POD_KEPT);
 }
 
 static const struct check checks[] = {
 	CHECKS_BEGIN,
-	{ "Finished", "did it end in a phase and for a reason that are listed", check_is_finished },
+	CHECK("Finished", ASK_ENDED_AS_LISTED, check_is_finished),
 	CHECKS_FACTS,
-	{ "Finished", "when did it end", find_end },
+	CHECK("Finished", ASK_WHEN_ENDED, find_end),
 	CHECKS_GUARDS,
-	{ "R8", "is it not being deleted already", check_not_deleted_whole },
-	{ "Finished", "is that longer ago than the threshold", check_over },
-	{ "R7", "is it no pod of a Job", check_job },
-	{ "Finished", "does it have a controller", check_bare },
-	{ "Announce", "is the announced grace over", check_announced },
-	{ "Act", "then it is deleted", check_act },
+	CHECK("R8", ASK_NOT_DELETED_ALREADY, check_not_deleted_whole),
+	CHECK("Finished", ASK_LONG_AGO, check_over),
+	CHECK("R7", ASK_NO_JOB, check_job),
+	CHECK("Finished", ASK_CONTROLLER, check_bare),
+	CHECK("Announce", ASK_GRACE_OVER, check_announced),
+	CHECK("Act", THEN_DELETED, check_act),
 };
 
 const struct duty_ops duty_finished = { REASON_FINISHED, checks, ARRAY_SIZE(checks), ended_at };

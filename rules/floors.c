@@ -10,13 +10,13 @@
  * the condition's time tells of the last crash, not of the first. */
 static const struct floor_desc {
 	unsigned duties;
-	const char *why;
+	enum text why;
 } descs[] = {
-	[FLOOR_WORKLOAD] = { HEEDS(IMAGE_PULL) | HEEDS(CRASH_LOOP), "the workload was made then" },
-	[FLOOR_REVISION] = { HEEDS(IMAGE_PULL) | HEEDS(CRASH_LOOP), "the owner of its pods was made then" },
-	[FLOOR_UNAVAILABLE] = { HEEDS(IMAGE_PULL), "it was Available until then" },
-	[FLOOR_WORKED] = { HEEDS(IMAGE_PULL) | HEEDS(CRASH_LOOP), "a pod of its revision worked until then" },
-	[FLOOR_KNOWN] = { HEEDS(IMAGE_PULL) | HEEDS(CRASH_LOOP), "the supervisor has known it since then" },
+	[FLOOR_WORKLOAD] = { HEEDS(IMAGE_PULL) | HEEDS(CRASH_LOOP), TEXT_FLOOR_WORKLOAD },
+	[FLOOR_REVISION] = { HEEDS(IMAGE_PULL) | HEEDS(CRASH_LOOP), TEXT_FLOOR_REVISION },
+	[FLOOR_UNAVAILABLE] = { HEEDS(IMAGE_PULL), TEXT_FLOOR_UNAVAILABLE },
+	[FLOOR_WORKED] = { HEEDS(IMAGE_PULL) | HEEDS(CRASH_LOOP), TEXT_FLOOR_WORKED },
+	[FLOOR_KNOWN] = { HEEDS(IMAGE_PULL) | HEEDS(CRASH_LOOP), TEXT_FLOOR_KNOWN },
 };
 _Static_assert(sizeof(descs) / sizeof(descs[0]) == FLOOR__MAX, "a row for each");
 
@@ -26,11 +26,11 @@ void floors_add(struct floors *f, enum floor floor, int64_t at)
 		f->at[floor] = at;
 }
 
-int64_t floors_since(const struct floors *f, enum duty d, int64_t since, const char **ret_why)
+int64_t floors_since(const struct floors *f, enum duty d, int64_t since, enum text *ret_why)
 {
 	int64_t latest = since;
 
-	*ret_why = NULL;
+	*ret_why = TEXT__MAX;
 	for (size_t i = 0; since > 0 && i < FLOOR__MAX; i++) {
 		if (!(descs[i].duties >> d & 1) || f->at[i] <= latest)
 			continue;

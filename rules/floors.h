@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "model/duties.h"
+#include "text/texts.h"
 
 enum floor {
 	FLOOR_WORKLOAD,    /* the topmost owner was made */
@@ -26,8 +27,9 @@ struct floors {
 
 void floors_add(struct floors *f, enum floor floor, int64_t at);
 /* Since when it fails at most: the latest of `since` and of the floors that the duty heeds. *ret_why: what
- * the floor is, NULL when it is `since`. A `since` that is unknown (0) or garbage (below) stays what it is.
+ * the floor is, TEXT__MAX when it is `since`. A `since` that is unknown (0) or garbage (below) stays what it
+ * is.
  */
-int64_t floors_since(const struct floors *f, enum duty d, int64_t since, const char **ret_why);
+int64_t floors_since(const struct floors *f, enum duty d, int64_t since, enum text *ret_why);
 
 #endif

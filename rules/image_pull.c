@@ -2,12 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/workload.h"
 
-#include <stdio.h>
-
 #include "base/cleanup.h"
 #include "rules/cause.h"
 #include "rules/select.h"
-#include "rules/text.h"
 
 /* The kubelet shows the two in turn with every attempt: one state. */
 static bool is_pull_pair(struct str reason)
@@ -116,28 +113,32 @@ static bool check_is_failing(struct evaluation *l)
 {
 	const struct pod_facts *p = l->p;
 	const struct container_facts *c;
-	char cause[32];
 
 	if (!fails(p, l->policy, l->now, &l->v->container)) {
-		SAY(l, "phase %.*s, no container waits for its image", STR_ARG(p->phase));
-		EVIDENCE_OF_NONE(l, "phase %.*s", STR_ARG(p->phase));
+		found(l, TEXT_NONE_WAITS_FOR_IMAGE);
+		found_name(l, FACT_PHASE, p->phase);
+		if (!l->brief)
+			facts_name(&l->v->evidence, FACT_PHASE, p->phase);
 		return evaluation_decide(l, VERDICT_NONE, REASON_NOT_FAILING);
 	}
 	c = &p->containers[l->v->container];
-	SAY(l, "container %.*s: %.*s, image %.*s", STR_ARG(c->name), STR_ARG(c->reason), STR_ARG(c->image));
-	(void)snprintf(cause, sizeof(cause), "cause %s", cause_name(cause_of(c)));
-	workload_describe(l, c->reason, cause);
+	found(l, TEXT_CONTAINER_FAILS);
+	found_name(l, FACT_CONTAINER, c->name);
+	found_name(l, FACT_STATE, c->reason);
+	found_name(l, FACT_IMAGE, c->image);
+	struct facts *evidence = workload_evidence(l, c->reason);
+
+	facts_code(evidence, FACT_CAUSE, cause_name(cause_of(c)));
+	workload_add_tally(l, evidence);
 	return false;
 }
 
 /* What is known of its registry beyond this workload, of a cause that could be the registry's. */
-static const char *elsewhere(const struct evaluation *l, enum pull_cause cause)
+static void add_elsewhere(const struct evaluation *l, enum pull_cause cause, struct facts *f)
 {
-	if (!cause_may_heal(cause))
-		return "";
-	return l->s->others_pulled_at > l->s->failing_since
-		       ? "; other workloads pulled from that host meanwhile"
-		       : "; no other workload was seen to pull from that host meanwhile";
+	if (cause_may_heal(cause))
+		facts_finding(f, l->s->others_pulled_at > l->s->failing_since ? TEXT_PULLED_ELSEWHERE
+									      : TEXT_NOT_PULLED_ELSEWHERE);
 }
 
 /* Another node may have the image: a pod of the workload could run there. Live it must be seen that several
@@ -174,29 +175,32 @@ static bool check_cause(struct evaluation *l)
 	const bool acts = cause_may_act(l->dp, cause, l->s->failing_since, l->s->others_pulled_at) ||
 			  (cause == CAUSE_UNKNOWN && l->s->stage == STAGE_CACHE);
 
-	SAY(l, "cause %s%s; message: %.*s", cause_name(cause), elsewhere(l, cause), STR_ARG(c->message));
+	if (l->found) {
+		facts_code(l->found, FACT_CAUSE, cause_name(cause));
+		add_elsewhere(l, cause, l->found);
+		facts_quoted(l->found, FACT_MESSAGE, c->message);
+	}
 	if (acts && !is_of_one_node(l, cause) && !is_of_the_credential(l, cause)) {
 		if (!cause_may_act(l->dp, cause, 0, 0))
-			text_append(l->v, "%s", elsewhere(l, cause));
+			add_elsewhere(l, cause, &l->v->evidence);
 		return false;
 	}
-	text_append(l->v, "%s", elsewhere(l, cause));
+	add_elsewhere(l, cause, &l->v->evidence);
 	if (cause == CAUSE_NODE)
 		facts_name(&l->v->evidence, FACT_NODE, l->p->node);
-	if (!str_empty(c->message))
-		text_append(l->v, ": %.*s", STR_ARG(c->message));
+	facts_quoted(&l->v->evidence, FACT_MESSAGE, c->message);
 	return evaluation_decide(l, VERDICT_REFUSE,
 				 acts && cause == CAUSE_AUTH ? REASON_CREDENTIAL_REFUSED : reasons[cause]);
 }
 
 static const struct check checks[] = {
 	CHECKS_BEGIN,
-	{ "R1", "does a container fail to pull its image", check_is_failing },
+	CHECK("R1", ASK_CANNOT_PULL, check_is_failing),
 	CHECKS_FACTS,
-	{ "R5", "since when does its revision fail", check_workload_clock },
+	CHECK("R5", ASK_FAILS_SINCE, check_workload_clock),
 	CHECKS_GUARDS,
 	CHECKS_WORKLOAD_DUE,
-	{ "R3", "may its cause lead to an act", check_cause },
+	CHECK("R3", ASK_CAUSE_ACTS, check_cause),
 	CHECKS_WORKLOAD_ACT,
 };
 const struct duty_ops duty_image_pull = {

@@ -5,9 +5,6 @@
 #include "rules/cause.h"
 #include "rules/checks.h"
 #include "rules/select.h"
-#include "rules/text.h"
-
-#define FACT_MAX 200
 
 #define OPS(X, ID, rules, ...) [DUTY_##ID] = &duty_##rules,
 static const struct duty_ops *const duties[DUTY__MAX] = { DUTY_LIST(OPS, ) };
@@ -23,6 +20,15 @@ static void begin(struct evaluation *l, struct verdict *v)
 		v->override = o->name;
 }
 
+static void report_check(const struct evaluation *l, const struct check *c, enum tri holds)
+{
+	const bool decided = holds == TRI_NO;
+
+	l->report(l->ctx, &(struct check_report){ l->duty, c->rule, c->question, holds, l->found,
+						  decided ? l->v->kind : VERDICT_NONE,
+						  decided ? l->v->reason : REASON_NOTHING_TO_DO });
+}
+
 static void walk(struct evaluation *l)
 {
 	bool decided = false;
@@ -31,18 +37,14 @@ static void walk(struct evaluation *l)
 		const struct check *c = &l->ops->checks[i];
 		const bool reached = !decided;
 
-		if (l->fact)
-			l->fact[0] = '\0';
+		if (l->found)
+			facts_clear(l->found);
 		if (reached)
 			decided = c->decides(l);
 		if (reached && decided)
 			l->v->rule = c->rule;
 		if (l->report)
-			l->report(l->ctx, &(struct check_report){ l->duty, c->rule, c->name,
-								  !reached  ? TRI_UNKNOWN
-								  : decided ? TRI_NO
-									    : TRI_YES,
-								  l->fact, l->v });
+			report_check(l, c, !reached ? TRI_UNKNOWN : decided ? TRI_NO : TRI_YES);
 	}
 	if (*l->v->override && l->v->kind != VERDICT_NONE)
 		facts_name(&l->v->evidence, FACT_OVERRIDE, STR_C(l->v->override));
@@ -67,10 +69,9 @@ void judge_trace(enum duty d, const struct pod_facts *p, const struct policy *po
 		 const struct pod_context *s, int64_t now, check_report_fn *report, void *ctx,
 		 struct verdict *ret)
 {
-	char fact[FACT_MAX];
+	struct facts found = { 0 };
 
-	judge((struct evaluation){ d, p, policy, s, now, .report = report, .ctx = ctx, .fact = fact,
-				   .fact_size = sizeof(fact) },
+	judge((struct evaluation){ d, p, policy, s, now, .report = report, .ctx = ctx, .found = &found },
 	      ret);
 }
 

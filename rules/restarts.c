@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "rules/cause.h"
 #include "rules/status.h"
-#include "rules/text.h"
 
 static bool listed(const struct duty_policy *dp, struct str reason)
 {
@@ -67,12 +66,25 @@ static int64_t worst_container(const struct pod_facts *p, const struct duty_poli
 	return worst;
 }
 
+static void describe(struct evaluation *l, const struct container_facts *c)
+{
+	struct facts *f = evaluation_evidence(l, TEXT_CONTAINER_FAILS);
+
+	facts_name(f, FACT_CONTAINER, c->name);
+	facts_name(f, FACT_STATE, l->state);
+	facts_count(f, FACT_RESTARTS, c->restarts);
+	facts_count(f, FACT_COUNTS, l->dp->counts);
+	facts_duration(f, FACT_AGE, time_add(l->now, -l->p->created));
+	facts_duration(f, FACT_THRESHOLD, l->dp->hours_ms);
+}
+
 static bool check_restarts(struct evaluation *l)
 {
-	char age[DURATION_MAX], limit[DURATION_MAX], status[STATUS_MAX];
+	char status[STATUS_MAX];
 	const int64_t worst = worst_container(l->p, l->dp, l->now, &l->state);
 
-	SAY(l, "STATUS %s", status_of(l->p, status));
+	if (l->found)
+		found_name(l, FACT_STATUS, STR_C(status_of(l->p, status)));
 	if (worst < 0)
 		return evaluation_decide(l, VERDICT_NONE, REASON_NOT_RESTARTING);
 	const struct container_facts *c = &l->p->containers[worst];
@@ -82,19 +94,8 @@ static bool check_restarts(struct evaluation *l)
 	l->due = c->restarts >= l->dp->counts && l->now >= from;
 	if (c->restarts >= l->dp->counts)
 		l->until = time_add(from, -1);
-	text_evidence(l->v,
-		      c->restarts == 1
-			      ? "container %.*s: %.*s, %d restart (threshold %lld), age %s (threshold %s)"
-			      : "container %.*s: %.*s, %d restarts (threshold %lld), age %s (threshold %s)",
-		      STR_ARG(c->name), STR_ARG(l->state), c->restarts, (long long)l->dp->counts,
-		      duration_short(time_add(l->now, -l->p->created), age),
-		      duration_short(l->dp->hours_ms, limit));
-	if (l->fact) {
-		char evidence[EVIDENCE_MAX];
-
-		evaluation_say(l, "STATUS %s; %s", status_of(l->p, status),
-			       text_of(&l->v->evidence, evidence));
-	}
+	describe(l, c);
+	found_evidence(l);
 	return false;
 }
 
@@ -102,17 +103,20 @@ static bool check_counts(struct evaluation *l)
 {
 	const int32_t n = l->p->containers[l->v->container].restarts;
 
-	SAY(l, n == 1 ? "%d restart, threshold %lld" : "%d restarts, threshold %lld", n,
-	    (long long)l->dp->counts);
+	if (l->found) {
+		found(l, TEXT_RESTARTS);
+		facts_count(l->found, FACT_RESTARTS, n);
+		facts_count(l->found, FACT_COUNTS, l->dp->counts);
+	}
 	return n < l->dp->counts && evaluation_decide(l, VERDICT_NONE, REASON_BELOW_COUNTS);
 }
 
 static bool check_age(struct evaluation *l)
 {
-	char age[DURATION_MAX], limit[DURATION_MAX];
-
-	SAY(l, "age %s, threshold %s", duration_short(time_add(l->now, -l->p->created), age),
-	    duration_short(l->dp->hours_ms, limit));
+	if (l->found) {
+		facts_duration(l->found, FACT_AGE, time_add(l->now, -l->p->created));
+		facts_duration(l->found, FACT_THRESHOLD, l->dp->hours_ms);
+	}
 	return !l->due && evaluation_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));
 }
 
@@ -120,13 +124,13 @@ static bool check_age(struct evaluation *l)
 static const struct check checks[] = {
 	CHECKS_BEGIN,
 	CHECKS_FACTS,
-	{ "R30", "is a container in a state that is reported", check_restarts },
-	{ "R29", "is the namespace not excluded", check_excluded },
-	{ "Ignore", "is it not marked ops-pod-cleaner.io/ignore", check_ignored },
-	{ "Skip", "is it not marked ops-pod-cleaner.io/skip for this duty", check_skipped },
-	{ "R30", "did it restart often enough", check_counts },
-	{ "R30", "is the pod old enough", check_age },
-	{ "Report", "then it is in the digest", check_act },
+	CHECK("R30", ASK_REPORTED_STATE, check_restarts),
+	CHECK("R29", ASK_NOT_EXCLUDED, check_excluded),
+	CHECK("Ignore", ASK_NOT_IGNORED, check_ignored),
+	CHECK("Skip", ASK_NOT_SKIPPED, check_skipped),
+	CHECK("R30", ASK_RESTARTED_OFTEN, check_counts),
+	CHECK("R30", ASK_OLD_ENOUGH, check_age),
+	CHECK("Report", THEN_REPORTED, check_act),
 };
 
 static int64_t began(const struct pod_facts *p)

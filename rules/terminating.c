@@ -3,13 +3,10 @@
 #include "rules/checks.h"
 
 #include "base/cleanup.h"
-#include "base/rfc3339.h"
-#include "rules/status.h"
-#include "rules/text.h"
 
-static const char *tri_name(enum tri t)
+static void add_tri(struct facts *f, enum fact key, enum tri t)
 {
-	return t == TRI_YES ? "yes" : t == TRI_NO ? "no" : "unknown";
+	facts_text(f, key, t == TRI_YES ? TEXT_YES : t == TRI_NO ? TEXT_NO : TEXT_UNKNOWN);
 }
 
 static bool any_in(const struct pod_facts *p, enum container_state state)
@@ -30,23 +27,23 @@ static bool holds_claim(const struct pod_facts *p)
 
 /* R12: the reason why force is not safe, or STUCK_TERMINATING when it is. `ret_why` names the proof. */
 static enum reason force_safe(const struct pod_facts *p, const struct duty_policy *dp,
-			      const struct pod_context *s, const char **ret_why)
+			      const struct pod_context *s, enum text *ret_why)
 {
-	*ret_why = "";
+	*ret_why = TEXT__MAX;
 	if (str_empty(p->node) && !p->scheduled) {
-		*ret_why = "never scheduled";
+		*ret_why = TEXT_NEVER_SCHEDULED;
 		return REASON_STUCK_TERMINATING;
 	}
 	if (str_empty(p->node))
 		return REASON_INCOMPLETE_FACTS;
 	if (s->node_exists == TRI_NO) {
-		*ret_why = p->ready ? "node is gone, nobody keeps up that it is Ready" : "node is gone";
+		*ret_why = p->ready ? TEXT_NODE_GONE_READY : TEXT_NODE_GONE;
 		return REASON_STUCK_TERMINATING;
 	}
 	if (s->node_exists != TRI_YES)
 		return REASON_NODE_UNKNOWN;
 	if (s->node_out_of_service == TRI_YES) {
-		*ret_why = "node is out of service";
+		*ret_why = TEXT_NODE_OUT_OF_SERVICE;
 		return REASON_STUCK_TERMINATING;
 	}
 	if (s->node_ready == TRI_NO && !dp->unreachable_nodes)
@@ -58,7 +55,7 @@ static enum reason force_safe(const struct pod_facts *p, const struct duty_polic
 	if (holds_claim(p))
 		return REASON_RESOURCE_CLAIM_HELD;
 	if (s->node_ready == TRI_NO) {
-		*ret_why = "node is not Ready, unreachableNodes is set";
+		*ret_why = TEXT_NODE_UNREACHABLE;
 		return REASON_STUCK_TERMINATING;
 	}
 	/* A state that was not reported proves nothing. */
@@ -66,16 +63,17 @@ static enum reason force_safe(const struct pod_facts *p, const struct duty_polic
 		return REASON_FORCE_NOT_SAFE;
 	if (p->has_pvc && s->volume_attached != TRI_NO)
 		return s->volume_attached == TRI_YES ? REASON_VOLUME_ATTACHED : REASON_VOLUMES_UNKNOWN;
-	*ret_why = "node is Ready, no container runs";
+	*ret_why = TEXT_NODE_READY_IDLE;
 	return REASON_STUCK_TERMINATING;
 }
 
-static void describe_finalizers(const struct pod_facts *p, struct verdict *v)
+static void describe_finalizers(const struct pod_facts *p, struct facts *f)
 {
-	char list[FINALIZERS_MAX];
-
-	text_evidence(v, "%s%s", status_finalizers(p, list),
-		      p->grace_s == 0 ? "; already deleted by force" : "");
+	facts_clear(f);
+	for (uint32_t i = 0; i < p->n_finalizers && i < POD_FINALIZERS_MAX; i++)
+		facts_name(f, FACT_FINALIZER, p->finalizers[i]);
+	if (p->grace_s == 0)
+		facts_finding(f, TEXT_BY_FORCE);
 }
 
 /* How long after its deadline it is stuck. What was deleted by force has had its grace. */
@@ -84,21 +82,33 @@ static int64_t threshold(const struct evaluation *l)
 	return pod_is_half_deleted(l->p) ? l->policy->finish_ms : l->dp->hours_ms;
 }
 
-static void describe_due(const struct evaluation *l, const char *why)
+/* why: TEXT__MAX: it is not known yet. */
+static void describe_due(struct evaluation *l, enum text why)
 {
 	const struct pod_facts *p = l->p;
-	char due[RFC3339_MAX], late[DURATION_MAX], limit[DURATION_MAX];
+	struct facts *f = evaluation_evidence(l, TEXT_SHOULD_BE_GONE);
 
-	rfc3339_format(p->deletion, false, due);
-	text_evidence(l->v, "should be gone since %s (%s ago, threshold %s), node %.*s%s%s%s", due,
-		      duration_short(time_add(l->now, -p->deletion), late),
-		      duration_short(threshold(l), limit), STR_ARG(text_or_dash(p->node)),
-		      pod_is_half_deleted(p) ? "; half-deleted" : "", *why ? "; " : "", why);
+	facts_time(f, FACT_DEADLINE, p->deletion);
+	facts_duration(f, FACT_LASTED, time_add(l->now, -p->deletion));
+	facts_duration(f, FACT_THRESHOLD, threshold(l));
+	facts_name(f, FACT_NODE, p->node);
+	if (pod_is_half_deleted(p))
+		facts_finding(f, TEXT_HALF_DELETED);
+	if (why < TEXT__MAX)
+		facts_finding(f, why);
+}
+
+static void describe_waiting(struct evaluation *l)
+{
+	struct facts *f = evaluation_evidence(l, TEXT_TERMINATING);
+
+	facts_duration(f, FACT_THRESHOLD, threshold(l));
+	facts_duration(f, FACT_LEFT, time_add(time_add(l->until, 1), -l->now));
 }
 
 static bool check_is_terminating(struct evaluation *l)
 {
-	SAY(l, "%s", l->p->deletion > 0 ? "has a deletionTimestamp" : "no deletionTimestamp");
+	found(l, l->p->deletion > 0 ? TEXT_DELETION : TEXT_NO_DELETION);
 	return l->p->deletion == 0 && evaluation_decide(l, VERDICT_NONE, REASON_NOT_TERMINATING);
 }
 
@@ -107,23 +117,19 @@ static bool check_is_terminating(struct evaluation *l)
  * half-way is removed by another DELETE. */
 static bool find_deadline(struct evaluation *l)
 {
-	char limit[DURATION_MAX], left[DURATION_MAX];
-
 	l->until = time_add(l->p->deletion, threshold(l));
 	l->due = l->now > l->until;
 	if (l->due)
-		describe_due(l, "");
+		describe_due(l, TEXT__MAX);
 	else
-		text_evidence(l->v, "terminating; threshold %s after its deadline is reached in %s",
-			      duration_short(threshold(l), limit),
-			      duration_short(time_add(time_add(l->until, 1), -l->now), left));
-	SAY_EVIDENCE(l);
+		describe_waiting(l);
+	found_evidence(l);
 	return false;
 }
 
 static bool check_due(struct evaluation *l)
 {
-	SAY_EVIDENCE(l);
+	found_evidence(l);
 	return !l->due && evaluation_wait(l,
 					  pod_is_half_deleted(l->p) ? REASON_GRACE_ALREADY_ZERO
 								    : REASON_WAITING_FOR_THRESHOLD,
@@ -132,10 +138,13 @@ static bool check_due(struct evaluation *l)
 
 static bool check_finalizers(struct evaluation *l)
 {
-	SAY(l, l->p->n_finalizers == 1 ? "%u finalizer" : "%u finalizers", l->p->n_finalizers);
+	if (l->found) {
+		found(l, TEXT_FINALIZERS);
+		facts_count(l->found, FACT_FINALIZERS, l->p->n_finalizers);
+	}
 	if (l->p->n_finalizers == 0)
 		return false;
-	describe_finalizers(l->p, l->v);
+	describe_finalizers(l->p, &l->v->evidence);
 	return evaluation_decide(l, VERDICT_REFUSE, REASON_HAS_FINALIZERS);
 }
 
@@ -145,8 +154,11 @@ static bool check_candidate(struct evaluation *l)
 	const bool unknown =
 		l->s->stage == STAGE_CACHE && l->s->node_exists == TRI_UNKNOWN && !str_empty(l->p->node);
 
-	SAY(l, "node %.*s%s", STR_ARG(text_or_dash(l->p->node)),
-	    unknown ? " and volumes are read by the worker, before anything is written" : "");
+	if (unknown)
+		found(l, TEXT_NODE_BY_WORKER);
+	else if (str_empty(l->p->node))
+		found(l, TEXT_ON_NO_NODE);
+	found_name(l, FACT_NODE, l->p->node);
 	return unknown && evaluation_decide(l, VERDICT_ACT, REASON_STUCK_TERMINATING);
 }
 
@@ -155,43 +167,53 @@ static bool check_ready(struct evaluation *l)
 {
 	if (l->s->node_exists != TRI_NO)
 		return check_not_ready(l);
-	SAY(l, "%s, but node %.*s does not exist", l->p->ready ? "Ready" : "not Ready", STR_ARG(l->p->node));
+	found(l, l->p->ready ? TEXT_READY : TEXT_NOT_READY);
+	found(l, TEXT_NODE_ABSENT);
+	found_name(l, FACT_NODE, l->p->node);
 	return false;
+}
+
+static void describe_node(struct evaluation *l)
+{
+	struct facts *f = evaluation_evidence(l, TEXT_NODE_FOUND);
+
+	facts_name(f, FACT_NODE, l->p->node);
+	add_tri(f, FACT_NODE_EXISTS, l->s->node_exists);
+	add_tri(f, FACT_NODE_READY, l->s->node_ready);
+	add_tri(f, FACT_OUT_OF_SERVICE, l->s->node_out_of_service);
+	add_tri(f, FACT_VOLUME_ATTACHED, l->s->volume_attached);
 }
 
 static bool check_safe(struct evaluation *l)
 {
-	const struct pod_context *s = l->s;
-	const char *why;
-	const enum reason reason = force_safe(l->p, l->dp, s, &why);
+	enum text why;
+	const enum reason reason = force_safe(l->p, l->dp, l->s, &why);
 
 	if (reason == REASON_STUCK_TERMINATING) {
 		describe_due(l, why);
-		SAY(l, "%s", why);
+		found(l, why);
 		return false;
 	}
-	text_evidence(l->v, "node %.*s exists %s, Ready %s, out of service %s; volume attached %s",
-		      STR_ARG(l->p->node), tri_name(s->node_exists), tri_name(s->node_ready),
-		      tri_name(s->node_out_of_service), tri_name(s->volume_attached));
+	describe_node(l);
 	if (reason == REASON_RESOURCE_CLAIM_HELD)
-		text_append(l->v, "; holds ResourceClaim %.*s", STR_ARG(l->p->claim));
-	SAY_EVIDENCE(l);
+		facts_name(&l->v->evidence, FACT_CLAIM, l->p->claim);
+	found_evidence(l);
 	return evaluation_decide(l, VERDICT_REFUSE, reason);
 }
 
 static const struct check checks[] = {
 	CHECKS_BEGIN,
-	{ "R9", "did anybody ask to delete it", check_is_terminating },
+	CHECK("R9", ASK_DELETION_ASKED, check_is_terminating),
 	CHECKS_FACTS,
-	{ "R9", "when is it stuck", find_deadline },
+	CHECK("R9", ASK_WHEN_STUCK, find_deadline),
 	CHECKS_GUARDS,
-	{ "R9", "is its deadline passed by the threshold", check_due },
-	{ "R11", "does no finalizer hold it", check_finalizers },
-	{ "Announce", "is the announced grace over", check_announced },
-	{ "R12", "is the node known", check_candidate },
-	{ "R18", "is it not Ready, or its node gone", check_ready },
-	{ "R12", "is force safe", check_safe },
-	{ "Act", "then it is deleted with grace 0", check_act },
+	CHECK("R9", ASK_DEADLINE_PASSED, check_due),
+	CHECK("R11", ASK_NO_FINALIZER, check_finalizers),
+	CHECK("Announce", ASK_GRACE_OVER, check_announced),
+	CHECK("R12", ASK_NODE_KNOWN, check_candidate),
+	CHECK("R18", ASK_NOT_READY_OR_NODE_GONE, check_ready),
+	CHECK("R12", ASK_FORCE_SAFE, check_safe),
+	CHECK("Act", THEN_FORCED, check_act),
 };
 
 static int64_t began(const struct pod_facts *p)

@@ -9,6 +9,7 @@
 #include "model/duties.h"
 #include "model/facts.h"
 #include "model/reasons.h"
+#include "text/texts.h"
 
 /* A time this far in the future is clock skew between hosts; further is garbage: nothing is done on it. */
 #define JUDGE_SKEW_MS 300000
@@ -75,14 +76,15 @@ struct pod_context {
 	enum tri volume_attached; /* a VolumeAttachment of one of its claims to that node exists */
 };
 
-/* One check of a duty, told by judge_trace. Texts are valid during the call. */
+/* One check of a duty, reported by judge_trace. Valid during the call. */
 struct check_report {
 	enum duty duty;
-	const char *rule;              /* "R7", "Facts", ...: at most 24 bytes */
-	const char *name;              /* what is asked, for people */
-	enum tri holds;                /* TRI_YES: passed; TRI_NO: it decided; TRI_UNKNOWN: not reached */
-	const char *fact;              /* what was found, with thresholds and times; may be empty */
-	const struct verdict *verdict; /* as it is after this check; meaningful when it decided */
+	const char *rule;          /* "R7", "Facts", ...: at most 24 bytes */
+	enum text question;        /* TEXT__MAX: it is a guard */
+	enum tri holds;            /* TRI_YES: passed; TRI_NO: it decided; TRI_UNKNOWN: not reached */
+	const struct facts *found; /* with thresholds and times; may be empty */
+	enum verdict_kind kind;    /* when it decided, else NONE */
+	enum reason reason;        /* when it decided, or of a guard that blocks; else NOTHING_TO_DO */
 };
 typedef void check_report_fn(void *ctx, const struct check_report *report);
 

@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/workload.h"
 
-#include "base/rfc3339.h"
-#include "rules/text.h"
-
 static bool is_job(const struct owner_facts *o)
 {
 	return str_is(o->kind, "Job") && str_is(o->api_version, "batch/v1");
@@ -34,51 +31,61 @@ static enum reason tally_reason(const struct pod_context *s)
 	return REASON_NOTHING_TO_DO;
 }
 
+struct facts *workload_evidence(struct evaluation *l, struct str state)
+{
+	struct facts *f = evaluation_evidence(l, TEXT_CONTAINER_FAILS);
+
+	facts_name(f, FACT_CONTAINER, l->p->containers[l->v->container].name);
+	facts_name(f, FACT_STATE, state);
+	if (l->s->failing_since <= 0)
+		return f;
+	facts_duration(f, FACT_LASTED, time_add(l->now, -l->s->failing_since));
+	facts_duration(f, FACT_THRESHOLD, l->dp->hours_ms);
+	return f;
+}
+
+static void add_counts(const struct evaluation *l, struct facts *f)
+{
+	facts_finding(f, TEXT_TALLY);
+	facts_count(f, FACT_FAILING, l->s->failing);
+	facts_count(f, FACT_PODS, l->s->pods);
+	facts_count(f, FACT_READY, l->s->ready);
+}
+
 /* Those beyond the pods that are told with the counts. */
-static void describe_others(struct evaluation *l)
+static void add_others(const struct evaluation *l, struct facts *f)
 {
 	const struct pod_context *s = l->s;
 	const bool pulls = l->duty == DUTY_IMAGE_PULL;
 
 	if (s->otherwise > 0) {
-		facts_count(&l->v->evidence, FACT_CANNOT_PULL, pulls ? s->failing : s->otherwise);
-		facts_count(&l->v->evidence, FACT_CRASHING, pulls ? s->otherwise : s->failing);
+		facts_count(f, FACT_CANNOT_PULL, pulls ? s->failing : s->otherwise);
+		facts_count(f, FACT_CRASHING, pulls ? s->otherwise : s->failing);
 	}
 	if (s->silent > 0)
-		facts_count(&l->v->evidence, FACT_SILENT, s->silent);
+		facts_count(f, FACT_SILENT, s->silent);
 }
 
-void workload_describe(struct evaluation *l, struct str state, const char *more)
+void workload_add_tally(const struct evaluation *l, struct facts *f)
 {
-	const struct container_facts *c = &l->p->containers[l->v->container];
-	const struct pod_context *s = l->s;
-	char age[DURATION_MAX], limit[DURATION_MAX];
-
-	if (s->failing_since <= 0) {
-		text_evidence(l->v, "container %.*s: %.*s, %s", STR_ARG(c->name), STR_ARG(state), more);
+	if (l->s->failing_since <= 0)
 		return;
-	}
-	text_evidence(l->v, "container %.*s: %.*s for %s (threshold %s), %s", STR_ARG(c->name),
-		      STR_ARG(state), duration_short(time_add(l->now, -s->failing_since), age),
-		      duration_short(l->dp->hours_ms, limit), more);
-	if (s->tally_known == TRI_YES)
-		text_append(l->v, "; %u of %u pods of the revision fail, %u Ready", s->failing, s->pods,
-			    s->ready);
-	describe_others(l);
+	if (l->s->tally_known == TRI_YES)
+		add_counts(l, f);
+	add_others(l, f);
 }
 
 bool check_workload_clock(struct evaluation *l)
 {
-	char since[RFC3339_MAX], limit[DURATION_MAX];
-
 	if (l->s->failing_since <= 0 || l->s->failing_since > time_add(l->now, JUDGE_SKEW_MS))
 		return false;
 	l->until = time_add(l->s->failing_since, l->dp->hours_ms);
 	l->due = l->now > l->until;
-	if (l->fact) {
-		rfc3339_format(l->s->failing_since, false, since);
-		evaluation_say(l, "revision %.*s first seen failing %s, threshold %s",
-			       STR_ARG(l->p->revision), since, duration_short(l->dp->hours_ms, limit));
+	if (l->found) {
+		found(l, TEXT_FIRST_SEEN);
+		found_name(l, FACT_REVISION, l->p->revision);
+		facts_time(l->found, FACT_SINCE, l->s->failing_since);
+		facts_duration(l->found, FACT_THRESHOLD, l->dp->hours_ms);
 	}
 	return false;
 }
@@ -106,16 +113,14 @@ static bool without_clock(struct evaluation *l)
 		return evaluation_wait(l, REASON_NO_FIRST_SEEN, 0);
 	if (l->now <= until)
 		return evaluation_wait(l, REASON_NO_FIRST_SEEN, time_add(until, 1));
-	text_append(l->v, "; %u of %u pods of the revision fail, %u Ready", l->s->failing, l->s->pods,
-		    l->s->ready);
-	describe_others(l);
+	add_counts(l, &l->v->evidence);
+	add_others(l, &l->v->evidence);
 	return evaluation_decide(l, VERDICT_REFUSE, reason);
 }
 
 bool check_workload_due(struct evaluation *l)
 {
 	const int64_t since = l->s->failing_since;
-	char left[DURATION_MAX];
 
 	if (since < 0)
 		return evaluation_decide(l, VERDICT_REFUSE, REASON_BAD_TIMESTAMP);
@@ -123,8 +128,9 @@ bool check_workload_due(struct evaluation *l)
 		return true;
 	if (since == 0)
 		return without_clock(l);
-	SAY(l, "%s%s", l->due ? "reached" : "reached in ",
-	    l->due ? "" : duration_short(time_add(time_add(l->until, 1), -l->now), left));
+	found(l, l->due ? TEXT_REACHED : TEXT_REACHED_IN);
+	if (l->found && !l->due)
+		facts_duration(l->found, FACT_LEFT, time_add(time_add(l->until, 1), -l->now));
 	return !l->due && evaluation_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));
 }
 
@@ -132,17 +138,21 @@ bool check_workload_controller(struct evaluation *l)
 {
 	const struct owner_facts *o = &l->p->owner;
 
-	SAY(l, "controller %.*s/%.*s", STR_ARG(o->kind), STR_ARG(o->name));
-	return (str_empty(o->uid) || str_empty(o->kind) || str_empty(o->name)) &&
-	       evaluation_decide(l, VERDICT_REFUSE, REASON_NO_CONTROLLER);
+	const bool none = str_empty(o->uid) || str_empty(o->kind) || str_empty(o->name);
+
+	found(l, none ? TEXT_NO_CONTROLLER : TEXT_CONTROLLER);
+	found_name(l, FACT_CONTROLLER_KIND, o->kind);
+	found_name(l, FACT_CONTROLLER, o->name);
+	return none && evaluation_decide(l, VERDICT_REFUSE, REASON_NO_CONTROLLER);
 }
 
 bool check_workload_scalable(struct evaluation *l)
 {
 	const struct owner_facts *o = &l->p->owner;
 
-	SAY(l, "kind %.*s %.*s, suspendJobs %s", STR_ARG(o->kind), STR_ARG(o->api_version),
-	    l->dp->suspend_jobs ? "true" : "false");
+	evaluation_found_controller(l);
+	found_name(l, FACT_API_VERSION, o->api_version);
+	found_bool(l, FACT_SUSPEND_JOBS, l->dp->suspend_jobs);
 	return never_scalable(o) && !(is_job(o) && l->dp->suspend_jobs) &&
 	       evaluation_decide(l, VERDICT_REFUSE, REASON_KIND_NOT_SCALABLE);
 }
@@ -151,7 +161,9 @@ bool check_workload_tally(struct evaluation *l)
 {
 	const enum reason reason = tally_reason(l->s);
 
-	SAY(l, "%u of %u pods of the revision fail, %u of the workload Ready%s", l->s->failing, l->s->pods,
-	    l->s->ready, l->s->tally_known == TRI_YES ? "" : " (not counted yet)");
+	if (l->found && l->s->tally_known == TRI_YES)
+		add_counts(l, l->found);
+	else
+		found(l, TEXT_NOT_COUNTED);
 	return reason != REASON_NOTHING_TO_DO && evaluation_decide(l, VERDICT_REFUSE, reason);
 }

@@ -6,9 +6,11 @@
 
 #include "rules/checks.h"
 
-/* Evidence: the container that fails, in which state and for how long, `more` (after a comma), and the pods
- * of the revision. */
-void workload_describe(struct evaluation *l, struct str state, const char *more);
+/* Begin the evidence anew: the container that fails, in which state and for how long. The caller adds what
+ * else its duty knows of the container, then workload_add_tally(). */
+struct facts *workload_evidence(struct evaluation *l, struct str state);
+/* Add how many pods of the revision fail, when it is known. */
+void workload_add_tally(const struct evaluation *l, struct facts *f);
 
 /* Finds since when the revision fails, and never decides: the guards come first. */
 bool check_workload_clock(struct evaluation *l);
@@ -19,13 +21,12 @@ bool check_workload_scalable(struct evaluation *l);
 bool check_workload_tally(struct evaluation *l);
 
 #define CHECKS_WORKLOAD_DUE                                                                                  \
-	CHECK("R18", "is the pod not being deleted", check_not_deleted),                                     \
-		CHECK("R18", "is the pod not Ready", check_not_ready),                                       \
-		CHECK("R4", "has it failed longer than the threshold", check_workload_due)
+	CHECK("R18", ASK_NOT_BEING_DELETED, check_not_deleted),                                              \
+		CHECK("R18", ASK_NOT_READY, check_not_ready),                                                \
+		CHECK("R4", ASK_FAILED_LONG, check_workload_due)
 #define CHECKS_WORKLOAD_ACT                                                                                  \
-	CHECK("R15", "does it have a controller", check_workload_controller),                                \
-		CHECK("R24", "is the controller of a kind that can be scaled", check_workload_scalable),     \
-		CHECK("R18", "do all pods of the revision fail and is none Ready", check_workload_tally),    \
-		CHECK("Act", "then the workload is scaled to 0", check_act)
+	CHECK("R15", ASK_CONTROLLER, check_workload_controller),                                             \
+		CHECK("R24", ASK_SCALABLE, check_workload_scalable),                                         \
+		CHECK("R18", ASK_ALL_FAIL, check_workload_tally), CHECK("Act", THEN_SCALED, check_act)
 
 #endif

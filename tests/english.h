@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model/retell.h"
+#include "text/facts_text.h"
 
 #define ENGLISH_NAMES "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/"
 
@@ -50,6 +51,15 @@ static inline void english_told(const char *text)
 	char *zh = retell(text, LANGUAGE_ZH);
 
 	ck_assert_msg(zh && !english_left(zh), "\"%s\" is told as \"%s\"", text, zh);
+	free(zh);
+}
+
+/* The same of facts. */
+static inline void english_told_facts(const struct facts *f)
+{
+	char *zh = facts_render_in(f, LANGUAGE_ZH);
+
+	ck_assert_msg(!english_left(zh), "%s", zh);
 	free(zh);
 }
 

@@ -110,9 +110,11 @@ static void tell_due(struct cluster_watch *w)
 static void send_watch_stats(struct cluster_watch *w)
 {
 	const char *of_namespaces = w->namespace_watch ? namespace_watch_trouble(w->namespace_watch) : "";
-	const char *error = *w->trouble_text ? w->trouble_text
-			    : *of_namespaces ? of_namespaces
-					     : cluster_stale(controller_cluster(w->controller));
+	const enum text stale = cluster_stale(controller_cluster(w->controller));
+	const char *error = *w->trouble_text    ? w->trouble_text
+			    : *of_namespaces    ? of_namespaces
+			    : stale < TEXT__MAX ? text_in(stale, LANGUAGE_EN)
+						: "";
 	const struct reflector_stats r = sums(w);
 	struct msg m;
 

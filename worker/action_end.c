@@ -179,14 +179,14 @@ bool action_judge(struct action *a, enum judge_stage stage)
 void action_heed_floors(struct action *a)
 {
 	char at[RFC3339_MAX];
-	const char *why;
+	enum text why;
 	const int64_t since = floors_since(&a->found.floors, (enum duty)a->grant.duty, a->grant.since, &why);
 
 	if (since == a->found.context.failing_since)
 		return;
 	a->found.context.failing_since = since;
-	if (!why)
+	if (why == TEXT__MAX)
 		return;
 	rfc3339_format(since, false, at);
-	action_add_evidence(a, "fails since %s at most: %s", at, why);
+	action_add_evidence(a, "fails since %s at most: %s", at, text_in(why, LANGUAGE_EN));
 }

@@ -43,12 +43,12 @@ static void add_check(void *ctx, const struct check_report *check)
 {
 	struct file_run *f = ctx;
 	struct msg m = { .type = MSG_CTL_EXPLAIN_ROW,
-			 .u.ctl_explain_row = { .duty = check->duty, .holds = check->holds } };
-	_cleanup_free_ char *text =
-		xasprintf("%s%s%s", check->name, *check->name && *check->fact ? ": " : "", check->fact);
+			 .u.ctl_explain_row = {
+				 .duty = check->duty, .holds = check->holds, .evidence = *check->found } };
+	const char *question = text_code(check->question);
 
 	msg_set(&m, ctl_explain_row.rule, check->rule, strlen(check->rule));
-	facts_said(&m.u.ctl_explain_row.evidence, text);
+	msg_set(&m, ctl_explain_row.question, question, strlen(question));
 	explain_add(f->into, f->pod, &m.u.ctl_explain_row);
 }
 

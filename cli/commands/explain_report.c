@@ -13,8 +13,8 @@
 #include "cli/view/output.h"
 #include "cli/view/json.h"
 #include "model/object_events.h"
-#include "model/retell.h"
 #include "text/facts_json.h"
+#include "text/texts.h"
 
 void explain_report_done(struct explain_report *e)
 {
@@ -142,6 +142,7 @@ static json_t *verdict_json(const struct explain_report *e, const struct explain
 
 	json_object_del(verdict, "pod");
 	json_object_del(verdict, "rule");
+	json_object_del(verdict, "question");
 	json_object_del(verdict, "holds");
 	json_object_set_new(verdict, "kind", json_string("Pod"));
 	json_object_set_new(verdict, "namespace", json_stringn(row->pod, ns));
@@ -171,46 +172,26 @@ static void print_json(const struct explain_report *e)
 			json_object_set_new(verdict, "rules", rules = json_array());
 		if (!verdict)
 			json_array_append_new(rules,
-					      json_pack("{s:s, s:s, s:o}", "rule", r->rule, "result",
-							result_of(r), "evidence", facts_json(&r->evidence)));
+					      json_pack("{s:s, s:s, s:s, s:o}", "rule", r->rule, "question",
+							r->question, "result", result_of(r), "evidence",
+							facts_json(&r->evidence)));
 	}
 	output_json(root);
 }
 
 /* -- tables -- */
 
-/* What a check asked or a guard says, which an instance says in English; n bytes of it. NULL: it is none. */
-static const char *asked_in(const char *text, size_t n, enum language l)
+/* What a check asks; of a guard that blocks: what that means. */
+static const char *question_of(const struct msg_ctl_explain_row *r, enum language l)
 {
-	const enum phrase p = phrase_find(text, n);
+	const enum text question = text_find(STR_C(r->question));
 
-	if (p < PHRASE__MAX)
-		return phrase_text(p, l);
-	for (enum reason r = 0; r < REASON__MAX; r++) {
-		const char *sentence = reason_desc(r)->text[LANGUAGE_EN].sentence;
-
-		if (strlen(sentence) == n && strncmp(sentence, text, n) == 0)
-			return reason_desc(r)->text[l].sentence;
-	}
-	return NULL;
+	if (question < TEXT__MAX)
+		return text_in(question, l);
+	return strcmp(r->reason, reason_code(REASON_NOTHING_TO_DO)) == 0 ? "" : output_sentence(r->reason, l);
 }
 
-/* "question: facts", or one of them. The question may hold a colon itself. Owned by the caller. */
-static char *say_check(const char *text, enum language l)
-{
-	for (size_t n = strlen(text); l != LANGUAGE_EN && n > 0; n--) {
-		const char *asked = text[n] == '\0' || text[n] == ':' ? asked_in(text, n, l) : NULL;
-
-		if (!asked)
-			continue;
-		_cleanup_free_ char *facts = retell(text[n] ? text + n + 1 + (text[n + 1] == ' ') : "", l);
-
-		return xconcat(asked, *facts ? ": " : "", facts, NULL);
-	}
-	return retell(text, l);
-}
-
-static void add_rule(struct table *t, const struct explain_row *row)
+static void add_rule(struct table *t, const struct explain_row *row, const struct table_view *view)
 {
 	const char *const results[] = { [TRI_UNKNOWN] = TEXT(RULE_NOT_REACHED),
 					[TRI_NO] = TEXT(RULE_DECIDED),
@@ -219,17 +200,15 @@ static void add_rule(struct table *t, const struct explain_row *row)
 		[TRI_UNKNOWN] = COLOR_DIM, [TRI_NO] = COLOR_WARN, [TRI_YES] = COLOR_GOOD
 	};
 	const struct msg_ctl_explain_row *r = &row->r;
-	struct fact_value v = { 0 };
-
-	(void)facts_find(&r->evidence, FACT_SAID, &v);
-	_cleanup_free_ char *en = xstrndup(v.text.p ? v.text.p : "", v.text.n);
-	_cleanup_free_ char *said = say_check(en, language_of_environment());
+	const char *question = question_of(r, language_of_environment());
+	_cleanup_free_ char *facts = output_facts(&r->evidence, view);
 
 	table_add(t, COLOR_NONE, "%s", row->pod);
 	table_add(t, COLOR_NONE, "%s", duty_name((enum duty)r->duty));
 	table_add(t, COLOR_NONE, "%s", r->rule);
 	table_add(t, colors[r->holds], "%s", results[r->holds]);
-	table_add(t, r->holds == TRI_UNKNOWN ? COLOR_DIM : COLOR_NONE, "%s", said);
+	table_add(t, r->holds == TRI_UNKNOWN ? COLOR_DIM : COLOR_NONE, "%s%s%s", question,
+		  *question && *facts ? ": " : "", facts);
 }
 
 static void add_verdict(struct table *t, const struct explain_report *e, const struct explain_row *row,
@@ -379,7 +358,7 @@ static void print_tables(const struct explain_report *e, const struct table_view
 		if (e->rows[i].r.rule[0] && e->rows[i].r.holds == TRI_UNKNOWN && !view->wide) {
 			continue; /* not reached */
 		} else if (e->rows[i].r.rule[0]) {
-			add_rule(rules, &e->rows[i]);
+			add_rule(rules, &e->rows[i], view);
 			any_rule = true;
 		} else {
 			add_verdict(verdicts, e, &e->rows[i], view);

@@ -29,13 +29,9 @@ static int note_saved(struct db *db, const struct msg *m, const char *cluster_na
 	/* A count of 0: acted on, and nothing came back yet. */
 	const bool over = !m->u.saved.at || m->u.saved.count == 0;
 
-	struct facts said = { 0 };
-
-	facts_said(&said, m->u.saved.text);
 	return db_run(db_stmt_msg(db, over ? DB_ATTENTION_SAVED_OVER : DB_ATTENTION_SAVED, m,
-				  db_f("text", &said), db_s("reason", reason_code(g->reason)),
-				  db_s("cluster_name", cluster_name), db_i("lasting_ms", 0),
-				  db_i("duty", duty_parse(STR_C(m->u.saved.key)))),
+				  db_s("reason", reason_code(g->reason)), db_s("cluster_name", cluster_name),
+				  db_i("lasting_ms", 0), db_i("duty", duty_parse(STR_C(m->u.saved.key)))),
 		      NULL);
 }
 

@@ -6,9 +6,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "tests/day/cleaner.h"
+#include "text/facts_text.h"
 
 #define STEP_MS (10 * SECOND)
 #define BOOT_MS 1000000 /* the host is up for a while */
@@ -194,8 +196,10 @@ static void print_breaker(const struct cleaner *c)
 		const struct msg_saved *m = &c->breaker[i].u.saved;
 
 		rfc3339_format(c->breaker_at[i], false, at);
+		_cleanup_free_ char *common = facts_render(&m->evidence, NULL);
+
 		if (m->at)
-			printf("- %.5s the breaker opens and holds `errImagePull`: %s\n", at + 11, m->text);
+			printf("- %.5s the breaker opens and holds `errImagePull`: %s\n", at + 11, common);
 		else
 			printf("- %.5s the breaker closes by itself\n", at + 11);
 	}

@@ -53,7 +53,7 @@ struct clock_snapshot cluster_clocks(const struct cluster_state *c)
 					.latest = server_clock_latest(&c->server_clock, wall, boot) };
 }
 
-const char *cluster_stale(const struct cluster_state *c)
+enum text cluster_stale(const struct cluster_state *c)
 {
 	return sync_state_reason(c->sync, clock_boot_ms());
 }

@@ -37,7 +37,7 @@ void cluster_set_policy(struct cluster_state *c, const struct policy *policy, ui
 
 struct clock_snapshot cluster_clocks(const struct cluster_state *c);
 /* Why nothing is judged now, for the operator; "" when the cache is in step. */
-const char *cluster_stale(const struct cluster_state *c);
+enum text cluster_stale(const struct cluster_state *c);
 /* Is every list complete, and did bytes arrive lately? */
 bool cluster_in_step(const struct cluster_state *c);
 /* Is there a pod h, in a namespace that is kept in step? */

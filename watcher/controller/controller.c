@@ -414,7 +414,7 @@ static void check_breaker(struct controller *c, uint64_t now, bool asked)
 	if (!admission_check_due(k->admission, now, &at))
 		return;
 	/* Open, it is in no hurry to close; closed, it must be known before anything goes. */
-	if ((!asked || *admission_breaker_text(k->admission)) && now < c->breaker_at + BREAKER_CHECK_MS)
+	if ((!asked || admission_breaker(k->admission)) && now < c->breaker_at + BREAKER_CHECK_MS)
 		return;
 	c->breaker_at = now;
 	if (p->percent > 0)

@@ -49,7 +49,7 @@ static void make_ask(const struct cluster_state *c, const struct pod_facts *p, c
 {
 	bool workload = duty_desc(ret->v.duty)->key == KEY_WORKLOAD;
 	uint64_t nominate_at = 0;
-	const char *stale = sync_state_reason(c->sync, (uint64_t)now->boot);
+	const enum text stale = sync_state_reason(c->sync, (uint64_t)now->boot);
 
 	(void)sync_state_namespace(c->sync, p->ns, &nominate_at);
 	ret->ask.duty = ret->v.duty;
@@ -62,7 +62,8 @@ static void make_ask(const struct cluster_state *c, const struct pod_facts *p, c
 	ret->ask.pods = workload && !ret->ask.retry ? s->pods + s->silent : 1;
 	ret->ask.quiet_until = (int64_t)nominate_at;
 	ret->ask.clock_off = server_clock_excess(&c->server_clock, now->wall, (uint64_t)now->boot);
-	ret->ask.stale = *stale ? stale : NULL;
+	ret->ask.stale = stale < TEXT__MAX;
+	ret->ask.stale_why = stale;
 	count_pods(c, &ret->ask);
 }
 
@@ -126,22 +127,18 @@ struct guard_report {
 static void report_guard(void *ctx, enum guard g, bool passes, const struct block *h)
 {
 	const struct guard_report *r = ctx;
-	struct fact_value said = { 0 };
-	char fact[512] = "";
-	const struct verdict v = { .kind = VERDICT_WAIT, .duty = r->duty, .reason = h->reason };
 	const struct check_report check = {
 		.duty = r->duty,
 		.rule = guard_name(g),
-		.name = passes ? "" : reason_desc(h->reason)->text[LANGUAGE_EN].sentence,
-		.verdict = &v,
+		.question = TEXT__MAX,
 		.holds = !r->due  ? TRI_UNKNOWN
 			 : passes ? TRI_YES
 				  : TRI_NO,
-		.fact = fact
+		.found = &h->evidence,
+		.kind = r->due && !passes ? VERDICT_WAIT : VERDICT_NONE,
+		.reason = passes ? REASON_NOTHING_TO_DO : h->reason,
 	};
 
-	if (facts_find(&h->evidence, FACT_SAID, &said))
-		(void)snprintf(fact, sizeof(fact), "%.*s", STR_ARG(said.text));
 	r->report(r->ctx, &check);
 }
 

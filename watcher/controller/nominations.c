@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "text/facts_text.h"
 #include "watcher/cache/deadline.h"
 #include "watcher/guards/blocked.h"
 #include "watcher/guards/due_counts.h"
@@ -344,13 +346,10 @@ static void report_staying(struct nominations *n, uint32_t h, enum duty duty)
 		return;
 	store_get(n->cluster->store, h, &p);
 	cluster_context(n->cluster, h, &p, &s);
-	char said[400];
-
-	(void)snprintf(said, sizeof(said),
-		       "its controller %.*s wants no pods for longer than %llu min, and %u are still there",
-		       STR_ARG(p.owner.name), (unsigned long long)(SCALED_DOWN_MS / 60000),
-		       s.pods + s.silent);
-	facts_said(&d.v.evidence, said);
+	facts_finding(&d.v.evidence, TEXT_PODS_STAY);
+	facts_name(&d.v.evidence, FACT_CONTROLLER, p.owner.name);
+	facts_duration(&d.v.evidence, FACT_LASTED, SCALED_DOWN_MS);
+	facts_count(&d.v.evidence, FACT_PODS, s.pods + s.silent);
 	(void)send_refusal(n, &(struct judged){ .h = h, .pod = &p, .context = &s, .d = &d });
 }
 
@@ -539,7 +538,7 @@ int nominations_tell_due(struct nominations *n, bool again)
 /* "Budget 12, Pause 3; breaker: ..." */
 static void describe_blocks(const struct nominations *n, struct msg *m)
 {
-	const char *breaker = admission_breaker_text(n->cluster->admission);
+	_cleanup_free_ char *breaker = facts_render(admission_breaker(n->cluster->admission), NULL);
 	char text[512];
 	size_t len = 0;
 

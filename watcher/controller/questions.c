@@ -198,19 +198,14 @@ static void verdict_row(struct pass *p, const struct verdict *v)
 
 static void check_row(void *ctx, const struct check_report *check)
 {
-	const struct verdict *decided = check->verdict && check->holds == TRI_NO ? check->verdict : NULL;
-	const char *fact = check->fact ? check->fact : "";
+	const char *question = check->question < TEXT__MAX ? text_code(check->question) : "";
 	struct msg m = { .type = MSG_CTL_EXPLAIN_ROW,
-			 .u.ctl_explain_row = { .duty = check->duty,
-						.verdict = decided ? decided->kind : VERDICT_NONE,
-						.holds = check->holds } };
-	struct facts said = { 0 };
-	char text[512];
+			 .u.ctl_explain_row = {
+				 .duty = check->duty, .verdict = check->kind, .holds = check->holds } };
 
-	(void)snprintf(text, sizeof(text), "%s%s%s", check->name, *check->name && *fact ? ": " : "", fact);
-	facts_said(&said, text);
 	msg_set(&m, ctl_explain_row.rule, check->rule, strlen(check->rule));
-	send_ctl_explain_row(ctx, &m, decided ? decided->reason : REASON_NOTHING_TO_DO, &said);
+	msg_set(&m, ctl_explain_row.question, question, strlen(question));
+	send_ctl_explain_row(ctx, &m, check->reason, check->found);
 }
 
 static int explain_pod(struct questions *q, const struct msg *asked, uint32_t h)
@@ -242,7 +237,8 @@ static int explain_pod(struct questions *q, const struct msg *asked, uint32_t h)
 
 static int explain_end(struct questions *q, const struct msg *asked)
 {
-	const char *why = cluster_stale(q->cluster);
+	const enum text stale = cluster_stale(q->cluster);
+	const char *why = stale < TEXT__MAX ? text_in(stale, LANGUAGE_EN) : "";
 	char text[512] = "";
 
 	if (q->open[EXPLAIN].n_pods == 0)
@@ -370,13 +366,14 @@ static int send_seen(const struct questions *q, const struct msg *asked)
 
 static int plan_end(struct questions *q, const struct msg *asked)
 {
-	const char *stale = cluster_stale(q->cluster);
+	const enum text stale = cluster_stale(q->cluster);
 	const int r = q->told_seen ? 0 : send_seen(q, asked);
 
 	if (r < 0)
 		return r;
 	q->told_seen = true; /* an outlet without room for the end is asked again */
-	return send_ctl_end(q, asked, *stale ? EXIT_CODE_TEMPORARY : EXIT_CODE_OK, stale);
+	return stale < TEXT__MAX ? send_ctl_end(q, asked, EXIT_CODE_TEMPORARY, text_in(stale, LANGUAGE_EN))
+				 : send_ctl_end(q, asked, EXIT_CODE_OK, "");
 }
 
 /* -- digest -- */

@@ -13,6 +13,7 @@
 #include "base/xalloc.h"
 #include "config/window.h"
 #include "rules/cause.h"
+#include "text/facts_text.h"
 #include "watcher/cache/intern.h"
 #include "watcher/guards/shares.h"
 #include "watcher/guards/workloads.h"
@@ -32,7 +33,7 @@ struct paused {
 	int duty;      /* DUTY_ALL or one */
 	bool all;      /* of all clusters */
 	int64_t until; /* wall; 0 = until resumed */
-	char text[280];
+	char by[64], why[201];
 };
 
 struct admission {
@@ -49,7 +50,7 @@ struct admission {
 	uint32_t cap;
 	struct breaker *breaker;
 	struct intern *names; /* of registry hosts and of nodes: their numbers in the breaker */
-	char text[256];       /* of the breaker: what the workloads have in common */
+	struct facts common;  /* what the workloads have in common that fail together */
 	int64_t opened;       /* wall; 0 = closed */
 	bool breaker_dirty;   /* to be saved */
 	bool follows;         /* another replica leads: */
@@ -110,8 +111,8 @@ bool admission_on_pause(struct admission *g, const struct msg_pause *m)
 	g->pauses = xreallocarray(g->pauses, g->n_pauses + 1, sizeof(*g->pauses));
 	added = &g->pauses[g->n_pauses++];
 	*added = (struct paused){ .duty = (int)m->duty, .all = all, .until = m->until };
-	(void)snprintf(added->text, sizeof(added->text), "%s%s%s%s", *m->by ? "by " : "", m->by,
-		       *m->by && *m->why ? ": " : "", m->why);
+	(void)snprintf(added->by, sizeof(added->by), "%s", m->by);
+	(void)snprintf(added->why, sizeof(added->why), "%s", m->why);
 	return true;
 }
 
@@ -294,15 +295,18 @@ static void fill_ask(const struct admission *g, const struct budget *budget, con
 				 .retry = d->retry,
 				 .spend = admission_spend(g, d),
 				 .stale = d->stale,
+				 .stale_why = d->stale_why,
 				 .clock_off = d->clock_off,
 				 .quiet_until = d->quiet_until,
-				 .breaker_text = g->text,
+				 .common = &g->common,
 				 .reverted = reverted_of(g, d, now),
 				 .budget = d->finishes ? NULL
 					   : budget    ? budget
 						       : shares_budget(shares_now(g)) };
 	if (p) {
-		a->paused = p->text;
+		a->paused = true;
+		a->paused_by = p->by;
+		a->paused_why = p->why;
 		a->paused_until = clocks_boot(now, p->until, now->wall);
 	}
 	if (g->follows)
@@ -450,7 +454,7 @@ static void load_breaker(struct admission *g, const struct msg_saved_row *m, con
 {
 	breaker_load(g->breaker, clocks_boot_of_saved(now, m->at), (uint32_t)m->count);
 	g->opened = m->at;
-	(void)snprintf(g->text, sizeof(g->text), "%s", m->text);
+	g->common = m->evidence;
 }
 
 static int flush_breaker(struct admission *g, const struct outlet *out)
@@ -462,7 +466,7 @@ static int flush_breaker(struct admission *g, const struct outlet *out)
 	if (!g->breaker_dirty)
 		return 0;
 	r = outlet_send_saved(out, g->cluster, GUARD_BREAKER, key, g->opened, 0,
-			      breaker_burst(g->breaker, &since)->workloads, g->text);
+			      breaker_burst(g->breaker, &since)->workloads, &g->common);
 	g->breaker_dirty = r < 0;
 	return r;
 }
@@ -519,22 +523,30 @@ void admission_on_action_row(struct admission *g, const struct msg_action_row *m
 static void describe(struct admission *g, const struct burst *b)
 {
 	const struct str host = intern_str(g->names, b->host), node = intern_str(g->names, b->node);
-	char text[512];
-	int n = snprintf(text, sizeof(text),
-			 "%" PRIu32 " workloads began to fail together (limit %" PRId64 "%s)", b->workloads,
-			 b->limit, b->condition == BREAKER_PERCENT ? " %" : "");
+	struct facts *f = &g->common;
 
-	/* Names are cut, so that all of it fits. */
-	if (host.n && b->of_host > 1)
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "; %" PRIu32 " pull from %.*s", b->of_host,
-			      (int)(host.n < 80 ? host.n : 80), host.p);
-	if (node.n && b->of_node > 1)
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "; %" PRIu32 " fail only on node %.*s",
-			      b->of_node, (int)(node.n < 80 ? node.n : 80), node.p);
+	facts_clear(f);
+	facts_finding(f, b->condition == BREAKER_PERCENT ? TEXT_BREAKER_PERCENT : TEXT_BREAKER);
+	facts_count(f, FACT_WORKLOADS, b->workloads);
+	facts_count(f, FACT_LIMIT, b->limit);
+	if (host.n && b->of_host > 1) {
+		facts_count(f, FACT_OF_HOST, b->of_host);
+		facts_name(f, FACT_HOST, host);
+	}
+	if (node.n && b->of_node > 1) {
+		facts_count(f, FACT_OF_NODE, b->of_node);
+		facts_name(f, FACT_NODE, node);
+	}
 	if (b->transient)
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "; %" PRIu32 " by a transient cause",
-			      b->transient);
-	(void)str_copy_printable(g->text, sizeof(g->text), text, (size_t)n);
+		facts_count(f, FACT_TRANSIENT, b->transient);
+}
+
+static void log_opened(const struct admission *g)
+{
+	_cleanup_free_ char *because = facts_render(&g->common, NULL);
+
+	(void)log_error(0, "breaker open: duties that it concerns are blocked for this cluster",
+			kv_s("because", because));
 }
 
 bool admission_check(struct admission *g, const struct breaker_policy *p, uint32_t workloads, uint32_t nodes,
@@ -551,10 +563,9 @@ bool admission_check(struct admission *g, const struct breaker_policy *p, uint32
 	g->opened = open ? now->wall : 0;
 	g->breaker_dirty = true;
 	if (open) {
-		(void)log_error(0, "breaker open: duties that it concerns are blocked for this cluster",
-				kv_s("because", g->text));
+		log_opened(g);
 	} else {
-		g->text[0] = '\0';
+		facts_clear(&g->common);
 		log_info("breaker closed: the duties that it concerns go on");
 	}
 	return true;
@@ -580,9 +591,9 @@ void admission_housekeeping(struct admission *g, const struct clock_snapshot *no
 	}
 }
 
-const char *admission_breaker_text(const struct admission *g)
+const struct facts *admission_breaker(const struct admission *g)
 {
-	return breaker_is_open(g->breaker) ? g->text : "";
+	return breaker_is_open(g->breaker) ? &g->common : NULL;
 }
 
 uint32_t admission_revert_count(const struct admission *g)

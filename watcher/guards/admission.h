@@ -61,7 +61,8 @@ struct due {
 	uint32_t ns_pods, node_pods; /* 0 = unknown */
 	int64_t quiet_until;         /* boot ms */
 	int64_t clock_off;
-	const char *stale; /* NULL = fresh */
+	bool stale; /* the cache, and why */
+	enum text stale_why;
 };
 /* To be called when the pod is due and could go; never for a plan: counts a return as a revert, and notes the
  * newest of an evict loop. true: one that was kept as the newest until now may go. */
@@ -103,8 +104,8 @@ bool admission_is_unsaved(const struct admission *g);
 /* Send what changed of the saved state until the outlet is full; 0 or what it said. */
 int admission_flush(struct admission *g, const struct clock_snapshot *now, const struct outlet *out);
 
-/* What the breaker says, "" when it is closed. */
-const char *admission_breaker_text(const struct admission *g);
+/* What the workloads have in common that the breaker blocks; NULL when it is closed. */
+const struct facts *admission_breaker(const struct admission *g);
 /* Workloads that came back and are remembered. */
 uint32_t admission_revert_count(const struct admission *g);
 

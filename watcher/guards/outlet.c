@@ -5,7 +5,7 @@
 #include <string.h>
 
 int outlet_send_saved(const struct outlet *o, uint64_t cluster, enum guard g, struct str key, int64_t at,
-		      int64_t until, uint64_t count, const char *text)
+		      int64_t until, uint64_t count, const struct facts *evidence)
 {
 	const char *kind = guard_desc(g)->saved;
 	struct msg m = { .type = MSG_SAVED,
@@ -13,6 +13,7 @@ int outlet_send_saved(const struct outlet *o, uint64_t cluster, enum guard g, st
 
 	msg_set(&m, saved.kind, kind, strlen(kind));
 	msg_set(&m, saved.key, key.p, key.n);
-	msg_set(&m, saved.text, text, strlen(text));
+	if (evidence)
+		m.u.saved.evidence = *evidence;
 	return outlet_send(o, &m);
 }

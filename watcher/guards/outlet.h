@@ -19,8 +19,8 @@ static inline int outlet_send(const struct outlet *o, const struct msg *m)
 	return o->send(o->ctx, m);
 }
 
-/* SAVED: what a next watcher has to know of this guard. at 0 = forget it; text may be "". */
+/* SAVED: what a next watcher has to know of this guard. at 0 = forget it; evidence NULL = none. */
 int outlet_send_saved(const struct outlet *o, uint64_t cluster, enum guard g, struct str key, int64_t at,
-		      int64_t until, uint64_t count, const char *text);
+		      int64_t until, uint64_t count, const struct facts *evidence);
 
 #endif

@@ -133,7 +133,7 @@ int shares_flush(struct shares *s, uint64_t cluster, const struct clock_snapshot
 		const int64_t pods = pods_of(s, id, now);
 		const int r = outlet_send_saved(out, cluster, GUARD_BUDGET, intern_str(s->keys, id),
 						pods ? now->wall : 0, now->wall + BUDGET_HOUR_MS,
-						(uint64_t)pods, "");
+						(uint64_t)pods, NULL);
 
 		if (r < 0)
 			return r;

@@ -142,25 +142,24 @@ bool sync_state_synced(const struct sync_state *g)
 	return any(g, false, true) && !any(g, true, false);
 }
 
-const char *sync_state_reason(const struct sync_state *g, uint64_t boot_ms)
+enum text sync_state_reason(const struct sync_state *g, uint64_t boot_ms)
 {
 	if (!any(g, false, true))
-		return "the first list is not complete yet";
+		return TEXT_NO_LIST_YET;
 	if (!g->remembered)
-		return "the reporter has not yet sent its saved state";
+		return TEXT_NO_SAVED_STATE;
 	if (g->waits)
-		return "the first list of namespaces, whose labels the configuration asks for, is not "
-		       "complete yet";
+		return TEXT_NO_NAMESPACES_YET;
 	if (any(g, true, true) || any(g, true, false))
-		return "a list is on its way";
+		return TEXT_LISTING;
 	if (!sync_state_fresh(g, boot_ms))
-		return "the API server has been silent for five minutes: the cache is stale";
-	return "";
+		return TEXT_SILENT;
+	return TEXT__MAX;
 }
 
 bool sync_state_open(const struct sync_state *g, uint64_t boot_ms)
 {
-	return *sync_state_reason(g, boot_ms) == '\0';
+	return sync_state_reason(g, boot_ms) == TEXT__MAX;
 }
 
 bool sync_state_watches(const struct sync_state *g, struct str ns)

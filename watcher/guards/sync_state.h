@@ -8,6 +8,7 @@
 #define WATCHER_GUARDS_SYNC_STATE_H
 
 #include "base/str.h"
+#include "text/texts.h"
 
 /* The server sends a bookmark every minute: silence for this long means that the cache is stale. */
 #define SYNC_STATE_STALE_MS 300000u
@@ -46,7 +47,7 @@ bool sync_state_watches(const struct sync_state *g, struct str ns);
 bool sync_state_fresh(const struct sync_state *g, uint64_t boot_ms);
 /* Is every namespace's list complete? */
 bool sync_state_synced(const struct sync_state *g);
-/* Why nothing is judged, for the operator; "" when it may be judged. */
-const char *sync_state_reason(const struct sync_state *g, uint64_t boot_ms);
+/* Why nothing is judged; TEXT__MAX when it may be judged. */
+enum text sync_state_reason(const struct sync_state *g, uint64_t boot_ms);
 
 #endif

@@ -474,7 +474,7 @@ static int flush_loop(struct workloads *w, uint32_t id, uint64_t cluster, const 
 		return 0;
 	r = outlet_send_saved(out, cluster, GUARD_EVICT_LOOP, intern_str(w->keys, id),
 			      v->looping ? v->loop.counted : 0, v->loop.last + LOOP_KEEP_MS, v->loop.count,
-			      "");
+			      NULL);
 	w->dirty -= r == 0;
 	v->loop_dirty = r < 0;
 	return r;
@@ -490,7 +490,7 @@ static int flush_reverted(struct workloads *w, uint32_t id, uint64_t cluster, co
 	if (!v->dirty)
 		return 0;
 	r = outlet_send_saved(out, cluster, GUARD_REVERTED, intern_str(w->keys, id), at, v->reverted.until,
-			      v->reverted.count, "");
+			      v->reverted.count, NULL);
 	w->dirty -= r == 0;
 	v->dirty = r < 0;
 	return r;

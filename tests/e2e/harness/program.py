@@ -40,11 +40,28 @@ def yaml(value, indent=0):
     return "\n".join(lines)
 
 
+STATEMENTS = {code: text for page in (pathlib.Path(__file__).resolve().parents[3] / "text").glob("texts_*.def")
+              for code, text in re.findall(r'^T\(\w+, "(\w+)",\s*"((?:[^"\\]|\\.)*)"', page.read_text(), re.M)}
+
+
+def filled(code, facts):
+    """A statement of text/texts.def in English, as its head says what a row is."""
+    def place(match):
+        key, _, words = match[1].partition("|")
+        one, _, many = words.partition("|")
+        return (one if facts.get(key) == 1 else many) if words else str(facts.get(key, "?"))
+
+    row = re.sub(r"\[([^]]*)\]", lambda part: part[1] if all(key in facts for key in re.findall(r"\{(\w+)", part[1])) else "", STATEMENTS.get(code, code))
+    return re.sub(r"\{([^}]*)\}", place, row)
+
+
 def found(row):
-    """The facts of a row: what was found, and how it ended. "key value; ..."."""
-    facts = {**(row.get("evidence") or {}), **(row.get("detail") or {})}
-    facts["said"] = [text for name in ("evidence", "detail") for text in (row.get(name) or {}).get("said", [])]
-    return "; ".join(f"{key} {value}" if key != "said" else "; ".join(value) for key, value in facts.items())
+    """The facts of a row: what was found, and how it ended. "key value; ..."; statements are sentences."""
+    parts = [row.get(name) or {} for name in ("evidence", "detail")]
+    facts = {**parts[0], **parts[1]}
+    facts["said"] = [text for part in parts for text in part.get("said", [])]
+    facts["finding"] = [filled(code, facts) for part in parts for code in part.get("finding", [])]
+    return "; ".join(f"{key} {value}" if key not in ("said", "finding") else "; ".join(value) for key, value in facts.items())
 
 
 class Died(AssertionError):

@@ -143,7 +143,7 @@ def devices(t):
         t.wait_write(pod)
     for name, pod in held.items():
         row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="refused", reason="ResourceClaimHeld")
-        assert f"holds ResourceClaim {'made-for-it' if name == 'made' else 'one-gpu'}" in row["found"], row
+        assert f"resourceClaim {'made-for-it' if name == 'made' else 'one-gpu'}" in row["found"], row
     t.expect(forced=forced)
 
 

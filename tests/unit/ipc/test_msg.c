@@ -420,7 +420,7 @@ TEST(text_is_printable)
  * character. */
 TEST(copied_fields_are_cut_between_characters)
 {
-	struct msg from = { .type = MSG_CTL_TEXT }, to = make(MSG_SAVED, 5);
+	struct msg from = { .type = MSG_CTL_TEXT }, to = make(MSG_CTL_ACCESS_ROW, 5);
 	char text[601];
 
 	for (size_t i = 0; i < 600; i += 3)
@@ -433,7 +433,7 @@ TEST(copied_fields_are_cut_between_characters)
 		memcpy(from.u.ctl_text.text + shift, text, 597);
 		from.u.ctl_text.text[597 + shift] = '\0';
 		msg_copy_fields(&to, &from);
-		ck_assert_uint_eq(strlen(to.u.saved.text), shift + (255 - shift) / 3 * 3);
+		ck_assert_uint_eq(strlen(to.u.ctl_access_row.text), shift + (255 - shift) / 3 * 3);
 	}
 }
 

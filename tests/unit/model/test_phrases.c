@@ -94,14 +94,6 @@ TEST(a_sentence_stands_once)
 				"%s is %s", ids[p], ids[q]);
 }
 
-TEST(found_by_its_english)
-{
-	ck_assert_int_eq(phrase_find("is it enabled: yes", 13), PHRASE_RULE_ENABLED);
-	ck_assert_int_eq(phrase_find("is it enabled", 12), PHRASE__MAX);
-	ck_assert_int_eq(phrase_find("is it enabled: yes", 18), PHRASE__MAX);
-	ck_assert_int_eq(phrase_find("", 0), PHRASE__MAX);
-}
-
 /* -- counts -- */
 
 /* Numbers of these are bounds, or what others count. */
@@ -112,9 +104,8 @@ static bool is_uncounted(enum phrase p)
 #include "model/phrases_config.def"
 #include "model/phrases_details.def"
 #undef PHRASE
-		[PHRASE_EV_EVICT_LOOP] = true, /* of several; which of these are chosen, says who finds them
-						*/
-		[PHRASE_EV_SEEN] = true,         [PHRASE_EV_BREAKER] = true,
+		[PHRASE_EV_SEEN] = true,         /* of several */
+		[PHRASE_EV_BREAKER] = true,      /* of several */
 		[PHRASE_EV_NOT_SCALED] = true,   /* "not 1 afterwards" */
 		[PHRASE_REPORT_ON_NODES] = true, /* of one its name is said: REPORT_ON_NODE */
 	};

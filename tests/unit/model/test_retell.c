@@ -216,7 +216,6 @@ static const char *const written[] = {
 	"by root",
 	"the API server has been silent for five minutes: the cache is stale",
 	"the first list of namespaces, whose labels the configuration asks for, is not complete yet",
-	"its controller web wants no pods for longer than 10 min, and 2 are still there",
 	/* how it ends in a worker */
 	"its mark says so: errImagePull: ImagePullBackOff (most likely: no answer to the write came): "
 	"half-deleted for 2m",
@@ -289,9 +288,9 @@ TEST(english_stays_byte_for_byte)
 
 TEST(a_number_is_digits)
 {
-	told("-3 restarts, threshold 5", "重启 -3 次，阈值 5");
-	told("three restarts, threshold 5", "three restarts, threshold 5");
-	told("- restarts, threshold 5", "- restarts, threshold 5");
+	told("it wants -3 replicas", "它要求 -3 个副本");
+	told("it wants three replicas", "it wants three replicas");
+	told("it wants - replicas", "it wants - replicas");
 }
 
 /* Pieces of rows and bytes of chance, one behind the other. */

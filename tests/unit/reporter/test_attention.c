@@ -152,7 +152,8 @@ static void remember(const char *kind, const char *key, int64_t at, uint64_t n, 
 
 	test_set(&m, saved.kind, kind);
 	test_set(&m, saved.key, key);
-	test_set(&m, saved.text, what);
+	if (*what)
+		SET_SAID(m.u.saved.evidence, what);
 	world_write(&m, 1);
 }
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 #include "reporter/web/stats.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
@@ -13,7 +14,7 @@ static struct msg saved_msg(uint64_t cluster, const char *kind, const char *key,
 	m.u.saved.count = 3;
 	test_set(&m, saved.kind, kind);
 	test_set(&m, saved.key, key);
-	test_set(&m, saved.text, "came back");
+	facts_count(&m.u.saved.evidence, FACT_SEEN, 3);
 	return m;
 }
 
@@ -37,7 +38,7 @@ TEST(saved_state_comes_before_its_end)
 	ck_assert_int_eq(out[0].u.saved_row.at, 400);
 	ck_assert_int_eq(out[0].u.saved_row.until, 405);
 	ck_assert_uint_eq(out[0].u.saved_row.count, 3);
-	ck_assert_str_eq(out[0].u.saved_row.text, "came back");
+	ck_assert_str_eq(EN(out[0].u.saved_row.evidence), "seen 3");
 	ck_assert_int_eq(out[1].type, MSG_FAILING_SINCE_ROW);
 	ck_assert_int_eq(out[2].type, MSG_SAVED_END);
 }

@@ -12,6 +12,7 @@ static struct admit_ask ask;
 static struct duty_policy duty;
 static struct budget *budget;
 static struct breaker *breaker;
+static struct facts common;
 
 static void begin(void)
 {
@@ -24,8 +25,12 @@ static void begin(void)
 		.spend = { .duty = DUTY_IMAGE_PULL, .ns = 1, .node = 2, .pods = 1 },
 		.budget = budget,
 		.breaker = breaker,
-		.breaker_text = "31 workloads began to fail together (limit 30)",
+		.common = &common,
 	};
+	common = (struct facts){ 0 };
+	facts_finding(&common, TEXT_BREAKER);
+	facts_count(&common, FACT_WORKLOADS, 31);
+	facts_count(&common, FACT_LIMIT, 30);
 }
 
 static void end(void)
@@ -36,7 +41,9 @@ static void end(void)
 
 static void pause(void)
 {
-	ask.paused = "by ada: release";
+	ask.paused = true;
+	ask.paused_by = "ada";
+	ask.paused_why = "release";
 	ask.paused_until = T + HOUR;
 }
 
@@ -47,7 +54,8 @@ static void follow(void)
 
 static void stale(void)
 {
-	ask.stale = "a list is on its way";
+	ask.stale = true;
+	ask.stale_why = TEXT_LISTING;
 }
 
 static void clocks(void)
@@ -136,7 +144,7 @@ TEST_LOOP(each_guard_alone, 0, (int)ROWS)
 	ck_assert_int_eq(h.until, rows[_i].until);
 	ck_assert_msg(strstr(EN(h.evidence), rows[_i].says) != NULL, "%s: %s", guard_name(h.guard),
 		      EN(h.evidence));
-	english_told(EN(h.evidence));
+	english_told_facts(&h.evidence);
 }
 
 TEST(the_first_of_the_table_is_told)

@@ -94,7 +94,8 @@ TEST(finalizers_are_named_and_refused)
 	p.finalizers[0] = STR_LIT("batch.kubernetes.io/job-tracking");
 	p.finalizers[1] = STR_LIT("example.com/hold");
 	v = EXPECT(judge(&p, live_node_gone()), REFUSE, HAS_FINALIZERS);
-	ck_assert_str_eq(EN(v.evidence), "batch.kubernetes.io/job-tracking, example.com/hold");
+	ck_assert_str_eq(EN(v.evidence),
+			 "held by batch.kubernetes.io/job-tracking, held by example.com/hold");
 	p.grace_s = 0;
 	v = EXPECT(judge(&p, live_node_gone()), REFUSE, HAS_FINALIZERS);
 	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "already deleted by force"));

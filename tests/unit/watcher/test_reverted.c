@@ -117,18 +117,19 @@ TEST(none_slips_through_at_the_start)
 TEST(an_open_breaker_survives_a_restart)
 {
 	struct pod_facts p = pod_crashing();
-	const struct msg_saved_row row = { .kind = "breaker",
-					   .key = "errImagePull",
-					   .at = NOW - HOUR,
-					   .count = 40,
-					   .text = "40 workloads" };
+	struct msg_saved_row row = {
+		.kind = "breaker", .key = "errImagePull", .at = NOW - HOUR, .count = 40
+	};
 
+	facts_finding(&row.evidence, TEXT_BREAKER);
+	facts_count(&row.evidence, FACT_WORKLOADS, 40);
+	facts_count(&row.evidence, FACT_LIMIT, 30);
 	breaker_on();
 	crashes_since(&p, NOW - HOUR);
 	HEAR(SAVED_ROW, saved_row, row);
 	ready_with(&p, 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	ck_assert_ptr_nonnull(strstr(stats().blocked_by, "40 workloads"));
+	ck_assert_ptr_nonnull(strstr(stats().blocked_by, "40 workloads began"));
 	pass(15 * MIN);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1); /* nothing of it is left */
 }
