@@ -221,13 +221,40 @@ static struct entry new_entry(enum fact key)
 	return e;
 }
 
-/* Bytes that one more entry may take. */
-static size_t room_of(const struct facts *f, enum fact key)
+/* The next value, a text or a number. */
+static bool skip_value(struct unpacker *u)
 {
-	struct fact_value v;
+	const uint8_t tag = u->p < u->end ? *u->p : 0;
+	struct str text;
+	int64_t number;
+
+	return (tag & 0xe0) == 0xa0 || (tag >= 0xd9 && tag <= 0xdb) ? unpack_text(u, &text)
+								    : unpack_i64(u, &number);
+}
+
+/* Is there an entry of that key? Keys are compared as bytes: finding each in the table would take longer than
+ * everything else. */
+static bool has_key(const struct facts *f, const struct entry *key)
+{
+	struct unpacker u;
+	struct str other;
+
+	(void)begin(f, &u);
+	while (u.p < u.end) {
+		if ((size_t)(u.end - u.p) > key->n && memcmp(u.p, key->bytes, key->n) == 0)
+			return true;
+		if (!unpack_text(&u, &other) || !skip_value(&u))
+			return false;
+	}
+	return false;
+}
+
+/* Bytes that one more entry may take. */
+static size_t room_of(const struct facts *f, enum fact key, const struct entry *e)
+{
 	const size_t header = f->n == 0 ? 1 : HEADER_MAX;
 
-	if (!descs[key].is_list && facts_find(f, key, &v))
+	if (!descs[key].is_list && has_key(f, e))
 		return 0;
 	return f->n + header < FACTS_MAX ? FACTS_MAX - f->n - header : 0;
 }
@@ -262,9 +289,10 @@ static void append(struct facts *f, const void *p, size_t n)
 static void add_number(struct facts *f, enum fact key, enum fact_kind kind, int64_t v)
 {
 	struct entry e = new_entry(key);
+	const size_t room = room_of(f, key, &e);
 
 	put_number(&e, (uint64_t)v);
-	if (descs[key].kind != kind || e.n > room_of(f, key))
+	if (descs[key].kind != kind || e.n > room)
 		return;
 	count_entry(f);
 	append(f, e.bytes, e.n);
@@ -274,7 +302,7 @@ static void add_text(struct facts *f, enum fact key, enum fact_kind kind, struct
 {
 	static const char mark[] = "…";
 	struct entry e = new_entry(key);
-	const size_t head = e.n + HEADER_MAX, room = room_of(f, key);
+	const size_t head = e.n + HEADER_MAX, room = room_of(f, key, &e);
 	bool cut = false;
 
 	if (s.n == 0 || descs[key].kind != kind || room <= head + sizeof(mark))

@@ -76,6 +76,24 @@ TEST(what_is_not_known_adds_nothing)
 	ck_assert(facts_empty(&f));
 }
 
+/* Whatever stands before it, words that look like a key among them. */
+TEST(a_key_keeps_its_value_behind_any_other)
+{
+	char words[400];
+
+	memset(words, 'x', sizeof(words));
+	facts_quoted(&f, FACT_WHY, STR_LIT("\xa4node\xa1z"));
+	facts_time(&f, FACT_SETTLED, INT64_MAX);
+	facts_count(&f, FACT_SEEN, 200);
+	facts_quoted(&f, FACT_MESSAGE, (struct str){ words, sizeof(words) });
+	facts_name(&f, FACT_NODE, STR_LIT("a"));
+	facts_name(&f, FACT_NODE, STR_LIT("b"));
+	facts_count(&f, FACT_SEEN, 3);
+	ck_assert(str_is(get(FACT_NODE).text, "a"));
+	ck_assert_int_eq(get(FACT_SEEN).number, 200);
+	ck_assert_int_eq(reread(), 0);
+}
+
 TEST(a_key_keeps_its_first_value_and_a_list_all)
 {
 	facts_name(&f, FACT_NODE, STR_LIT("a"));

@@ -88,7 +88,7 @@ TEST(a_short_run_is_no_recovery)
 	c->started_at = NOW - 10 * MIN + 1;
 	ck_assert(judge_fails(DUTY_CRASH_LOOP, &p, &policy, NOW, NULL));
 	v = EXPECT(judge(&p, live_pull()), ACT, CRASH_LOOPING);
-	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "container app: runs again for 2m"));
+	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "container app: Running for 2m"));
 	c->started_at = NOW - 10 * MIN;
 	ck_assert(!judge_fails(DUTY_CRASH_LOOP, &p, &policy, NOW, NULL));
 	c->started_at = 0; /* nothing tells */
