@@ -48,7 +48,7 @@ static bool check_kept(struct evaluation *l)
 {
 	const int64_t at = evicted_at(l->p);
 
-	SAY_EVIDENCE(l);
+	found_evidence(l);
 	if (l->due)
 		return false;
 	if (at <= 0)
