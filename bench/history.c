@@ -12,6 +12,7 @@
 #include "reporter/history/history.h"
 #include "reporter/notify/outbox.h"
 #include "reporter/notify/action_messages.h"
+#include "text/texts.h"
 
 #define COMMIT 50   /* deletions of one commit: what arrives in 10 ms at 5,000 a second */
 #define TELL   1000 /* of one message */
@@ -62,14 +63,11 @@ static void make_intent(uint64_t id, struct msg *m)
 
 static void make_result(uint64_t id, struct msg *m)
 {
-	char target[64], proof[160], node[40];
+	char target[64], pod[64], node[40];
 
 	(void)snprintf(target, sizeof(target), "pods/shop/web-7c5ddbdf54-%llu", (unsigned long long)id);
-	(void)snprintf(proof, sizeof(proof),
-		       "pod web-7c5ddbdf54-%llu at resourceVersion 123456: phase Failed; of ReplicaSet "
-		       "web-7c5ddbdf54",
-		       (unsigned long long)id);
-	(void)snprintf(node, sizeof(node), "on node node-%llu", (unsigned long long)(id % NODES));
+	(void)snprintf(pod, sizeof(pod), "web-7c5ddbdf54-%llu", (unsigned long long)id);
+	(void)snprintf(node, sizeof(node), "node-%llu", (unsigned long long)(id % NODES));
 	*m = (struct msg){ .type = MSG_RECORD };
 	m->u.record = (struct msg_record){
 		.id = id, .outcome = OUTCOME_DONE, .replicas = -1, .http = 200, .at = clock_wall_ms()
@@ -77,8 +75,12 @@ static void make_result(uint64_t id, struct msg *m)
 	SET(m, record.reason, "Deleted");
 	facts_said(&m->u.record.detail, "deleted");
 	SET(m, record.target, target);
-	facts_said(&m->u.record.evidence, proof);
-	facts_said(&m->u.record.evidence, node);
+	facts_finding(&m->u.record.evidence, TEXT_POD_READ);
+	facts_name(&m->u.record.evidence, FACT_POD, STR_C(pod));
+	facts_name(&m->u.record.evidence, FACT_RESOURCE_VERSION, STR_LIT("123456"));
+	facts_name(&m->u.record.evidence, FACT_PHASE, STR_LIT("Failed"));
+	facts_name(&m->u.record.evidence, FACT_CONTROLLER, STR_LIT("ReplicaSet/web-7c5ddbdf54"));
+	facts_name(&m->u.record.evidence, FACT_NODE, STR_C(node));
 	SET(m, record.request, "DELETE with uid and resourceVersion");
 }
 

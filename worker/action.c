@@ -73,13 +73,13 @@ static const struct step_row {
 	unsigned kinds;
 	enum step more, doubt;
 } rows[] = {
-#define STEP(ID, what, kinds, more, doubt, flags, ...)                                                       \
-	{ { what, flags, __VA_ARGS__ }, kinds, STEP_##more, STEP_##doubt },
+#define STEP(ID, at, kinds, more, doubt, flags, ...)                                                       \
+	{ { TEXT_AT_##at, flags, __VA_ARGS__ }, kinds, STEP_##more, STEP_##doubt },
 #include "worker/steps/steps.def"
 #undef STEP
 };
 
-static const struct step_desc *step_desc(enum step step)
+const struct step_desc *step_desc(enum step step)
 {
 	return &rows[step].desc;
 }
@@ -137,7 +137,10 @@ static enum step_then on_failure(struct action *a, const struct step_desc *d, co
 {
 	const enum reason reason = r->failure == HTTP_TOO_LARGE ? REASON_BAD_ANSWER : REASON_NETWORK_ERROR;
 
-	(void)action_end(a, OUTCOME_FAILED, reason, "%s: %s", d->what, r->error);
+	struct facts detail = action_at(a, TEXT_UNANSWERED);
+
+	facts_quoted(&detail, FACT_TRANSPORT, STR_C(r->error));
+	(void)action_end(a, OUTCOME_FAILED, reason, &detail);
 	return (d->flags & STEP_WRITES) && r->failure != HTTP_CONNECT && r->sent ? doubt(a) : STEP_END;
 }
 
@@ -155,13 +158,13 @@ static bool is_refused(long status)
 	return status == 400 || status == 403 || status == 422;
 }
 
-static enum step_then would_without_asking(struct action *a, const char *detail)
+static enum step_then would_without_asking(struct action *a, const struct facts *refusal)
 {
-	_cleanup_free_ char *why = xasprintf("the server was not asked: %s", detail);
 	struct facts all = a->verdict.evidence;
 
-	facts_said(&all, why);
-	return action_end_with(a, OUTCOME_WOULD, a->verdict.reason, &all);
+	facts_finding(&all, TEXT_NOT_ASKED);
+	facts_add(&all, refusal);
+	return action_end(a, OUTCOME_WOULD, a->verdict.reason, &all);
 }
 
 static enum step_then on_status(struct action *a, const struct step_desc *d, long status,
@@ -170,19 +173,20 @@ static enum step_then on_status(struct action *a, const struct step_desc *d, lon
 	struct refusal s;
 	enum reason reason = REASON_SERVER_REJECTED;
 	enum outcome outcome = OUTCOME_FAILED;
-	char detail[400];
+	struct facts detail = action_at(a, TEXT_REFUSED);
 
 	if ((d->flags & STEP_OTHER_WAY) && is_refused(status))
 		return d->take(a, &(struct step_reply){
 					  .status = status, .body = r->body, .body_len = r->body_len });
 	read_refusal(r->body, r->body_len, &s);
-	(void)snprintf(detail, sizeof(detail), "%s: %ld %s", d->what, status, s.message);
+	facts_count(&detail, FACT_HTTP_STATUS, status);
+	facts_quoted(&detail, FACT_SERVER_MESSAGE, STR_C(s.message));
 	if (status == 409 && (d->flags & STEP_WRITES))
-		return action_again(a, OUTCOME_CONFLICT, REASON_PRECONDITION_FAILED, detail);
+		return action_again(a, OUTCOME_CONFLICT, REASON_PRECONDITION_FAILED, &detail);
 	if (status == 410) /* a continue token that is too old */
-		return action_again(a, OUTCOME_FAILED, REASON_SERVER_ERROR, detail);
+		return action_again(a, OUTCOME_FAILED, REASON_SERVER_ERROR, &detail);
 	if (may_not_ask(a, d, status, &s))
-		return would_without_asking(a, detail);
+		return would_without_asking(a, &detail);
 	if (status == 401 || status == 403) {
 		reason = status == 401 ? REASON_UNAUTHORIZED : REASON_FORBIDDEN;
 		outcome = OUTCOME_FORBIDDEN;
@@ -192,7 +196,7 @@ static enum step_then on_status(struct action *a, const struct step_desc *d, lon
 	}
 	if (status == 401)
 		a->env.credential(a->env.ctx);
-	(void)action_end(a, outcome, reason, "%s", detail);
+	(void)action_end(a, outcome, reason, &detail);
 	/* 503 is said before anything is done; the others may come from a server that gave up waiting. */
 	return (d->flags & STEP_WRITES) && status >= 500 && status != 503 ? doubt(a) : STEP_END;
 }
@@ -200,7 +204,10 @@ static enum step_then on_status(struct action *a, const struct step_desc *d, lon
 /* A success whose body is not what it should be: a write may have been carried out all the same. */
 static enum step_then on_garbage(struct action *a, const struct step_desc *d, const char *why)
 {
-	(void)action_end(a, OUTCOME_FAILED, REASON_BAD_ANSWER, "%s: %s", d->what, why);
+	struct facts detail = action_at(a, TEXT_ANSWER_UNREAD);
+
+	facts_quoted(&detail, FACT_PARSER, STR_C(why));
+	(void)action_end(a, OUTCOME_FAILED, REASON_BAD_ANSWER, &detail);
 	return d->flags & STEP_WRITES ? doubt(a) : STEP_END;
 }
 
@@ -321,6 +328,15 @@ static bool is_outside(const struct action *a)
 	       !windows_are_open(a->env.windows, &action_policy(a)->windows, action_now(a), &at);
 }
 
+static enum step_then end_late(struct action *a, const struct step_desc *d, uint64_t now)
+{
+	struct facts detail = action_statement(TEXT_GRANT_LATE);
+
+	facts_text(&detail, FACT_STEP, d->at);
+	facts_duration(&detail, FACT_EXPIRED_FOR, (int64_t)(now - a->grant.valid_until));
+	return action_end(a, OUTCOME_FAILED, REASON_GRANT_EXPIRED, &detail);
+}
+
 /* May this step begin now? STEP_NEXT when it may. Looking after a write of our own that is in doubt always
  * may; what only adds to a result that is complete may while the grant holds. */
 static enum step_then check_time(struct action *a, const struct step_desc *d)
@@ -332,20 +348,18 @@ static enum step_then check_time(struct action *a, const struct step_desc *d)
 	if (a->in_doubt || d->flags & STEP_AFTERWARDS)
 		return now > a->grant.valid_until ? STEP_END : STEP_NEXT;
 	if (now > a->grant.valid_until)
-		return action_end(a, OUTCOME_FAILED, REASON_GRANT_EXPIRED,
-				  "before %s: the grant was valid until %llu ms ago", d->what,
-				  (unsigned long long)(now - a->grant.valid_until));
+		return end_late(a, d, now);
 	if (!(d->flags & STEP_WRITES))
 		return STEP_NEXT;
 	if (a->policy->mode == MODE_OBSERVE && !a->grant.observe && !a->dry_run)
-		return action_end(a, OUTCOME_FAILED, REASON_GRANT_EXPIRED, "granted before mode: observe");
+		return action_end_text(a, OUTCOME_FAILED, REASON_GRANT_EXPIRED, TEXT_GRANT_OBSERVE);
 	if (is_outside(a))
-		return action_end(a, OUTCOME_REFUSED, REASON_OUTSIDE_WINDOW,
-				  "the window closed before the write");
-	if (now - a->fresh_from > ACTION_FRESH_MS)
-		return action_again(a, OUTCOME_FAILED, REASON_GRANT_EXPIRED,
-				    "reading took too long, three times in a row");
-	return STEP_NEXT;
+		return action_end_text(a, OUTCOME_REFUSED, REASON_OUTSIDE_WINDOW, TEXT_WINDOW_CLOSED);
+	if (now - a->fresh_from <= ACTION_FRESH_MS)
+		return STEP_NEXT;
+	const struct facts slow = action_statement(TEXT_READS_SLOW);
+
+	return action_again(a, OUTCOME_FAILED, REASON_GRANT_EXPIRED, &slow);
 }
 
 static void on_headers(void *ctx, long status, const char *content_type, int64_t server_date_ms)
@@ -398,8 +412,7 @@ static enum step_then ask(struct action *a, const struct step_desc *d)
 	if (!request.path && (d->flags & STEP_AFTERWARDS))
 		then = STEP_END;
 	else if (!request.path)
-		then = action_end(a, OUTCOME_REFUSED, REASON_INCOMPLETE_FACTS,
-				  "%s: a name is not fit for a path", d->what);
+		then = action_end_at(a, OUTCOME_REFUSED, REASON_INCOMPLETE_FACTS, TEXT_NO_PATH);
 	else if ((d->flags & STEP_WRITES) && a->dry_run)
 		then = action_end_as_judged(a, OUTCOME_WOULD);
 	else
@@ -452,8 +465,10 @@ static enum step_then begin(struct action *a)
 {
 	if (duty_may((enum duty)a->grant.duty, (enum action_kind)a->grant.action))
 		return STEP_FIRST;
-	return action_end(a, OUTCOME_REFUSED, REASON_INCOMPLETE_FACTS, "%s does not do that",
-			  duty_name((enum duty)a->grant.duty));
+	struct facts why = action_statement(TEXT_NOT_ITS_ACTION);
+
+	facts_name(&why, FACT_DUTY, STR_C(duty_name((enum duty)a->grant.duty)));
+	return action_end(a, OUTCOME_REFUSED, REASON_INCOMPLETE_FACTS, &why);
 }
 
 void action_start(struct action *a)

@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/action_end.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/backoff.h"
 #include "base/clock.h"
-#include "base/rfc3339.h"
+#include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "rules/select.h"
 #include "text/texts.h"
@@ -25,8 +24,8 @@ static enum outcome as_dry_run(const struct action *a, enum outcome outcome)
 	return a->grant.observe && writes ? OUTCOME_WOULD : outcome;
 }
 
-enum step_then action_end_with(struct action *a, enum outcome outcome, enum reason reason,
-			       const struct facts *detail)
+enum step_then action_end(struct action *a, enum outcome outcome, enum reason reason,
+			  const struct facts *detail)
 {
 	struct msg *m = &a->result;
 	const char *code = reason_code(reason);
@@ -40,36 +39,52 @@ enum step_then action_end_with(struct action *a, enum outcome outcome, enum reas
 	return STEP_END;
 }
 
-enum step_then action_end(struct action *a, enum outcome outcome, enum reason reason, const char *fmt, ...)
+struct facts action_statement(enum text statement)
 {
-	char detail[512];
-	va_list ap;
+	struct facts f = { 0 };
 
-	va_start(ap, fmt);
-	(void)vsnprintf(detail, sizeof(detail), fmt, ap);
-	va_end(ap);
-	struct facts said = { 0 };
+	facts_finding(&f, statement);
+	return f;
+}
 
-	facts_said(&said, detail);
-	return action_end_with(a, outcome, reason, &said);
+struct facts action_at(const struct action *a, enum text statement)
+{
+	struct facts f = action_statement(statement);
+
+	facts_text(&f, FACT_STEP, step_desc(a->step)->at);
+	return f;
+}
+
+enum step_then action_end_text(struct action *a, enum outcome outcome, enum reason reason,
+			       enum text statement)
+{
+	const struct facts detail = action_statement(statement);
+
+	return action_end(a, outcome, reason, &detail);
+}
+
+enum step_then action_end_at(struct action *a, enum outcome outcome, enum reason reason, enum text statement)
+{
+	const struct facts detail = action_at(a, statement);
+
+	return action_end(a, outcome, reason, &detail);
 }
 
 enum step_then action_end_as_judged(struct action *a, enum outcome outcome)
 {
-	return action_end_with(a, outcome, a->verdict.reason, &a->verdict.evidence);
+	return action_end(a, outcome, a->verdict.reason, &a->verdict.evidence);
 }
 
-void action_add_evidence(struct action *a, const char *fmt, ...)
+struct facts *action_evidence(struct action *a)
 {
-	char fact[300];
-	va_list ap;
+	return a->in_doubt ? &a->unkept : &a->result.u.result.evidence;
+}
 
-	if (a->in_doubt)
-		return;
-	va_start(ap, fmt);
-	(void)vsnprintf(fact, sizeof(fact), fmt, ap);
-	va_end(ap);
-	facts_said(&a->result.u.result.evidence, fact);
+void action_name(struct facts *f, enum fact key, struct str kind, struct str name)
+{
+	_cleanup_free_ char *whole = xasprintf("%.*s/%.*s", STR_ARG(kind), STR_ARG(name));
+
+	facts_name(f, key, STR_C(whole));
 }
 
 bool action_may_be_ours(const struct action *a)
@@ -82,11 +97,11 @@ enum step_then action_gone(struct action *a, enum reason reason, const struct fa
 	struct facts why = { 0 };
 
 	if (!action_may_be_ours(a))
-		return action_end_with(a, OUTCOME_GONE, reason, detail ? detail : &why);
+		return action_end(a, OUTCOME_GONE, reason, detail ? detail : &why);
 	facts_name(&why, FACT_REASON, STR_C(reason_code(reason)));
 	if (detail)
 		facts_add(&why, detail);
-	return action_end_with(a, OUTCOME_UNCONFIRMED, REASON_PROBABLY_DONE, &why);
+	return action_end(a, OUTCOME_UNCONFIRMED, REASON_PROBABLY_DONE, &why);
 }
 
 void action_set_retry(struct action *a, int64_t ms)
@@ -101,7 +116,7 @@ enum step_then action_refuse(struct action *a, const struct verdict *v)
 		action_set_retry(a, v->at_ms - action_now(a));
 	if (v->reason == REASON_GRACE_ALREADY_ZERO || v->reason == REASON_BEING_DELETED)
 		return action_gone(a, v->reason, &v->evidence);
-	return action_end_with(a, OUTCOME_REFUSED, v->reason, &v->evidence);
+	return action_end(a, OUTCOME_REFUSED, v->reason, &v->evidence);
 }
 
 void action_forget(struct action *a)
@@ -120,6 +135,8 @@ void action_forget(struct action *a)
 	free(f->event_text);
 	free(f->secrets);
 	str_list_done(&f->refused);
+	free(f->holds_up);
+	free(f->hpa);
 	free(f->selector);
 	for (size_t i = 0; i < f->n_peers; i++)
 		json_decref(f->peers[i].ref);
@@ -128,13 +145,14 @@ void action_forget(struct action *a)
 	a->result.u.result.evidence = (struct facts){ 0 };
 }
 
-enum step_then action_again(struct action *a, enum outcome outcome, enum reason reason, const char *detail)
+enum step_then action_again(struct action *a, enum outcome outcome, enum reason reason,
+			    const struct facts *detail)
 {
 	static const struct backoff_policy pauses = { .base_ms = 100, .cap_ms = 1600, .jitter = 0.2 };
 	const bool restores = a->grant.action == ACTION_RESTORE;
 
 	if (++a->round >= (restores ? ACTION_RESTORE_ROUNDS : ACTION_ROUNDS))
-		return action_end(a, outcome, reason, "%s", detail);
+		return action_end(a, outcome, reason, detail);
 	action_forget(a);
 	if (!restores)
 		return STEP_FIRST;
@@ -158,15 +176,17 @@ bool action_judge(struct action *a, enum judge_stage stage)
 
 	if (ahead > 0) { /* nobody knows how long anything has lasted; that is no fault of the pod */
 		action_set_retry(a, CLOCK_RETRY_MS);
-		(void)action_end(a, OUTCOME_REFUSED, REASON_CLOCK_UNCERTAIN,
-				 "the API server is %lld s ahead of this host", (long long)(ahead / 1000));
+		struct facts why = action_statement(TEXT_CLOCK_AHEAD);
+
+		facts_duration(&why, FACT_CLOCK_AHEAD, ahead);
+		(void)action_end(a, OUTCOME_REFUSED, REASON_CLOCK_UNCERTAIN, &why);
 		return false;
 	}
 	a->found.context.stage = stage;
 	judge_duty((enum duty)a->grant.duty, &a->pod, a->policy, &a->found.context, action_now(a),
 		   &a->verdict);
-	if (a->found.holds_up[0])
-		facts_said(&a->verdict.evidence, a->found.holds_up);
+	if (a->found.holds_up)
+		facts_add(&a->verdict.evidence, a->found.holds_up);
 	if (a->found.other_image[0]) {
 		facts_finding(&a->verdict.evidence, TEXT_REFUSED_ALIKE);
 		facts_name(&a->verdict.evidence, FACT_OTHER_IMAGE, STR_C(a->found.other_image));
@@ -178,7 +198,6 @@ bool action_judge(struct action *a, enum judge_stage stage)
 
 void action_heed_floors(struct action *a)
 {
-	char at[RFC3339_MAX];
 	enum text why;
 	const int64_t since = floors_since(&a->found.floors, (enum duty)a->grant.duty, a->grant.since, &why);
 
@@ -187,6 +206,7 @@ void action_heed_floors(struct action *a)
 	a->found.context.failing_since = since;
 	if (why == TEXT__MAX)
 		return;
-	rfc3339_format(since, false, at);
-	action_add_evidence(a, "fails since %s at most: %s", at, text_in(why, LANGUAGE_EN));
+	facts_finding(action_evidence(a), TEXT_FAILS_SINCE);
+	facts_time(action_evidence(a), FACT_FAILING_SINCE, since);
+	facts_text(action_evidence(a), FACT_FLOOR, why);
 }

@@ -5,15 +5,20 @@
 #ifndef WORKER_ACTION_END_H
 #define WORKER_ACTION_END_H
 
+#include "text/texts.h"
 #include "worker/action_state.h"
 
-/* The end: STEP_END. The rest is its detail, for operators; what does not fit is cut. While a write is in
- * doubt a refusal changes nothing: what was said of the write stands. */
-enum step_then action_end(struct action *a, enum outcome outcome, enum reason reason, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
-/* The same with facts. */
-enum step_then action_end_with(struct action *a, enum outcome outcome, enum reason reason,
-			       const struct facts *detail);
+/* The end: STEP_END. While a write is in doubt a refusal changes nothing: what was said of the write stands.
+ */
+enum step_then action_end(struct action *a, enum outcome outcome, enum reason reason,
+			  const struct facts *detail);
+/* The same with one statement; and with one that names the step that the action is at. */
+enum step_then action_end_text(struct action *a, enum outcome outcome, enum reason reason,
+			       enum text statement);
+enum step_then action_end_at(struct action *a, enum outcome outcome, enum reason reason, enum text statement);
+/* A statement to add facts to; and one that names the step. */
+struct facts action_statement(enum text statement);
+struct facts action_at(const struct action *a, enum text statement);
 /* The end with reason and evidence of the last verdict. */
 enum step_then action_end_as_judged(struct action *a, enum outcome outcome);
 /* Judged anything but ACT. A verdict that waits says when to come back. */
@@ -23,15 +28,22 @@ enum step_then action_refuse(struct action *a, const struct verdict *v);
 enum step_then action_gone(struct action *a, enum reason reason, const struct facts *detail);
 /* Begin the reading again: STEP_FIRST, or STEP_SENT for a restore, after a pause that grows; or end with this
  * when there were enough rounds. */
-enum step_then action_again(struct action *a, enum outcome outcome, enum reason reason, const char *detail);
+enum step_then action_again(struct action *a, enum outcome outcome, enum reason reason,
+			    const struct facts *detail);
 
 /* Was an earlier write of ours possible, so that what is found may be its effect? */
 bool action_may_be_ours(const struct action *a);
 /* When to come back, at most an hour from now; nothing when ms is not positive. */
 void action_set_retry(struct action *a, int64_t ms);
-/* Adds a fact read live to the evidence; "; " is put between; what does not fit is cut. Nothing while a write
- * is in doubt: the evidence of the write stands. */
-void action_add_evidence(struct action *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Where facts that were read live go: into the evidence of the result. While a write is in doubt they are
+ * kept nowhere: the evidence of the write stands. */
+struct facts *action_evidence(struct action *a);
+/* "Deployment/web". */
+void action_name(struct facts *f, enum fact key, struct str kind, struct str name);
+static inline void action_name_owner(struct facts *f, enum fact key, const struct owner_link *o)
+{
+	action_name(f, key, STR_C(o->kind.kind), o->ref.name);
+}
 /* Forget all that was read, and the evidence. */
 void action_forget(struct action *a);
 

@@ -45,7 +45,7 @@ struct findings {
 
 	/* forced deletion */
 	struct str_list attached; /* persistent volumes attached to the pod's node */
-	char holds_up[400];       /* which workload waits for the pod to go, and why; empty = none is known */
+	struct facts *holds_up;   /* owned: which workload waits for the pod to go, and why; NULL none is known */
 	char evictions[64];       /* version of Evictions, where the server has any */
 	bool attached_unknown;    /* an attachment there does not say which volume it is of */
 	size_t volume;            /* of the pod's spec, that is looked at */
@@ -59,7 +59,7 @@ struct findings {
 	bool owners_read;   /* a pod that is deleted: all of them that are to be read */
 	json_t *scale_json; /* owned */
 	struct scale_facts scale;
-	char hpa[400];    /* detail of the refusal, where the server's version decides; empty = none */
+	struct facts *hpa; /* owned: detail of the refusal, where the server's version decides; NULL none */
 	bool suspends;    /* a Job: there is nothing to scale */
 	size_t suspended; /* index of the owner that is suspended */
 	char *selector;   /* of the Job's pods */
@@ -107,6 +107,7 @@ struct action {
 	bool by_scale;          /* the server refused to change replicas and mark in one write */
 	bool in_doubt;          /* a write of ours may or may not have been carried out: only look now */
 	struct verdict verdict; /* the last one */
+	struct facts unkept;    /* what is read while a write is in doubt */
 	struct findings found;
 
 	struct pod_facts pod; /* last: its long tail is set only as far as its counts say */

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/managed_fields.h"
 
-#include <stdio.h>
-
 #include "base/rfc3339.h"
 #include "worker/read.h"
 
@@ -68,13 +66,11 @@ bool managed_fields_is_us(const struct managed_fields_writer *w)
 	return str_is(w->manager, MANAGED_US) && !str_is(w->operation, "Apply");
 }
 
-void managed_fields_text(const struct managed_fields_writer *w, char ret[static MANAGED_TEXT_MAX])
+void managed_fields_facts(const struct managed_fields_writer *w, struct facts *f)
 {
-	char at[RFC3339_MAX] = "at an unknown time";
-
-	if (w->at > 0)
-		rfc3339_format(w->at, false, at);
-	(void)snprintf(ret, MANAGED_TEXT_MAX, "%.*s (%.*s%s%.*s, %s)",
-		       w->manager.n > 60 ? 60 : (int)w->manager.n, w->manager.p, STR_ARG(w->operation),
-		       str_empty(w->subresource) ? "" : " ", STR_ARG(w->subresource), at);
+	facts_finding(f, TEXT_REPLICAS_SET_BY);
+	facts_quoted(f, FACT_MANAGER, w->manager);
+	facts_name(f, FACT_OPERATION, w->operation);
+	facts_name(f, FACT_SUBRESOURCE, w->subresource);
+	facts_time(f, FACT_MANAGED_AT, w->at);
 }

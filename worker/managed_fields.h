@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/str.h"
+#include "text/texts.h"
 
 /* The name under which this program writes. */
 #define MANAGED_US "ops-pod-cleaner"
@@ -29,8 +29,7 @@ bool managed_fields_replicas(const json_t *o, struct managed_fields_writer *ret)
 bool managed_fields_zero_by_scale(const json_t *o);
 /* Is it this program, which patches and never applies? */
 bool managed_fields_is_us(const struct managed_fields_writer *w);
-/* "kubectl-edit (Update, 2026-11-21T10:22:48Z)". */
-#define MANAGED_TEXT_MAX 128
-void managed_fields_text(const struct managed_fields_writer *w, char ret[static MANAGED_TEXT_MAX]);
+/* Add "replicas last set by: kubectl-edit (Update, 2026-11-21T10:22:48Z)". */
+void managed_fields_facts(const struct managed_fields_writer *w, struct facts *f);
 
 #endif

@@ -33,17 +33,9 @@ static enum section_kind part_of(const struct action_group *k)
 /* From the fact that the worker notes (worker/steps/granted_pod.c). */
 static struct str node_of(const struct facts *proof)
 {
-	static const char said[] = "on node ";
 	struct fact_value v;
 
-	for (size_t at = 0; facts_next(proof, &at, &v);) {
-		if (v.key == FACT_NODE)
-			return v.text;
-		if (v.key == FACT_SAID && v.text.n >= sizeof(said) &&
-		    strncmp(v.text.p, said, sizeof(said) - 1) == 0)
-			return (struct str){ v.text.p + sizeof(said) - 1, v.text.n - sizeof(said) + 1 };
-	}
-	return (struct str){ "", 0 };
+	return facts_find(proof, FACT_NODE, &v) ? v.text : (struct str){ "", 0 };
 }
 
 static bool is_of(const struct action_group *k, const struct key *key)

@@ -3,12 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/steps/step.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
-#include "base/rfc3339.h"
-#include "base/xalloc.h"
 #include "kube/write_body.h"
 #include "rules/escalation.h"
 #include "worker/action_end.h"
@@ -36,18 +32,14 @@ static struct annotations annotations_of(struct action *a)
 
 static enum step_then wait_for_grace(struct action *a, const struct annotations *m, int64_t until)
 {
-	char at[RFC3339_MAX], end[RFC3339_MAX];
-
-	rfc3339_format(m->announced[a->grant.duty], false, at);
-	rfc3339_format(until, false, end);
 	a->verdict.kind = VERDICT_WAIT;
 	a->verdict.reason = REASON_ANNOUNCED;
 	a->verdict.at_ms = until + 1;
-	_cleanup_free_ char *said =
-		xasprintf("announced %s, acts after %s%s", at, end, m->extend_ms > 0 ? " (extended)" : "");
-
 	a->verdict.evidence = (struct facts){ 0 };
-	facts_said(&a->verdict.evidence, said);
+	facts_time(&a->verdict.evidence, FACT_ANNOUNCED, m->announced[a->grant.duty]);
+	facts_time(&a->verdict.evidence, FACT_ACTS_AFTER, until);
+	if (m->extend_ms > 0)
+		facts_finding(&a->verdict.evidence, TEXT_EXTENDED);
 	return action_refuse(a, &a->verdict);
 }
 
@@ -55,9 +47,15 @@ static enum step_then refuse_annotated(struct action *a, const struct annotation
 {
 	const struct owner_link *o = workload(a);
 
+	struct facts why = action_statement(TEXT_ANNOTATED);
+
+	facts_name(&why, FACT_ANNOTATION, STR_C(m->ignore ? ANNOTATION_IGNORE : ANNOTATION_SKIP));
+	if (o)
+		action_name_owner(&why, FACT_OBJECT, o);
+	else
+		action_name(&why, FACT_OBJECT, STR_LIT("Pod"), a->pod.name);
 	return action_end(a, OUTCOME_REFUSED, m->ignore ? REASON_IGNORE_ANNOTATION : REASON_SKIP_ANNOTATION,
-			  "%s on %s %.*s", m->ignore ? ANNOTATION_IGNORE : ANNOTATION_SKIP,
-			  o ? o->kind.kind : "Pod", STR_ARG((o ? o->ref.name : a->pod.name)));
+			  &why);
 }
 
 /* -- what stands above the object: its namespace, and what owns the pod -- */
@@ -72,8 +70,11 @@ static void refuse_above(struct action *a, const struct annotations *m, const ch
 {
 	const bool skips = !m->ignore && m->skip & 1u << a->grant.duty;
 
-	(void)action_end(a, OUTCOME_REFUSED, skips ? REASON_SKIP_ANNOTATION : REASON_IGNORE_ANNOTATION,
-			 "%s on %s %.*s", skips ? ANNOTATION_SKIP : ANNOTATION_IGNORE, kind, STR_ARG(name));
+	struct facts why = action_statement(TEXT_ANNOTATED);
+
+	facts_name(&why, FACT_ANNOTATION, STR_C(skips ? ANNOTATION_SKIP : ANNOTATION_IGNORE));
+	action_name(&why, FACT_OBJECT, STR_C(kind), name);
+	(void)action_end(a, OUTCOME_REFUSED, skips ? REASON_SKIP_ANNOTATION : REASON_IGNORE_ANNOTATION, &why);
 }
 
 /* Of a ReplicaSet below something else: its controller copies annotations down and does not take them away.
@@ -90,7 +91,7 @@ bool approve_above(struct action *a)
 	struct annotations m;
 
 	if (!ns) {
-		(void)action_end_with(a, OUTCOME_REFUSED, REASON_NAMESPACE_UNKNOWN, &(struct facts){ 0 });
+		(void)action_end(a, OUTCOME_REFUSED, REASON_NAMESPACE_UNKNOWN, &(struct facts){ 0 });
 		return false;
 	}
 	read_annotations(ns, &m);
@@ -147,7 +148,7 @@ enum step_then take_approval(struct action *a, const struct step_reply *reply)
 		break;
 	case ANNOUNCE_GO:
 		if (dp.announce_ms > 0)
-			action_add_evidence(a, "was announced, its grace is over");
+			facts_finding(action_evidence(a), TEXT_WAS_ANNOUNCED);
 		break;
 	}
 	return STEP_NEXT;
@@ -169,15 +170,11 @@ void ask_announce(struct action *a, struct step_request *ret)
 enum step_then take_announce(struct action *a, const struct step_reply *reply)
 {
 	const int64_t grace = action_policy(a)->announce_ms;
-	char end[RFC3339_MAX];
-
-	(void)reply;
-	rfc3339_format(action_now(a) + grace, false, end);
-	a->result.u.result.retry_ms = grace < (int64_t)RETRY_MS_MAX ? (uint64_t)grace + 1 : RETRY_MS_MAX;
-	_cleanup_free_ char *said = xasprintf("acts after %s", end);
 	struct facts why = { 0 };
 
-	facts_said(&why, said);
+	(void)reply;
+	a->result.u.result.retry_ms = grace < (int64_t)RETRY_MS_MAX ? (uint64_t)grace + 1 : RETRY_MS_MAX;
+	facts_time(&why, FACT_ACTS_AFTER, action_now(a) + grace);
 	facts_add(&why, &a->verdict.evidence);
-	return action_end_with(a, OUTCOME_ANNOUNCED, REASON_ANNOUNCED, &why);
+	return action_end(a, OUTCOME_ANNOUNCED, REASON_ANNOUNCED, &why);
 }

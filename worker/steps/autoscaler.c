@@ -4,10 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/steps/step.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "rules/reverted.h"
@@ -93,24 +92,19 @@ static enum step_then judge_reverted(struct action *a)
 {
 	struct managed_fields_writer w;
 	struct msg *m = &a->result;
-	char text[MANAGED_TEXT_MAX];
 	int64_t until;
 
 	if (a->grant.reverts == 0 || !managed_fields_replicas(action_top(a)->json, &w))
 		return STEP_NEXT;
-	managed_fields_text(&w, text);
 	msg_set(m, result.actor, w.manager.p, w.manager.n);
-	action_add_evidence(a,
-			    a->grant.reverts == 1 ? "came back %llu time, replicas last set by: %s"
-						  : "came back %llu times, replicas last set by: %s",
-			    (unsigned long long)a->grant.reverts, text);
+	facts_finding(action_evidence(a), TEXT_CAME_BACK);
+	facts_count(action_evidence(a), FACT_REVERTS, (int64_t)a->grant.reverts);
+	managed_fields_facts(&w, action_evidence(a));
 	until = w.at + reverted_block_ms((uint32_t)a->grant.reverts);
 	if (w.at <= 0 || managed_fields_is_us(&w) || action_now(a) >= until)
 		return STEP_NEXT;
 	a->verdict = (struct verdict){ .kind = VERDICT_WAIT, .reason = REASON_REVERTED, .at_ms = until };
-	_cleanup_free_ char *said = xasprintf("replicas last set by: %s", text);
-
-	facts_said(&a->verdict.evidence, said);
+	managed_fields_facts(&w, &a->verdict.evidence);
 	return action_refuse(a, &a->verdict);
 }
 
@@ -118,9 +112,10 @@ enum step_then autoscaler_judge_writers(struct action *a)
 {
 	const char *mark = autoscaler_gitops_mark(action_top(a)->json);
 
-	if (mark)
-		action_add_evidence(a, "carries the mark %s: whoever manages it may put the replicas back",
-				    mark);
+	if (mark) {
+		facts_finding(action_evidence(a), TEXT_GITOPS);
+		facts_name(action_evidence(a), FACT_GITOPS_MARK, STR_C(mark));
+	}
 	return judge_reverted(a);
 }
 
@@ -134,6 +129,29 @@ static const struct owner_link *target_of(const struct action *a, const json_t *
 	return NULL;
 }
 
+/* A statement about an autoscaler (key) and what it scales. */
+static struct facts about(enum text statement, enum fact key, struct str name, const struct owner_link *o)
+{
+	struct facts f = action_statement(statement);
+
+	facts_name(&f, key, name);
+	action_name_owner(&f, FACT_AUTOSCALED, o);
+	return f;
+}
+
+/* Of several the first is evidence: one that refuses is named by the refusal. */
+static void note_hpa(struct action *a, struct facts *f, int64_t min, enum tri made_zero)
+{
+	struct fact_value v;
+
+	if (facts_find(action_evidence(a), FACT_AUTOSCALER, &v))
+		return;
+	facts_count(f, FACT_MIN_REPLICAS, min);
+	if (made_zero == TRI_NO)
+		facts_finding(f, TEXT_HPA_LEAVES);
+	facts_add(action_evidence(a), f);
+}
+
 enum step_then item_hpa(struct action *a, const json_t *item)
 {
 	const struct owner_link *o = target_of(a, item);
@@ -143,30 +161,28 @@ enum step_then item_hpa(struct action *a, const json_t *item)
 
 	if (!o)
 		return STEP_NEXT;
-	action_add_evidence(a, "HorizontalPodAutoscaler %.*s of %s %.*s has minReplicas %lld", STR_ARG(name),
-			    o->kind.kind, STR_ARG(o->ref.name), (long long)min);
-	if (made_zero == TRI_NO)
-		action_add_evidence(a, "it leaves a 0 alone that it did not make: ScaledToZero is False");
-	if (min <= 0 && made_zero == TRI_UNKNOWN)
-		(void)snprintf(a->found.hpa, sizeof(a->found.hpa), "%.*s may scale %s %.*s up again",
-			       STR_ARG(name), o->kind.kind, STR_ARG(o->ref.name));
-	if (made_zero != TRI_YES)
-		return STEP_NEXT;
-	return action_end(a, OUTCOME_REFUSED, REASON_HAS_HPA, "%.*s may scale %s %.*s up again",
-			  STR_ARG(name), o->kind.kind, STR_ARG(o->ref.name));
+	struct facts found = about(TEXT_HPA_READ, FACT_AUTOSCALER, name, o);
+	const struct facts refusal = about(TEXT_HPA_SCALES, FACT_AUTOSCALER, name, o);
+
+	note_hpa(a, &found, min, made_zero);
+	if (min <= 0 && made_zero == TRI_UNKNOWN) {
+		free(a->found.hpa);
+		a->found.hpa = facts_dup(&refusal);
+	}
+	return made_zero == TRI_YES ? action_end(a, OUTCOME_REFUSED, REASON_HAS_HPA, &refusal) : STEP_NEXT;
 }
 
 enum step_then take_hpa(struct action *a, const struct step_reply *reply)
 {
 	if (reply->status == 403)
-		action_add_evidence(a, "HorizontalPodAutoscalers may not be read");
+		facts_finding(action_evidence(a), TEXT_HPA_UNREAD);
 	return STEP_NEXT;
 }
 
 /* With minReplicas 0, and no word of its own: what does this version make of a 0? */
 bool needs_version(const struct action *a)
 {
-	return a->found.hpa[0];
+	return a->found.hpa;
 }
 
 void ask_version(struct action *a, struct step_request *ret)
@@ -182,8 +198,9 @@ enum step_then take_version(struct action *a, const struct step_reply *reply)
 	struct str version = READ_TEXT(reply->json, "gitVersion");
 
 	if (!kubernetes_version_is_from(version, 1, 37))
-		return action_end(a, OUTCOME_REFUSED, REASON_HAS_HPA, "%s", a->found.hpa);
-	action_add_evidence(a, "Kubernetes %.*s leaves a 0 alone that it did not make", STR_ARG(version));
+		return action_end(a, OUTCOME_REFUSED, REASON_HAS_HPA, a->found.hpa);
+	facts_finding(action_evidence(a), TEXT_HPA_VERSION_LEAVES);
+	facts_name(action_evidence(a), FACT_KUBERNETES, version);
 	return STEP_NEXT;
 }
 
@@ -202,18 +219,19 @@ enum step_then item_keda(struct action *a, const json_t *item)
 
 	if (!o)
 		return STEP_NEXT;
-	action_add_evidence(a, "ScaledObject %.*s of %s %.*s is%s paused at 0", STR_ARG(name), o->kind.kind,
-			    STR_ARG(o->ref.name), autoscaler_keda_paused(item) ? "" : " not");
-	if (autoscaler_keda_paused(item))
-		return STEP_NEXT;
-	return action_end(a, OUTCOME_REFUSED, REASON_HAS_KEDA, "%.*s scales %s %.*s", STR_ARG(name),
-			  o->kind.kind, STR_ARG(o->ref.name));
+	const bool paused = autoscaler_keda_paused(item);
+	const struct facts found =
+		about(paused ? TEXT_KEDA_PAUSED : TEXT_KEDA_NOT_PAUSED, FACT_SCALED_OBJECT, name, o);
+	const struct facts refusal = about(TEXT_KEDA_SCALES, FACT_SCALED_OBJECT, name, o);
+
+	facts_add(action_evidence(a), &found);
+	return paused ? STEP_NEXT : action_end(a, OUTCOME_REFUSED, REASON_HAS_KEDA, &refusal);
 }
 
 enum step_then take_keda(struct action *a, const struct step_reply *reply)
 {
 	if (reply->status == 403)
-		action_add_evidence(a, "ScaledObjects may not be read");
+		facts_finding(action_evidence(a), TEXT_KEDA_UNREAD);
 	if (reply->status == 404) /* not installed: for a while not asked again */
 		owner_kinds_learn(a->env.kinds, KEDA_VERSION, KEDA_KIND, NULL, 0, clock_boot_ms());
 	return STEP_NEXT;

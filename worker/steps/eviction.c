@@ -21,8 +21,7 @@
 
 static enum step_then refuse_unread(struct action *a)
 {
-	return action_end(a, OUTCOME_REFUSED, REASON_EVICTIONS_UNKNOWN,
-			  "evictions." GROUP " may not be read");
+	return action_end_text(a, OUTCOME_REFUSED, REASON_EVICTIONS_UNKNOWN, TEXT_EVICTIONS_UNREAD);
 }
 
 static enum step_then note_absent(struct action *a)
@@ -87,6 +86,26 @@ static bool is_to_come(const json_t *responder)
 	       !str_is(READ_TEXT(responder, "name"), LAST_RESPONDER);
 }
 
+static struct facts about(enum text statement, struct str eviction)
+{
+	struct facts f = action_statement(statement);
+
+	facts_name(&f, FACT_EVICTION, eviction);
+	return f;
+}
+
+/* responder NULL: its controller has not chosen any yet. */
+static enum step_then refuse_at_work(struct action *a, struct str eviction, const json_t *responder)
+{
+	struct facts why = about(responder ? TEXT_EVICTION_AT_WORK : TEXT_EVICTION_BEGINS, eviction);
+
+	if (responder) {
+		facts_name(&why, FACT_RESPONDER, READ_TEXT(responder, "name"));
+		facts_name(&why, FACT_RESPONDER_STATE, READ_TEXT(responder, "state"));
+	}
+	return action_end(a, OUTCOME_REFUSED, REASON_EVICTION_AT_WORK, &why);
+}
+
 enum step_then item_eviction(struct action *a, const json_t *item)
 {
 	const json_t *responders = READ_AT(item, "status", "targetResponders"), *r;
@@ -97,13 +116,12 @@ enum step_then item_eviction(struct action *a, const json_t *item)
 		return STEP_NEXT;
 	json_array_foreach (responders, i, r)
 		if (is_to_come(r))
-			return action_end(a, OUTCOME_REFUSED, REASON_EVICTION_AT_WORK,
-					  "Eviction %.*s: responder %.*s is %.*s", STR_ARG(name),
-					  STR_ARG(READ_TEXT(r, "name")), STR_ARG(READ_TEXT(r, "state")));
-	if (json_array_size(responders) == 0) /* its controller has not chosen any yet */
-		return action_end(a, OUTCOME_REFUSED, REASON_EVICTION_AT_WORK, "Eviction %.*s has just begun",
-				  STR_ARG(name));
-	action_add_evidence(a, "Eviction %.*s: no responder is at work", STR_ARG(name));
+			return refuse_at_work(a, name, r);
+	if (json_array_size(responders) == 0)
+		return refuse_at_work(a, name, NULL);
+	const struct facts idle = about(TEXT_EVICTION_IDLE, name);
+
+	facts_add(action_evidence(a), &idle);
 	return STEP_NEXT;
 }
 

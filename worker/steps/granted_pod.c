@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "kube/decode_json.h"
 #include "kube/write_body.h"
-#include "rules/status.h"
 #include "worker/action_end.h"
 
 static bool is_forced(const struct action *a)
@@ -18,36 +17,32 @@ void ask_pod(struct action *a, struct step_request *ret)
 	ret->path = object_path(a, NULL, NULL, NULL);
 }
 
-static const char *const states[] = { [CONTAINER_NONE] = "unknown",
-				      [CONTAINER_WAITING] = "waiting",
-				      [CONTAINER_RUNNING] = "running",
-				      [CONTAINER_TERMINATED] = "terminated" };
+static const enum fact states[] = { [CONTAINER_NONE] = FACT_CONTAINER_UNKNOWN,
+				    [CONTAINER_WAITING] = FACT_CONTAINER_WAITING,
+				    [CONTAINER_RUNNING] = FACT_CONTAINER_RUNNING,
+				    [CONTAINER_TERMINATED] = FACT_CONTAINER_TERMINATED };
 
 /* The pod as it is now, and for a forced deletion each of its containers (R12). */
 static void add_evidence(struct action *a)
 {
 	const struct pod_facts *p = &a->pod;
+	struct facts *f = action_evidence(a);
 
-	action_add_evidence(a, "pod %.*s at resourceVersion %.*s: phase %.*s%s%.*s", STR_ARG(p->name),
-			    STR_ARG(p->rv), STR_ARG(p->phase), str_empty(p->reason) ? "" : ", reason ",
-			    STR_ARG(p->reason));
+	facts_finding(f, TEXT_POD_READ);
+	facts_name(f, FACT_POD, p->name);
+	facts_name(f, FACT_RESOURCE_VERSION, p->rv);
+	facts_name(f, FACT_PHASE, p->phase);
+	facts_name(f, FACT_POD_REASON, p->reason);
 	if (is_forced(a))
-		action_add_evidence(a,
-				    p->n_finalizers == 0   ? "no finalizers"
-				    : p->n_finalizers == 1 ? "%u finalizer"
-							   : "%u finalizers",
-				    p->n_finalizers);
+		facts_count(f, FACT_FINALIZERS, p->n_finalizers);
 	for (uint32_t i = 0; is_forced(a) && i < p->n_containers; i++)
-		action_add_evidence(a, "container %.*s %s", STR_ARG(p->containers[i].name),
-				    states[p->containers[i].state]);
+		facts_name(f, states[p->containers[i].state], p->containers[i].name);
 	if (!str_empty(p->owner.uid))
-		action_add_evidence(a, "controlled by %.*s %.*s", STR_ARG(p->owner.kind),
-				    STR_ARG(p->owner.name));
+		action_name(f, FACT_CONTROLLER, p->owner.kind, p->owner.name);
 	/* The news count deletions by node (reporter/notify/action_messages.c). */
-	if (!str_empty(p->node))
-		action_add_evidence(a, "on node %.*s", STR_ARG(p->node));
-	else if (is_forced(a))
-		action_add_evidence(a, "on no node");
+	facts_name(f, FACT_NODE, p->node);
+	if (is_forced(a) && str_empty(p->node))
+		facts_finding(f, TEXT_ON_NO_NODE);
 }
 
 /* The result is complete. An earlier holder of this lease may have scaled the workload, and that is why the
@@ -119,11 +114,10 @@ enum step_then take_pod(struct action *a, const struct step_reply *reply)
 	a->found.pod_json = json_incref(reply->json);
 	a->fresh_from = a->found.namespace_at ? a->found.namespace_at : a->asked_at;
 	if (decode_pod_json(reply->json, &a->pod) < 0)
-		return action_end(a, OUTCOME_FAILED, REASON_BAD_ANSWER, "get pods: the answer is no pod");
+		return action_end_at(a, OUTCOME_FAILED, REASON_BAD_ANSWER, TEXT_ANSWER_NO_POD);
 	a->pod.namespace_labels = namespace_labels(a);
 	if (!str_is(p->ns, a->grant.ns) || !str_is(p->name, a->grant.name))
-		return action_end(a, OUTCOME_FAILED, REASON_BAD_ANSWER,
-				  "get pods: the answer is another pod");
+		return action_end_at(a, OUTCOME_FAILED, REASON_BAD_ANSWER, TEXT_ANSWER_OTHER_POD);
 	if (!str_is(p->uid, a->grant.uid))
 		return action_gone(a, REASON_UID_CHANGED, NULL);
 	if (action_is_on_pod(a) && action_may_be_ours(a) && p->deletion > 0 &&
@@ -152,12 +146,15 @@ void ask_delete(struct action *a, struct step_request *ret)
 enum step_then take_delete(struct action *a, const struct step_reply *reply)
 {
 	const struct pod_facts *p = &a->pod;
-	char names[FINALIZERS_MAX];
+	struct facts held = { 0 };
 
 	(void)reply;
 	/* The version that the write was bound to had them: the API server has only marked it. */
 	if (p->n_finalizers == 0 || a->grant.observe)
 		return action_end_as_judged(a, OUTCOME_DONE);
-	return action_end(a, OUTCOME_MARKED, REASON_HAS_FINALIZERS, "held by %s",
-			  status_finalizers(p, names));
+	if (p->n_finalizers > POD_FINALIZERS_MAX)
+		facts_count(&held, FACT_FINALIZERS, p->n_finalizers);
+	for (uint32_t i = 0; i < p->n_finalizers && i < POD_FINALIZERS_MAX; i++)
+		facts_name(&held, FACT_FINALIZER, p->finalizers[i]);
+	return action_end(a, OUTCOME_MARKED, REASON_HAS_FINALIZERS, &held);
 }

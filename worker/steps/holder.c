@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/steps/step.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 
 #include "worker/action_end.h"
 
@@ -15,15 +15,16 @@ static bool is_of(const struct owner_facts *o, const char *version, const char *
 }
 
 /* `terminating` is the count of its status; NULL or 0: not told. It stands in what the judge says, too. */
-static void note(struct action *a, const struct owner_facts *o, const char *why, const json_t *terminating)
+static void note(struct action *a, const struct owner_facts *o, enum text why, const json_t *terminating)
 {
-	const long long n = json_integer_value(terminating);
-	char text[120];
+	const json_int_t n = json_integer_value(terminating);
+	struct facts f = action_statement(TEXT_HOLDS_UP);
 
-	(void)snprintf(text, sizeof(text), n > 0 ? "%s, %lld terminating" : "%s", why, n);
-	(void)snprintf(a->found.holds_up, sizeof(a->found.holds_up),
-		       "%.*s %.*s makes no other pod before it is gone (%s)", STR_ARG(o->kind),
-		       STR_ARG(o->name), text);
+	action_name(&f, FACT_HOLDER, o->kind, o->name);
+	facts_text(&f, FACT_HELD_UP_BY, why);
+	facts_count(&f, FACT_TERMINATING, n > 0 ? n : -1);
+	free(a->found.holds_up);
+	a->found.holds_up = facts_dup(&f);
 }
 
 /* A Deployment that lacks no pod of its newest template waits for none. */
@@ -31,13 +32,13 @@ static void judge_deployment(struct action *a, const struct owner_link *o)
 {
 	const json_t *wanted = READ_AT(o->json, "spec", "replicas");
 	const json_int_t updated = json_integer_value(READ_AT(o->json, "status", "updatedReplicas"));
-	const char *why = str_is(READ_TEXT(o->json, "spec", "strategy", "type"), "Recreate")
-				  ? "strategy Recreate"
-			  : str_is(READ_TEXT(o->json, "spec", "podReplacementPolicy"), "TerminationComplete")
-				  ? "podReplacementPolicy TerminationComplete"
-				  : NULL;
+	const enum text why = str_is(READ_TEXT(o->json, "spec", "strategy", "type"), "Recreate")
+				      ? TEXT_HOLDS_UP_RECREATE
+			      : str_is(READ_TEXT(o->json, "spec", "podReplacementPolicy"), "TerminationComplete")
+				      ? TEXT_HOLDS_UP_COMPLETE
+				      : TEXT__MAX;
 
-	if (why && updated < (json_is_integer(wanted) ? json_integer_value(wanted) : 1))
+	if (why < TEXT__MAX && updated < (json_is_integer(wanted) ? json_integer_value(wanted) : 1))
 		note(a, &o->ref, why, READ_AT(o->json, "status", "terminatingReplicas"));
 }
 
@@ -45,7 +46,7 @@ static void judge_job(struct action *a, const struct owner_link *o)
 {
 	if (str_is(READ_TEXT(o->json, "spec", "podReplacementPolicy"), "Failed") &&
 	    !json_is_true(READ_AT(o->json, "spec", "suspend")))
-		note(a, &o->ref, "podReplacementPolicy Failed", READ_AT(o->json, "status", "terminating"));
+		note(a, &o->ref, TEXT_HOLDS_UP_FAILED, READ_AT(o->json, "status", "terminating"));
 }
 
 enum step_then take_holder(struct action *a, const struct step_reply *reply)
@@ -55,7 +56,7 @@ enum step_then take_holder(struct action *a, const struct step_reply *reply)
 
 	(void)reply;
 	if (is_of(by, "apps/v1", "StatefulSet"))
-		note(a, by, "the next bears its name", NULL);
+		note(a, by, TEXT_HOLDS_UP_NAME, NULL);
 	if (pod_is_finished(&a->pod))
 		return STEP_NEXT;
 	if (f->n_owners > 1 && is_of(by, "apps/v1", "ReplicaSet") &&

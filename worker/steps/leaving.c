@@ -21,8 +21,7 @@ enum step_then item_leaving(struct action *a, const json_t *item)
 	struct pod_facts p;
 
 	if (decode_pod_json(item, &p) < 0)
-		return action_end(a, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN, "%s: a pod cannot be read",
-				  a->grant.want_target);
+		return restore_refuse(a, REASON_TALLY_UNKNOWN, TEXT_POD_UNREAD);
 	if (p.deletion == 0 || pod_is_finished(&p)) /* as status.terminatingReplicas counts */
 		return STEP_NEXT;
 	if (f->leaving++ == 0)
@@ -35,12 +34,12 @@ enum step_then take_leaving(struct action *a, const struct step_reply *reply)
 	const struct findings *f = &a->found;
 
 	if (!reply->json)
-		return action_end(a, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN, "%s: no list of pods",
-				  a->grant.want_target);
+		return restore_refuse(a, REASON_TALLY_UNKNOWN, TEXT_NO_PODS);
 	if (f->leaving == 0)
 		return STEP_NEXT;
-	return action_end(a, OUTCOME_REFUSED, REASON_OLD_PODS_TERMINATING,
-			  f->leaving == 1 ? "%s: %u pod still terminates: %s"
-					  : "%s: %u pods still terminate, as %s",
-			  a->grant.want_target, f->leaving, f->leaves);
+	struct facts why = restore_statement(a, TEXT_STILL_LEAVING);
+
+	facts_count(&why, FACT_TERMINATING, f->leaving);
+	facts_name(&why, FACT_POD, STR_C(f->leaves));
+	return action_end(a, OUTCOME_REFUSED, REASON_OLD_PODS_TERMINATING, &why);
 }

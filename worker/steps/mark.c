@@ -54,11 +54,16 @@ static char *say_why(const struct action *a, const struct owner_link *o)
 	const bool judged = a->verdict.kind == VERDICT_ACT;
 
 	(void)o;
+	const enum text row = is_unconfirmed(a) ? TEXT_MARK_WHY_LIKELY : TEXT_MARK_WHY;
+	struct facts f = { 0 };
+
+	facts_name(&f, FACT_DUTY, STR_C(duty_name((enum duty)a->grant.duty)));
+	facts_name(&f, FACT_REASON, STR_C(a->grant.reason));
+	_cleanup_free_ char *what = facts_fill(text_in(row, LANGUAGE_EN), &f, NULL);
 	_cleanup_free_ char *evidence =
 		facts_render(judged ? &a->verdict.evidence : &a->grant.evidence, NULL);
 
-	return xasprintf("%s: %s%s: %s", duty_name((enum duty)a->grant.duty), a->grant.reason,
-			 is_unconfirmed(a) ? " (most likely: no answer to the write came)" : "", evidence);
+	return xconcat(what, ": ", evidence, NULL);
 }
 
 static char *say_from(const struct action *a, const struct owner_link *o)
@@ -190,9 +195,16 @@ void mark_written(struct action *a, const json_t *o)
 	const bool restores = a->grant.action == ACTION_RESTORE;
 
 	if (restores ? is_marked(o) : !is_marked_by(a, o))
-		action_add_evidence(a, "its mark was not written: the server left it out");
+		facts_finding(action_evidence(a), TEXT_MARK_LEFT_OUT);
 	else if (!restores || is_marked(action_top(a)->json))
-		action_add_evidence(a, restores ? "its mark was taken away" : "marked");
+		facts_finding(action_evidence(a), restores ? TEXT_MARK_TAKEN : TEXT_MARKED);
+}
+
+static void note_refusal(struct action *a, const struct step_reply *reply, const struct refusal *s)
+{
+	facts_finding(action_evidence(a), reply->status ? TEXT_MARK_REFUSED : TEXT_MARK_UNANSWERED);
+	facts_count(action_evidence(a), FACT_MARK_STATUS, reply->status ? reply->status : -1);
+	facts_quoted(action_evidence(a), FACT_MARK_MESSAGE, STR_C(s->message));
 }
 
 static enum step_then not_marked(struct action *a, const struct step_reply *reply)
@@ -200,8 +212,7 @@ static enum step_then not_marked(struct action *a, const struct step_reply *repl
 	struct refusal s;
 
 	read_refusal(reply->body, reply->body_len, &s);
-	action_add_evidence(a, "its mark was not written: %ld %s", reply->status,
-			    reply->status ? s.message : "no answer");
+	note_refusal(a, reply, &s);
 	if (reply->status == 403 && a->env.unmarked)
 		a->env.unmarked(a->env.ctx, s.message);
 	return STEP_END;
@@ -214,7 +225,7 @@ enum step_then mark_refused(struct action *a, const struct step_reply *reply)
 	if (a->grant.observe)
 		return STEP_NEXT;
 	read_refusal(reply->body, reply->body_len, &s);
-	action_add_evidence(a, "its mark was not written: %ld %s", reply->status, s.message);
+	note_refusal(a, reply, &s);
 	if (s.by_rights && a->env.unmarked)
 		a->env.unmarked(a->env.ctx, s.message);
 	return STEP_NEXT;
@@ -234,16 +245,15 @@ enum step_then mark_confirm(struct action *a)
 	object_set_target(a, action_top(a));
 	if (str_to_u64(from.p, from.n, &before) == 0 && before <= INT32_MAX)
 		r->replicas = (int64_t)before;
-	struct facts why = { 0 };
+	struct facts why = action_statement(TEXT_MARK_SAYS);
 
-	facts_said(&why, "its mark says so");
 	facts_add(&why, &a->grant.evidence);
-	return action_end_with(a, OUTCOME_DONE, reason_parse(a->grant.reason), &why);
+	return action_end(a, OUTCOME_DONE, reason_parse(a->grant.reason), &why);
 }
 
 static enum step_then not_ours_any_more(struct action *a)
 {
-	action_add_evidence(a, "its mark was not written: somebody else has set the replicas since");
+	facts_finding(action_evidence(a), TEXT_MARK_SOMEBODY);
 	return STEP_END;
 }
 
@@ -306,6 +316,7 @@ enum step_then take_mark(struct action *a, const struct step_reply *reply)
 	}
 	if (!reply->json)
 		return not_marked(a, reply);
-	action_add_evidence(a, a->grant.action == ACTION_RESTORE ? "its mark was taken away" : "marked");
+	facts_finding(action_evidence(a),
+		      a->grant.action == ACTION_RESTORE ? TEXT_MARK_TAKEN : TEXT_MARKED);
 	return STEP_END;
 }

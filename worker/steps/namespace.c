@@ -41,23 +41,28 @@ static bool keep_labels(struct findings *f, const json_t *ns)
 	return true;
 }
 
+static void add_evidence(struct action *a, enum text statement)
+{
+	facts_finding(action_evidence(a), statement);
+	facts_name(action_evidence(a), FACT_NAMESPACE, STR_C(a->grant.ns));
+}
+
 enum step_then take_namespace(struct action *a, const struct step_reply *reply)
 {
 	struct findings *f = &a->found;
 
 	f->namespace_at = a->asked_at;
 	if (reply->status == 403)
-		action_add_evidence(a, "namespace %s may not be read", a->grant.ns);
+		add_evidence(a, TEXT_NAMESPACE_UNREAD);
 	if (!reply->json || !str_is(READ_TEXT(reply->json, "kind"), "Namespace") ||
 	    !str_is(READ_TEXT(reply->json, "metadata", "name"), a->grant.ns) || !keep_labels(f, reply->json))
 		return STEP_NEXT;
 	json_decref(f->namespace_json);
 	f->namespace_json = json_incref(reply->json);
-	if (policy_needs_namespaces(a->policy))
-		action_add_evidence(a,
-				    f->namespace_labels.n == 1 ? "namespace %s has %zu label"
-							       : "namespace %s has %zu labels",
-				    a->grant.ns, f->namespace_labels.n);
+	if (!policy_needs_namespaces(a->policy))
+		return STEP_NEXT;
+	add_evidence(a, TEXT_NAMESPACE_READ);
+	facts_count(action_evidence(a), FACT_NAMESPACE_LABELS, (int64_t)f->namespace_labels.n);
 	return STEP_NEXT;
 }
 

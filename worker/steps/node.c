@@ -26,18 +26,20 @@ enum step_then take_node(struct action *a, const struct step_reply *reply)
 
 	if (reply->status == 404) {
 		c->node_exists = TRI_NO;
-		action_add_evidence(a, "node %.*s does not exist", STR_ARG(a->pod.node));
+		facts_finding(action_evidence(a), TEXT_NODE_ABSENT);
 	}
 	if (reply->status == 403)
-		action_add_evidence(a, "node %.*s may not be read", STR_ARG(a->pod.node));
+		facts_finding(action_evidence(a), TEXT_NODE_UNREAD);
 	if (reply->json && str_eq(READ_TEXT(reply->json, "metadata", "name"), a->pod.node)) {
 		c->node_exists = TRI_YES;
 		c->node_ready = read_node_ready(reply->json);
 		c->node_out_of_service = read_node_out_of_service(reply->json);
-		action_add_evidence(a, "node %.*s%s is%s Ready%s", STR_ARG(a->pod.node),
-				    c->node_out_of_service == TRI_YES ? " is tainted out-of-service," : "",
-				    c->node_ready == TRI_YES ? "" : " not",
-				    a->pod.has_pvc ? "" : ", the pod claims no volume");
+		facts_finding(action_evidence(a),
+			      c->node_ready == TRI_YES ? TEXT_NODE_READY : TEXT_NODE_NOT_READY);
+		if (c->node_out_of_service == TRI_YES)
+			facts_finding(action_evidence(a), TEXT_NODE_TAINTED);
+		if (!a->pod.has_pvc)
+			facts_finding(action_evidence(a), TEXT_NO_CLAIM);
 	}
 	return STEP_NEXT;
 }
@@ -67,12 +69,11 @@ enum step_then item_attachment(struct action *a, const json_t *item)
 
 static enum step_then end_volumes(struct action *a, enum tri attached)
 {
-	static const char *const words[] = { [TRI_UNKNOWN] =
-						     "unknown whether volumes of the pod are attached",
-					     [TRI_NO] = "no volume of the pod is attached there",
-					     [TRI_YES] = "a volume of the pod is attached there" };
+	static const enum text texts[] = { [TRI_UNKNOWN] = TEXT_ATTACHED_UNKNOWN,
+					   [TRI_NO] = TEXT_ATTACHED_NONE,
+					   [TRI_YES] = TEXT_ATTACHED };
 
-	action_add_evidence(a, "VolumeAttachments: %s", words[attached]);
+	facts_finding(action_evidence(a), texts[attached]);
 	a->found.context.volume_attached = attached;
 	str_list_done(&a->found.attached);
 	a->found.attached = (struct str_list){ 0 };

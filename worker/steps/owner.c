@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/xalloc.h"
 #include "worker/action_end.h"
 
 /* Until a controller has looked at a change: seconds, if it is at work. */
@@ -14,15 +16,20 @@ static enum step_then refuse(struct action *a, enum reason reason)
 {
 	const struct owner_facts *o = &action_top(a)->ref;
 
-	return action_end(a, OUTCOME_REFUSED, reason, "%.*s %.*s (%.*s)", STR_ARG(o->kind), STR_ARG(o->name),
-			  STR_ARG(o->api_version));
+	struct facts why = { 0 };
+
+	action_name(&why, FACT_WORKLOAD, o->kind, o->name);
+	facts_name(&why, FACT_API_VERSION, o->api_version);
+	return action_end(a, OUTCOME_REFUSED, reason, &why);
 }
 
-enum step_then owner_refuse(struct action *a, enum reason reason, const char *why)
+enum step_then owner_refuse(struct action *a, enum reason reason, enum text why)
 {
-	const struct owner_link *o = action_top(a);
+	struct facts f = { 0 };
 
-	return action_end(a, OUTCOME_REFUSED, reason, "%s %.*s: %s", o->kind.kind, STR_ARG(o->ref.name), why);
+	action_name_owner(&f, FACT_WORKLOAD, action_top(a));
+	facts_finding(&f, why);
+	return action_end(a, OUTCOME_REFUSED, reason, &f);
 }
 
 static enum owner_kinds_answer find_kind(struct action *a)
@@ -85,7 +92,7 @@ static bool is_of_queue(const struct action *a)
 
 static enum step_then refuse_for_queue(struct action *a)
 {
-	return action_end_with(a, OUTCOME_REFUSED, REASON_LEFT_TO_QUEUE, &(struct facts){ 0 });
+	return action_end(a, OUTCOME_REFUSED, REASON_LEFT_TO_QUEUE, &(struct facts){ 0 });
 }
 
 /* -- the chain -- */
@@ -95,7 +102,8 @@ enum step_then owner_add(struct action *a, const struct owner_facts *ref)
 	struct findings *f = &a->found;
 
 	if (str_empty(ref->uid) || str_empty(ref->kind) || str_empty(ref->name))
-		return action_end(a, OUTCOME_REFUSED, REASON_NO_CONTROLLER, "incomplete ownerReference");
+		return action_end_text(a, OUTCOME_REFUSED, REASON_NO_CONTROLLER,
+				       TEXT_CONTROLLER_INCOMPLETE);
 	for (size_t i = 0; i < f->n_owners; i++)
 		if (str_eq(f->owners[i].ref.uid, ref->uid))
 			return refuse(a, REASON_OWNER_CHAIN_TOO_DEEP);
@@ -167,6 +175,24 @@ static enum step_then take_top(struct action *a)
 	return autoscaler_judge_writers(a);
 }
 
+/* What this credential should be allowed to read. */
+static enum step_then end_forbidden(struct action *a, long status)
+{
+	struct facts detail = action_at(a, TEXT_REFUSED);
+
+	facts_count(&detail, FACT_HTTP_STATUS, status);
+	action_name_owner(&detail, FACT_WORKLOAD, action_top(a));
+	return action_end(a, OUTCOME_FORBIDDEN, REASON_FORBIDDEN, &detail);
+}
+
+static void add_evidence(struct action *a, const struct owner_link *o)
+{
+	_cleanup_free_ char *name =
+		xasprintf("%s/%.*s/%.*s", o->kind.kind, STR_ARG(o->ref.name), STR_ARG(o->ref.uid));
+
+	facts_name(action_evidence(a), FACT_OWNER, STR_C(name));
+}
+
 /* An owner of a pod that is deleted. What is gone, and what of kinds that only discovery tells may not be
  * read, has no mark that is known. */
 static enum step_then take_owner_of_deletion(struct action *a, const struct step_reply *reply)
@@ -176,7 +202,7 @@ static enum step_then take_owner_of_deletion(struct action *a, const struct step
 	enum step_then then = STEP_NEXT;
 
 	if (reply->status == 403 && o->kind.builtin)
-		return action_end(a, OUTCOME_FORBIDDEN, REASON_FORBIDDEN, "get %s", o->kind.resource);
+		return end_forbidden(a, reply->status);
 	if (!str_eq(READ_TEXT(reply->json, "metadata", "uid"), o->ref.uid))
 		return leave_out(a);
 	o->json = json_incref(reply->json);
@@ -199,7 +225,7 @@ enum step_then take_owner(struct action *a, const struct step_reply *reply)
 	if (reply->status == 404)
 		return refuse(a, REASON_OWNER_GONE);
 	if (!reply->json && o->kind.builtin)
-		return action_end(a, OUTCOME_FORBIDDEN, REASON_FORBIDDEN, "get %s", o->kind.resource);
+		return end_forbidden(a, reply->status);
 	if (!reply->json)
 		return refuse(a, REASON_OWNER_UNREADABLE);
 	if (!str_eq(READ_TEXT(reply->json, "metadata", "uid"), o->ref.uid))
@@ -208,7 +234,7 @@ enum step_then take_owner(struct action *a, const struct step_reply *reply)
 	floors_add(&a->found.floors, a->found.n_owners == 1 ? FLOOR_REVISION : FLOOR_WORKLOAD,
 		   read_created(o->json));
 	floors_add(&a->found.floors, FLOOR_UNAVAILABLE, read_unavailable(o->json));
-	action_add_evidence(a, "%s %.*s (uid %.*s)", o->kind.kind, STR_ARG(o->ref.name), STR_ARG(o->ref.uid));
+	add_evidence(a, o);
 	if (!read_controller(reply->json, &next))
 		return take_top(a);
 	then = owner_add(a, &next);

@@ -33,8 +33,7 @@ enum step_then peers_add(struct action *a, const json_t *pod, bool serves)
 	if (!ref)
 		return STEP_NEXT;
 	if (i == PEERS_MAX)
-		return owner_refuse(a, REASON_TALLY_UNKNOWN,
-				    "its scale has no selector, and too many others are in its namespace");
+		return owner_refuse(a, REASON_TALLY_UNKNOWN, TEXT_PEERS_MANY);
 	if (i == f->n_peers)
 		f->peers[f->n_peers++] = (struct peer){ .ref = json_incref(ref) }; /* it outlives the list */
 	f->peers[i].serves |= serves;
@@ -84,8 +83,7 @@ void ask_peer_kind(struct action *a, struct step_request *ret)
 
 static enum step_then unreadable(struct action *a)
 {
-	return owner_refuse(a, REASON_TALLY_UNKNOWN,
-			    "its scale has no selector, and a controller of other pods cannot be read");
+	return owner_refuse(a, REASON_TALLY_UNKNOWN, TEXT_PEERS_UNREAD);
 }
 
 enum step_then take_peer_kind(struct action *a, const struct step_reply *reply)
@@ -107,7 +105,7 @@ void ask_peer(struct action *a, struct step_request *ret)
 static enum step_then refuse(struct action *a, bool serves)
 {
 	return owner_refuse(a, serves ? REASON_WORKLOAD_HAS_READY_PODS : REASON_NOT_ALL_FAILING,
-			    "by another controller below it");
+			    TEXT_PEERS_BELOW);
 }
 
 /* Goes on with what controls the controller, unless that is known already. */
@@ -124,8 +122,7 @@ static enum step_then ascend(struct action *a, json_t *ref)
 		return STEP_MORE;
 	}
 	if (++f->height == OWNERS_MAX)
-		return owner_refuse(a, REASON_TALLY_UNKNOWN,
-				    "a chain of owners in its namespace is too long");
+		return owner_refuse(a, REASON_TALLY_UNKNOWN, TEXT_PEERS_LONG);
 	json_decref(p->ref);
 	p->ref = json_incref(ref);
 	return STEP_MORE;

@@ -8,9 +8,12 @@
 
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
+#include "base/unicode.h"
 #include "base/xalloc.h"
 #include "rules/cause.h"
 #include "worker/action_end.h"
+
+#define TEXT_BYTES 160 /* of a text that is kept as evidence */
 
 /* The container that fails for want of an image; NULL when none does. */
 static const struct container_facts *failing(const struct action *a)
@@ -24,14 +27,19 @@ static const struct container_facts *failing(const struct action *a)
 	return cause_concerns(c) || action_policy(a)->causes.n > 0 ? c : NULL;
 }
 
-static void add_evidence(struct action *a, const char *source, struct str text)
+static void add_evidence(struct action *a, enum text source, struct str text)
 {
 	const struct container_facts *c = failing(a);
+	struct facts *f = action_evidence(a);
 
-	if (c)
-		action_add_evidence(a, "container %.*s: %.*s, cause %s by its %s: %.*s", STR_ARG(c->name),
-				    STR_ARG(c->reason), cause_name(cause_of(c)), source,
-				    text.n > 160 ? 160 : (int)text.n, text.p);
+	if (!c)
+		return;
+	facts_finding(f, TEXT_CAUSE_READ);
+	facts_name(f, FACT_CONTAINER, c->name);
+	facts_name(f, FACT_CONTAINER_REASON, c->reason);
+	facts_code(f, FACT_CAUSE, cause_name(cause_of(c)));
+	facts_text(f, FACT_CAUSE_SOURCE, source);
+	facts_quoted(f, FACT_CAUSE_TEXT, (struct str){ text.p, unicode_cut(text.p, text.n, TEXT_BYTES) });
 }
 
 bool needs_events(const struct action *a)
@@ -46,7 +54,8 @@ void pull_events_add_known_cause(struct action *a)
 	const struct container_facts *c = failing(a);
 
 	if (c && cause_of(c) != CAUSE_UNKNOWN)
-		add_evidence(a, str_empty(c->message) ? "reason" : "message", c->message);
+		add_evidence(a, str_empty(c->message) ? TEXT_CAUSE_BY_REASON : TEXT_CAUSE_BY_MESSAGE,
+			     c->message);
 }
 
 /* When an Event was last seen, in whichever way its writer counts. */
@@ -100,9 +109,8 @@ enum step_then item_event(struct action *a, const json_t *event)
 enum step_then take_events(struct action *a, const struct step_reply *reply)
 {
 	if (a->found.event_text)
-		add_evidence(a, "Event", STR_C(a->found.event_text));
+		add_evidence(a, TEXT_CAUSE_BY_EVENT, STR_C(a->found.event_text));
 	else
-		action_add_evidence(a, reply->status == 403 ? "Events may not be read"
-							    : "no Event tells why it cannot be pulled");
+		facts_finding(action_evidence(a), reply->status == 403 ? TEXT_EVENTS_UNREAD : TEXT_NO_EVENT);
 	return STEP_NEXT;
 }

@@ -3,7 +3,6 @@
  * mark on the workload has to say the same as the history, and somebody must have corrected the workload
  * since. */
 // SPDX-License-Identifier: Apache-2.0
-#include "text/facts_text.h"
 #include "worker/steps/step.h"
 
 #include <stdio.h>
@@ -16,9 +15,20 @@
 #include "worker/action_end.h"
 #include "worker/managed_fields.h"
 
-static enum step_then refuse(struct action *a, enum reason reason, const char *why)
+struct facts restore_statement(const struct action *a, enum text why)
 {
-	return action_end(a, OUTCOME_REFUSED, reason, "%s: %s", a->grant.want_target, why);
+	struct facts f = { 0 };
+
+	facts_name(&f, FACT_TARGET, STR_C(a->grant.want_target));
+	facts_finding(&f, why);
+	return f;
+}
+
+enum step_then restore_refuse(struct action *a, enum reason reason, enum text why)
+{
+	const struct facts f = restore_statement(a, why);
+
+	return action_end(a, OUTCOME_REFUSED, reason, &f);
 }
 
 /* Whatever an operator, or the history, says: an excluded namespace is not touched. Without an operator the
@@ -36,7 +46,7 @@ static bool may_touch(struct action *a)
 	else
 		may = a->policy->mode == MODE_ENFORCE && select_namespace(a->policy, duty, &a->pod, &why);
 	if (!may)
-		(void)refuse(a, why, "nothing is scaled up there");
+		(void)restore_refuse(a, why, TEXT_NOT_UP_THERE);
 	return may;
 }
 
@@ -50,13 +60,13 @@ enum step_then take_intent(struct action *a, const struct step_reply *reply)
 		return STEP_END;
 	if (!read_object_name(a->grant.want_target, &name) || !str_is(name.ns, a->grant.ns) ||
 	    !a->grant.want_uid[0] || a->grant.want_replicas <= 0)
-		return refuse(a, REASON_INCOMPLETE_FACTS, "what should be put back is not known");
+		return restore_refuse(a, REASON_INCOMPLETE_FACTS, TEXT_RESTORES_UNKNOWN);
 	*o = (struct owner_link){ .ref = { .name = name.name, .uid = STR_C(a->grant.want_uid) } };
 	a->found.n_owners = 1;
 	a->found.restores = a->grant.want_replicas;
 	if (!owner_kinds_resource(name.group, name.resource, &o->kind))
-		return refuse(a, REASON_KIND_NOT_SCALABLE, "not a workload");
-	return o->kind.scale ? STEP_NEXT : refuse(a, REASON_KIND_NOT_SCALABLE, "no replicas");
+		return restore_refuse(a, REASON_KIND_NOT_SCALABLE, TEXT_NO_WORKLOAD);
+	return o->kind.scale ? STEP_NEXT : restore_refuse(a, REASON_KIND_NOT_SCALABLE, TEXT_NO_REPLICAS);
 }
 
 bool needs_group(const struct action *a)
@@ -77,7 +87,7 @@ enum step_then take_group(struct action *a, const struct step_reply *reply)
 	struct str version = READ_TEXT(reply->json, "preferredVersion", "version");
 
 	if (str_empty(version) || version.n >= sizeof(k->version))
-		return refuse(a, REASON_OWNER_UNREADABLE, "the server knows no such group");
+		return restore_refuse(a, REASON_OWNER_UNREADABLE, TEXT_NO_GROUP);
 	(void)snprintf(k->version, sizeof(k->version), "%.*s", STR_ARG(version));
 	return STEP_NEXT;
 }
@@ -85,7 +95,7 @@ enum step_then take_group(struct action *a, const struct step_reply *reply)
 enum step_then take_workload(struct action *a, const struct step_reply *reply)
 {
 	if (!str_eq(READ_TEXT(reply->json, "metadata", "uid"), action_top(a)->ref.uid))
-		return refuse(a, REASON_OWNER_UID_DIFFERS, "another object bears this name now");
+		return restore_refuse(a, REASON_OWNER_UID_DIFFERS, TEXT_OTHER_NAME);
 	action_top(a)->json = json_incref(reply->json);
 	read_template_labels(reply->json, &a->pod);
 	return STEP_NEXT;
@@ -107,7 +117,7 @@ static bool is_corrected(struct action *a)
 	if (!approve_above(a))
 		return false;
 	if (!knows_settings(a)) {
-		(void)refuse(a, REASON_INCOMPLETE_FACTS, "which settings hold for it is not known");
+		(void)restore_refuse(a, REASON_INCOMPLETE_FACTS, TEXT_SETTINGS_UNKNOWN);
 		return false;
 	}
 	template_hash(o, now);
@@ -121,12 +131,14 @@ static bool is_corrected(struct action *a)
 							       ANNOTATION_RESTORE) };
 
 	correction_judge(action_policy(a), &f, &a->verdict);
-	_cleanup_free_ char *why = facts_render(&a->verdict.evidence, NULL);
+	struct facts why = { 0 };
 
+	facts_name(&why, FACT_TARGET, STR_C(a->grant.want_target));
+	facts_add(&why, &a->verdict.evidence);
 	if (a->verdict.kind == VERDICT_ACT)
 		facts_add(&a->result.u.result.evidence, &a->verdict.evidence);
 	else
-		(void)refuse(a, a->verdict.reason, why);
+		(void)action_end(a, OUTCOME_REFUSED, a->verdict.reason, &why);
 	return a->verdict.kind == VERDICT_ACT;
 }
 
@@ -135,26 +147,28 @@ static bool is_ours(struct action *a)
 {
 	const json_t *o = action_top(a)->json;
 	struct managed_fields_writer w;
-	char text[MANAGED_TEXT_MAX] = "nobody is named";
+	struct facts setter = { 0 }, refusal = { 0 };
 	bool ours = false;
 
 	if (managed_fields_replicas(o, &w)) {
 		struct msg *m = &a->result;
 
 		ours = managed_fields_is_us(&w);
-		managed_fields_text(&w, text);
+		managed_fields_facts(&w, &setter);
 		msg_set(m, result.actor, w.manager.p, w.manager.n);
 	} else if (managed_fields_zero_by_scale(o)) {
 		/* As we did, by the history; nobody else's number is left. */
 		ours = true;
-		(void)snprintf(text, sizeof(text),
-			       "a 0 through /scale, which leaves no owner, as action %llu wrote",
-			       (unsigned long long)a->grant.origin);
+		facts_finding(&setter, TEXT_REPLICAS_SET_BY_SCALE);
+		facts_count(&setter, FACT_ACTION, (int64_t)a->grant.origin);
+	} else {
+		facts_finding(&setter, TEXT_REPLICAS_SET_BY_NOBODY);
 	}
-	action_add_evidence(a, "replicas last set by: %s", text);
+	facts_add(action_evidence(a), &setter);
+	facts_name(&refusal, FACT_TARGET, STR_C(a->grant.want_target));
+	facts_add(&refusal, &setter);
 	if (!ours)
-		(void)action_end(a, OUTCOME_REFUSED, REASON_NOT_OUR_ZERO, "%s: replicas last set by: %s",
-				 a->grant.want_target, text);
+		(void)action_end(a, OUTCOME_REFUSED, REASON_NOT_OUR_ZERO, &refusal);
 	return ours;
 }
 
@@ -174,51 +188,64 @@ static bool agrees_with_mark(struct action *a)
 
 	if ((ours && same) || (scale_alone && a->grant.vouched))
 		return true;
-	(void)refuse(a, a->grant.vouched ? REASON_NOT_MARKED : REASON_ORIGIN_NOT_SIGNED,
-		     ours && !str_empty(from) ? "its mark says another number of replicas"
-					      : "its mark is gone, or that of another action");
+	(void)restore_refuse(a, a->grant.vouched ? REASON_NOT_MARKED : REASON_ORIGIN_NOT_SIGNED,
+			     ours && !str_empty(from) ? TEXT_MARK_OTHER_NUMBER : TEXT_MARK_OTHER);
 	return false;
+}
+
+static void add_target(struct action *a)
+{
+	struct facts *f = action_evidence(a);
+
+	facts_finding(f, TEXT_TARGET_READ);
+	facts_name(f, FACT_TARGET, STR_C(a->grant.want_target));
+	facts_name(f, FACT_TARGET_UID, STR_C(a->grant.want_uid));
+	facts_name(f, FACT_SCALE_VERSION, a->found.scale.rv);
+	facts_count(f, FACT_REPLICAS, a->found.scale.replicas);
+}
+
+static enum step_then end_with_replicas(struct action *a, enum outcome outcome, enum reason reason)
+{
+	struct facts detail = restore_statement(a, TEXT_TARGET_WANTS);
+
+	facts_count(&detail, FACT_REPLICAS, a->found.scale.replicas);
+	return action_end(a, outcome, reason, &detail);
+}
+
+static enum step_then read_again(struct action *a)
+{
+	const struct facts why = action_statement(TEXT_CHANGES);
+
+	return action_again(a, OUTCOME_CONFLICT, REASON_PRECONDITION_FAILED, &why);
 }
 
 enum step_then take_zero(struct action *a, const struct step_reply *reply)
 {
 	const struct scale_facts *scale = &a->found.scale;
-	const long long want = (long long)a->grant.want_replicas;
+	const int64_t want = a->grant.want_replicas;
 	const enum step_then then = scale_take(a, reply);
 
 	if (then != STEP_NEXT)
 		return then;
 	if (scale->replicas == want && action_may_be_ours(a)) {
-		(void)action_end(a, OUTCOME_UNCONFIRMED, REASON_PROBABLY_DONE,
-				 want == 1 ? "it wants %lld replica" : "it wants %lld replicas", want);
+		(void)end_with_replicas(a, OUTCOME_UNCONFIRMED, REASON_PROBABLY_DONE);
 		return mark_look(a);
 	}
 	if (a->in_doubt)
 		return STEP_END; /* not scaled: what was said of the write stands */
-	action_add_evidence(a,
-			    scale->replicas == 1 ? "%s (uid %s) at resourceVersion %.*s: %lld replica"
-						 : "%s (uid %s) at resourceVersion %.*s: %lld replicas",
-			    a->grant.want_target, a->grant.want_uid, STR_ARG(scale->rv),
-			    (long long)scale->replicas);
+	add_target(a);
 	if (scale->replicas != 0)
-		return action_end(a, OUTCOME_REFUSED, REASON_NOT_ZERO_ANYMORE,
-				  scale->replicas == 1 ? "%s wants %lld replica" : "%s wants %lld replicas",
-				  a->grant.want_target, (long long)scale->replicas);
+		return end_with_replicas(a, OUTCOME_REFUSED, REASON_NOT_ZERO_ANYMORE);
 	/* Who wrote it was read a moment before: it must be the same version. */
 	if (!str_eq(scale->rv, READ_TEXT(action_top(a)->json, "metadata", "resourceVersion")))
-		return action_again(a, OUTCOME_CONFLICT, REASON_PRECONDITION_FAILED,
-				    "it changes all the time");
+		return read_again(a);
 	if (!is_ours(a) || !(a->grant.by_operator ? agrees_with_mark(a) : is_corrected(a)))
 		return STEP_END;
 	a->verdict = (struct verdict){ .kind = VERDICT_ACT,
 				       .reason = a->grant.by_operator ? REASON_RESTORED : REASON_CORRECTED };
-	char said[128];
-
-	(void)snprintf(said, sizeof(said),
-		       want == 1 ? "from 0 to %lld replica, as before action %llu"
-				 : "from 0 to %lld replicas, as before action %llu",
-		       want, (unsigned long long)a->grant.origin);
-	facts_said(&a->verdict.evidence, said);
+	facts_finding(&a->verdict.evidence, TEXT_FROM_ZERO);
+	facts_count(&a->verdict.evidence, FACT_REPLICAS, want);
+	facts_count(&a->verdict.evidence, FACT_ACTION, (int64_t)a->grant.origin);
 	a->write = scale_write(a);
 	return STEP_NEXT;
 }

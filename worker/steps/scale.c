@@ -26,12 +26,11 @@ enum step_then scale_take(struct action *a, const struct step_reply *reply)
 
 	if (!read_scale(reply->json, &scale))
 		return a->in_doubt ? STEP_END
-				   : action_end(a, OUTCOME_FAILED, REASON_BAD_ANSWER,
-						"get scale: the answer is no scale");
+				   : action_end_at(a, OUTCOME_FAILED, REASON_BAD_ANSWER, TEXT_ANSWER_NO_SCALE);
 	if (!str_eq(scale.uid, action_top(a)->ref.uid))
 		return action_may_be_ours(a)
 			       ? action_gone(a, REASON_OWNER_UID_DIFFERS, NULL)
-			       : owner_refuse(a, REASON_OWNER_UID_DIFFERS, "replaced meanwhile");
+			       : owner_refuse(a, REASON_OWNER_UID_DIFFERS, TEXT_REPLACED);
 	json_decref(a->found.scale_json);
 	a->found.scale_json = json_incref(reply->json);
 	a->found.scale = scale;
@@ -49,7 +48,7 @@ static enum step_then choose_revision(struct action *a)
 	f->rule = f->n_owners > 1 && is_kind(o, "apps", "ReplicaSet") ? REVISION_BY_OWNER : REVISION_ALL;
 	if (is_kind(o, "apps", "StatefulSet") && !str_empty(update)) {
 		if (!str_eq(update, a->pod.revision))
-			return owner_refuse(a, REASON_NOT_NEWEST_REVISION, "the pod is of another revision");
+			return owner_refuse(a, REASON_NOT_NEWEST_REVISION, TEXT_OTHER_REVISION);
 		f->rule = REVISION_BY_LABEL;
 	}
 	return STEP_NEXT;
@@ -69,11 +68,11 @@ enum step_then take_scale(struct action *a, const struct step_reply *reply)
 	if (a->in_doubt)
 		return STEP_END; /* not scaled: what was said of the write stands */
 	a->found.all_sets = str_empty(scale->selector);
-	action_add_evidence(a,
-			    scale->replicas == 1 ? "scale at resourceVersion %.*s: %lld replica%s"
-						 : "scale at resourceVersion %.*s: %lld replicas%s",
-			    STR_ARG(scale->rv), (long long)scale->replicas,
-			    a->found.all_sets ? ", no selector: pods by their owners" : "");
+	facts_finding(action_evidence(a), TEXT_SCALE_READ);
+	facts_name(action_evidence(a), FACT_SCALE_VERSION, scale->rv);
+	facts_count(action_evidence(a), FACT_REPLICAS, scale->replicas);
+	if (a->found.all_sets)
+		facts_finding(action_evidence(a), TEXT_NO_SELECTOR);
 	return choose_revision(a);
 }
 
@@ -90,8 +89,8 @@ static enum step_then refuse_serving(struct action *a)
 
 	if (is_kind(action_top(a), "argoproj.io", "Rollout") && !str_empty(stable) &&
 	    !str_eq(stable, a->pod.revision))
-		return owner_refuse(a, REASON_ROLLOUT_STABLE_SERVING, "only the new revision fails");
-	return owner_refuse(a, REASON_WORKLOAD_HAS_READY_PODS, "it serves");
+		return owner_refuse(a, REASON_ROLLOUT_STABLE_SERVING, TEXT_ONLY_NEW_FAILS);
+	return owner_refuse(a, REASON_WORKLOAD_HAS_READY_PODS, TEXT_SERVES);
 }
 
 enum step_then item_revision(struct action *a, const json_t *rs)
@@ -119,14 +118,14 @@ enum step_then item_revision(struct action *a, const json_t *rs)
 enum step_then take_revisions(struct action *a, const struct step_reply *reply)
 {
 	if (!reply->json)
-		return owner_refuse(a, REASON_TALLY_UNKNOWN, "no list of replicasets");
+		return owner_refuse(a, REASON_TALLY_UNKNOWN, TEXT_NO_SETS);
 	/* They need not carry the labels of their pods. */
 	if (!a->found.set_seen && !a->found.all_sets) {
 		a->found.all_sets = true;
 		return STEP_MORE;
 	}
 	if (!str_is(a->found.owners[0].ref.uid, a->found.newest))
-		return owner_refuse(a, REASON_NOT_NEWEST_REVISION, "the pod is of another ReplicaSet");
+		return owner_refuse(a, REASON_NOT_NEWEST_REVISION, TEXT_OTHER_SET);
 	return STEP_NEXT;
 }
 
@@ -194,7 +193,7 @@ enum step_then item_pod(struct action *a, const json_t *item)
 	enum says says;
 
 	if (decode_pod_json(item, &p) < 0)
-		return owner_refuse(a, REASON_TALLY_UNKNOWN, "a pod cannot be read");
+		return owner_refuse(a, REASON_TALLY_UNKNOWN, TEXT_POD_UNREAD);
 	p.namespace_labels = namespace_labels(a);
 	/* Whoever owns it: when a selector reaches too far, better nothing is done. */
 	if (pod_is_serving(&p))
@@ -220,16 +219,18 @@ enum step_then item_pod(struct action *a, const json_t *item)
 enum step_then take_pods(struct action *a, const struct step_reply *reply)
 {
 	struct pod_context *c = &a->found.context;
+	const struct facts other = action_statement(TEXT_NOT_SELECTED);
 
 	if (!reply->json)
-		return owner_refuse(a, REASON_TALLY_UNKNOWN, "no list of pods");
+		return owner_refuse(a, REASON_TALLY_UNKNOWN, TEXT_NO_PODS);
 	/* It was read as failing a moment ago. */
 	if (!a->found.pod_seen)
-		return action_again(a, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN,
-				    "the pod is not among those that its workload's scale selects");
+		return action_again(a, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN, &other);
 	c->tally_known = TRI_YES;
-	action_add_evidence(a, "pods of the newest revision: %u, failing: %u, Ready in the workload: %u",
-			    c->pods, c->failing, c->ready);
+	facts_finding(action_evidence(a), TEXT_COUNTED);
+	facts_count(action_evidence(a), FACT_PODS, c->pods);
+	facts_count(action_evidence(a), FACT_FAILING, c->failing);
+	facts_count(action_evidence(a), FACT_READY, c->ready);
 	return STEP_NEXT;
 }
 
@@ -279,6 +280,15 @@ void ask_workload(struct action *a, struct step_request *ret)
 	mark_list_done(mark);
 }
 
+/* It was accepted, and the number is another one all the same. */
+static enum step_then end_not_scaled(struct action *a)
+{
+	struct facts detail = action_at(a, TEXT_NOT_SCALED);
+
+	facts_count(&detail, FACT_REPLICAS, wanted(a));
+	return action_end(a, OUTCOME_FAILED, REASON_SERVER_REJECTED, &detail);
+}
+
 enum step_then take_written(struct action *a, const struct step_reply *reply)
 {
 	const json_t *replicas = READ_AT(reply->json, "spec", "replicas");
@@ -289,9 +299,7 @@ enum step_then take_written(struct action *a, const struct step_reply *reply)
 		return mark_refused(a, reply);
 	}
 	if (!json_is_integer(replicas) || json_integer_value(replicas) != wanted(a))
-		return action_end(a, OUTCOME_FAILED, REASON_SERVER_REJECTED,
-				  "patch: accepted, but replicas are not %lld afterwards",
-				  (long long)wanted(a));
+		return end_not_scaled(a);
 	if (!a->grant.observe)
 		mark_written(a, reply->json);
 	return action_end_as_judged(a, OUTCOME_DONE);
@@ -302,9 +310,7 @@ enum step_then take_replicas(struct action *a, const struct step_reply *reply)
 	struct scale_facts scale;
 
 	if (!read_scale(reply->json, &scale) || scale.replicas != wanted(a))
-		return action_end(a, OUTCOME_FAILED, REASON_SERVER_REJECTED,
-				  "patch scale: accepted, but replicas are not %lld afterwards",
-				  (long long)wanted(a));
+		return end_not_scaled(a);
 	(void)action_end_as_judged(a, OUTCOME_DONE);
 	return mark_begin(a, scale.rv);
 }

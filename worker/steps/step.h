@@ -10,6 +10,7 @@
 
 #include "kube/write_body.h"
 #include "rules/judge.h"
+#include "text/texts.h"
 #include "worker/json_project.h"
 
 struct action;
@@ -69,7 +70,7 @@ typedef enum step_then step_item_fn(struct action *a, const json_t *item);
 typedef enum step_then step_take_fn(struct action *a, const struct step_reply *reply);
 
 struct step_desc {
-	const char *what; /* "get pods" */
+	enum text at; /* "get pods" */
 	unsigned flags;
 	const struct json_projection *projection; /* what of its answer is read; NULL = all */
 	step_needed_fn *needed; /* NULL = always. A write is needed when the judgement chose it */
@@ -77,6 +78,8 @@ struct step_desc {
 	step_item_fn *item;     /* of a list, on every page; what is not STEP_NEXT ends it. NULL: no list */
 	step_take_fn *take;     /* of a list: after its last page */
 };
+
+const struct step_desc *step_desc(enum step step);
 
 /* -- the columns of steps.def, by the file they are in; and what one file does for another -- */
 
@@ -130,8 +133,8 @@ step_take_fn take_discovery, take_owner;
 /* The next owner above: STEP_NEXT, or an end when it cannot be one. Of a pod that is deleted, what cannot be
  * one is left out. */
 enum step_then owner_add(struct action *a, const struct owner_facts *ref);
-/* Ends with REFUSED and names the topmost owner; why may be empty. */
-enum step_then owner_refuse(struct action *a, enum reason reason, const char *why);
+/* Ends with REFUSED and names the topmost owner. */
+enum step_then owner_refuse(struct action *a, enum reason reason, enum text why);
 
 /* approve.c */
 /* Is neither the namespace nor any owner that was read marked to be left alone by this duty? False: it has
@@ -180,6 +183,10 @@ enum step_then suspend_begin(struct action *a);
 step_needed_fn needs_group;
 step_ask_fn ask_group;
 step_take_fn take_intent, take_group, take_workload, take_zero;
+/* Ends with REFUSED and names what should be put back. */
+enum step_then restore_refuse(struct action *a, enum reason reason, enum text why);
+/* The same name and a statement, to be added to. */
+struct facts restore_statement(const struct action *a, enum text why);
 
 /* approve.c */
 step_ask_fn ask_announce;

@@ -106,8 +106,7 @@ enum step_then suspend_begin(struct action *a)
 		return action_gone(a, REASON_ALREADY_SUSPENDED, NULL);
 	f->selector = selector_of(job->json);
 	if (!f->selector)
-		return action_end(a, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN,
-				  "Job %.*s selects its pods in another way", STR_ARG(job->ref.name));
+		return owner_refuse(a, REASON_TALLY_UNKNOWN, TEXT_JOB_SELECTS);
 	f->suspends = true;
 	f->scale.selector = STR_C(f->selector);
 	f->rule = REVISION_BY_OWNER;
@@ -135,9 +134,8 @@ void ask_suspend(struct action *a, struct step_request *ret)
 enum step_then take_suspend(struct action *a, const struct step_reply *reply)
 {
 	if (!is_suspended(reply->json))
-		return action_end(a, OUTCOME_FAILED, REASON_SERVER_REJECTED,
-				  "patch: accepted, but it is not suspended afterwards");
-	action_add_evidence(a, "%s %.*s was suspended", target(a)->kind.kind, STR_ARG(target(a)->ref.name));
+		return action_end_at(a, OUTCOME_FAILED, REASON_SERVER_REJECTED, TEXT_NOT_SUSPENDED);
+	action_name_owner(action_evidence(a), FACT_SUSPENDED, target(a));
 	mark_written(a, reply->json);
 	a->found.suspended = next_running(a, a->found.suspended);
 	if (a->found.suspended < a->found.n_owners)

@@ -16,6 +16,7 @@
 #include "reporter/notify/outbox.h"
 #include "reporter/notify/sender.h"
 #include "reporter/notify/action_messages.h"
+#include "text/texts.h"
 #include "reporter/notify/alarm_messages.h"
 #include "reporter/sinks/sink.h"
 #include "tests/unit/reporter/sink_document.h"
@@ -166,9 +167,12 @@ static void act(uint64_t id, enum duty duty, enum action_kind action, const char
 		test_set(&m[1], record.reason, "Forbidden");
 		SET_SAID(m[1].u.record.detail, "the API server answered 401: the credential is not accepted");
 	}
-	facts_said(&m[1].u.record.evidence, "pod web-1 at resourceVersion 7: phase Failed");
-	facts_said(&m[1].u.record.evidence, "on node node-7");
-	facts_said(&m[1].u.record.evidence, "no finalizers");
+	facts_finding(&m[1].u.record.evidence, TEXT_POD_READ);
+	facts_name(&m[1].u.record.evidence, FACT_POD, STR_LIT("web-1"));
+	facts_name(&m[1].u.record.evidence, FACT_RESOURCE_VERSION, STR_LIT("7"));
+	facts_name(&m[1].u.record.evidence, FACT_PHASE, STR_LIT("Failed"));
+	facts_count(&m[1].u.record.evidence, FACT_FINALIZERS, 0);
+	facts_name(&m[1].u.record.evidence, FACT_NODE, STR_LIT("node-7"));
 	world_write(m, 2);
 }
 

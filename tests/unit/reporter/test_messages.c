@@ -38,7 +38,7 @@ static void act(uint64_t id, enum action_kind action, const char *ns, const char
 		test_set(&m[1], record.target, target);
 	}
 	facts_said(&m[1].u.record.evidence, "pod x at resourceVersion 7: phase Failed");
-	facts_said(&m[1].u.record.evidence, "on node node-7");
+	facts_name(&m[1].u.record.evidence, FACT_NODE, STR_LIT("node-7"));
 	facts_said(&m[1].u.record.evidence, "and so on");
 	world_write(m, ends ? 2 : 1);
 }
@@ -193,10 +193,9 @@ static const char *counted(const char *sink, size_t n)
 
 static void act_on(uint64_t id, const char *ns, const char *node, enum outcome outcome)
 {
-	char uid[24], proof[100];
+	char uid[24];
 
 	(void)snprintf(uid, sizeof(uid), "uid-%llu", (unsigned long long)id);
-	(void)snprintf(proof, sizeof(proof), "on node %s", node);
 	struct msg m[2] = { world_intent(id, 0, uid), world_record(id, outcome) };
 
 	m[0].u.intent.duty = DUTY_EVICTED;
@@ -204,7 +203,7 @@ static void act_on(uint64_t id, const char *ns, const char *node, enum outcome o
 	test_set(&m[0], intent.ns, ns);
 	facts_said(&m[1].u.record.evidence, "pod x at resourceVersion 7");
 	if (*node)
-		facts_said(&m[1].u.record.evidence, proof);
+		facts_name(&m[1].u.record.evidence, FACT_NODE, STR_C(node));
 	world_write(m, 2);
 }
 

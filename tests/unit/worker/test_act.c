@@ -219,7 +219,7 @@ START_TEST(the_grace_of_a_workload)
 		break;
 	case 'S':
 		RESULT(REFUSED, SKIP_ANNOTATION);
-		ck_assert_str_eq(EN(fake.result.detail), KEY "skip on Deployment web");
+		ck_assert_str_eq(EN(fake.result.detail), KEY "skip on Deployment/web");
 		break;
 	default:
 		RESULT(REFUSED, IGNORE_ANNOTATION);

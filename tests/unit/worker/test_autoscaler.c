@@ -54,7 +54,7 @@ TEST_LOOP(an_hpa_that_may_scale_from_zero, 0, 8)
 	go();
 	REQUESTS(GET, RS, DEPLOY, HPAS "?limit=100", "GET /version");
 	RESULT(REFUSED, HAS_HPA);
-	ck_assert_str_eq(EN(fake.result.detail), "auto may scale Deployment web up again");
+	ck_assert_str_eq(EN(fake.result.detail), "auto may scale Deployment/web up again");
 }
 
 /* From 1.37 on it leaves a 0 alone that it did not make. */
@@ -111,7 +111,7 @@ TEST_LOOP(an_hpa_that_is_switched_off_by_zero, 0, 3)
 	on_list(HPAS, item);
 	go();
 	RESULT(DONE, CANNOT_PULL_IMAGE);
-	expect_evidence("HorizontalPodAutoscaler auto of Deployment web");
+	expect_evidence("HorizontalPodAutoscaler auto of Deployment/web");
 	expect_evidence(texts[_i]);
 }
 
@@ -199,7 +199,7 @@ TEST_LOOP(keda, 0, 7)
 	go();
 	if (cases[_i].acts) {
 		RESULT(DONE, CANNOT_PULL_IMAGE);
-		expect_evidence("ScaledObject auto of Deployment web is paused at 0");
+		expect_evidence("ScaledObject auto of Deployment/web is paused at 0");
 	} else {
 		REQUESTS(GET, RS, DEPLOY, HPAS, KEDA "?limit=100");
 		RESULT(REFUSED, HAS_KEDA);

@@ -83,7 +83,7 @@ TEST_LOOP(observe_without_the_right_to_ask, 0, 6)
 		return;
 	ck_assert_str_eq(fake.result.reason, "Evicted");
 	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail),
-				     "phase Failed, reason Evicted; the server was not asked: "
+				     "phase Failed, reason Evicted; the server was not asked; "
 				     "delete pods: 403 pods \"web\" is forbidden"));
 }
 
@@ -216,7 +216,7 @@ TEST(marked)
 	go();
 	REQUESTS(GET, BODY("41"));
 	RESULT(MARKED, HAS_FINALIZERS);
-	ck_assert_str_eq(EN(fake.result.detail), "held by batch.kubernetes.io/job-tracking, a/b");
+	ck_assert_str_eq(EN(fake.result.detail), "held by batch.kubernetes.io/job-tracking, held by a/b");
 	ck_assert_uint_eq(fake.result.http, 200);
 }
 

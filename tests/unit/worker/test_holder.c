@@ -52,12 +52,12 @@ TEST_LOOP(a_deployment, 0, 8)
 	} rows[] = {
 		{ "'replicas':2,'strategy':{'type':'Recreate'}",
 		  "'updatedReplicas':0,'terminatingReplicas':3",
-		  "; Deployment web" WAITS "strategy Recreate, 3 terminating)" },
+		  "; Deployment/web" WAITS "strategy Recreate, 3 terminating)" },
 		{ "'replicas':2,'strategy':{'type':'Recreate'}", "",
-		  "; Deployment web" WAITS "strategy Recreate)" },
-		{ "'strategy':{'type':'Recreate'}", "", "; Deployment web" WAITS "strategy Recreate)" },
+		  "; Deployment/web" WAITS "strategy Recreate)" },
+		{ "'strategy':{'type':'Recreate'}", "", "; Deployment/web" WAITS "strategy Recreate)" },
 		{ "'replicas':2,'podReplacementPolicy':'TerminationComplete'", "'updatedReplicas':1",
-		  "; Deployment web" WAITS "podReplacementPolicy TerminationComplete)" },
+		  "; Deployment/web" WAITS "podReplacementPolicy TerminationComplete)" },
 		{ "'replicas':2,'podReplacementPolicy':'TerminationStarted'", "'updatedReplicas':1", NULL },
 		{ "'replicas':2,'strategy':{'type':'RollingUpdate'}", "'terminatingReplicas':3", NULL },
 		{ "'replicas':2,'strategy':{'type':'Recreate'}", "'updatedReplicas':2", NULL },
@@ -78,7 +78,7 @@ TEST_LOOP(a_job, 0, 4)
 		const char *spec, *status, *text;
 	} rows[] = {
 		{ "'podReplacementPolicy':'Failed'", "'terminating':1",
-		  "; Job web" WAITS "podReplacementPolicy Failed, 1 terminating)" },
+		  "; Job/web" WAITS "podReplacementPolicy Failed, 1 terminating)" },
 		{ "'podReplacementPolicy':'Failed','suspend':true", "'terminating':1", NULL },
 		{ "'podReplacementPolicy':'TerminatingOrFailed'", "'terminating':1", NULL },
 		{ "", "", NULL },
@@ -100,7 +100,7 @@ TEST_LOOP(a_pod_that_is_over, 0, 3)
 	on(JOB, 200, "{'metadata':{'name':'web','uid':'job-1'}}");
 	on_stuck(owners[_i], "Failed");
 	go();
-	expect_held(_i == 0 ? "; StatefulSet web" WAITS "the next bears its name)" : NULL);
+	expect_held(_i == 0 ? "; StatefulSet/web" WAITS "the next bears its name)" : NULL);
 }
 
 /* What is gone, or is another object, says nothing and forbids nothing; whether what may not be read is
@@ -136,7 +136,7 @@ TEST(refused)
 	   "{'metadata':{'name':'n1'},'status':{'conditions':[{'type':'Ready','status':'False'}]}}");
 	go();
 	RESULT(REFUSED, NODE_NOT_READY);
-	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "; StatefulSet web" WAITS));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "; StatefulSet/web" WAITS));
 }
 
 TEST_MAIN("worker/holder")

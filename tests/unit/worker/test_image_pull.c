@@ -25,10 +25,10 @@ TEST(deployment_is_scaled_to_zero)
 	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "2 of 2 pods of the revision fail, 0 Ready"));
 	ck_assert_int_eq(strncmp(fake.result.request, WRITE, strlen(WRITE)), 0);
 	ck_assert_str_eq(EN(fake.result.evidence),
-			 "pod web at resourceVersion 41: phase Pending; controlled by ReplicaSet web-2; "
+			 "pod web at resourceVersion 41: phase Pending; controlled by ReplicaSet/web-2; "
 			 "container app: ImagePullBackOff, cause permanent by its message: "
 			 "Back-off pulling image: ErrImagePull: manifest unknown; "
-			 "ReplicaSet web-2 (uid rs-2); Deployment web (uid dep-1); "
+			 "owner ReplicaSet/web-2/rs-2, owner Deployment/web/dep-1; "
 			 "scale at resourceVersion 77: 3 replicas; "
 			 "pods of the newest revision: 2, failing: 2, Ready in the workload: 0; marked");
 }

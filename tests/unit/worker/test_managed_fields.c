@@ -57,10 +57,10 @@ TEST(as_text)
 {
 	const struct managed_fields_writer w = { STR_LIT("argocd-controller"), STR_LIT("Apply"), STR_LIT(""),
 						 NOW };
-	char text[MANAGED_TEXT_MAX];
+	struct facts f = { 0 };
 
-	managed_fields_text(&w, text);
-	ck_assert_str_eq(text, "argocd-controller (Apply, 2026-09-21T14:13:20Z)");
+	managed_fields_facts(&w, &f);
+	ck_assert_str_eq(EN(f), "replicas last set by: argocd-controller (Apply, 2026-09-21T14:13:20Z)");
 }
 
 SUITE("worker/managed_fields");

@@ -300,13 +300,13 @@ TEST_LOOP(pods_of_before_are_terminating, 0, 6)
 		const char *items, *detail;
 	} rows[] = {
 		{ OLD("web-a", "'phase':'Running'"),
-		  "deployments.apps/shop/web: 1 pod still terminates: web-a" },
+		  "deployments.apps/shop/web; 1 pod still terminates: web-a" },
 		{ OLD("web-a", "'phase':'Pending'") "," OLD("web-b", "'phase':'Unknown'"),
-		  "deployments.apps/shop/web: 2 pods still terminate, as web-a" },
+		  "deployments.apps/shop/web; 2 pods still terminate: web-a" },
 		{ OLD("web-a", "'phase':'Failed'") "," OLD("web-b", "'phase':'Succeeded'"), NULL },
 		{ ITEM("web-a", "a", "'labels':{}", "'phase':'Running'"), NULL },
 		{ OLD("web-a", "'phase':'Succeeded'") "," OLD("web-b", "'phase':'Running'"),
-		  "deployments.apps/shop/web: 1 pod still terminates: web-b" },
+		  "deployments.apps/shop/web; 1 pod still terminates: web-b" },
 		{ "", NULL },
 	};
 

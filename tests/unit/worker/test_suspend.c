@@ -100,7 +100,7 @@ TEST_LOOP(a_cron_job_and_its_job, 0, 3)
 		RESULT(WOULD, SUSPENDED);
 	else
 		RESULT(DONE, SUSPENDED);
-	ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence), "Job web was suspended"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence), "suspended Job/web"));
 }
 
 /* The CronJob stays where nobody has named it, and where it works: its Job alone is suspended. */

@@ -55,8 +55,8 @@ TEST(node_gone)
 		  strncmp(fake.event.message, "deleted by force: ", 18) == 0);
 	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "node is gone"));
 	ck_assert_str_eq(EN(fake.result.evidence),
-			 "pod web at resourceVersion 41: phase Running; no finalizers; "
-			 "container a running; on node n1; node n1 does not exist");
+			 "pod web at resourceVersion 41: phase Running; finalizers 0, "
+			 "running container a; node n1 does not exist");
 }
 
 TEST(node_ready_and_nothing_runs)
@@ -68,8 +68,8 @@ TEST(node_ready_and_nothing_runs)
 	RESULT(DONE, STUCK_TERMINATING);
 	ck_assert_str_eq(
 		EN(fake.result.evidence),
-		"pod web at resourceVersion 41: phase Running; no finalizers; container a terminated; "
-		"on node n1; node n1 is Ready, the pod claims no volume");
+		"pod web at resourceVersion 41: phase Running; finalizers 0, terminated container a; "
+		"node n1 is Ready; the pod claims no volume");
 }
 
 /* The certificate says which of the conditions blocked, whoever reads it later. */
@@ -78,9 +78,9 @@ TEST_LOOP(certificates, 0, 3)
 	static const struct {
 		const char *spec, *ready, *taints, *evidence;
 	} cases[] = {
-		{ "", "", "", "container a terminated; on no node" },
+		{ "", "", "", "terminated container a; on no node" },
 		{ ON_N1, "False", "{'key':'node.kubernetes.io/out-of-service'}",
-		  "node n1 is tainted out-of-service, is not Ready, the pod claims no volume" },
+		  "node n1 is not Ready; node n1 is tainted out-of-service; the pod claims no volume" },
 		{ CLAIMED, "True", "",
 		  "node n1 is Ready; VolumeAttachments: no volume of the pod is attached there" },
 	};
