@@ -106,7 +106,6 @@ static bool is_uncounted(enum phrase p)
 #undef PHRASE
 		[PHRASE_EV_SEEN] = true,         /* of several */
 		[PHRASE_EV_BREAKER] = true,      /* of several */
-		[PHRASE_EV_NOT_SCALED] = true,   /* "not 1 afterwards" */
 		[PHRASE_REPORT_ON_NODES] = true, /* of one its name is said: REPORT_ON_NODE */
 	};
 
