@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/facts.h"
 #include "model/measures.h"
 
 /* Borrowed for the call to http_client_new only. NULL members mean "not used". */
@@ -43,7 +44,7 @@ struct http_way {
 
 struct http_result {
 	enum http_failure failure;
-	char error[256]; /* for people; empty on HTTP_OK */
+	struct facts why; /* none on HTTP_OK, else FACT_PROBLEM and what it names */
 	long status;
 	bool sent;                /* the request left this host entirely: its effect is in doubt on failure */
 	const char *content_type; /* "" when absent; valid during on_done */

@@ -57,7 +57,7 @@ static void launch(struct http_request *r)
 	}
 	r->state = REQUEST_RUNNING;
 	if (curl_multi_add_handle(c->multi, r->easy) != CURLM_OK) {
-		r->problem = "libcurl takes no more requests";
+		transfer_fail(r, HTTP_CONNECT, TEXT_NO_MORE_REQUESTS);
 		r->state = REQUEST_NEW;
 		event_active(c->started, EV_TIMEOUT, 0);
 		return;
@@ -135,8 +135,7 @@ static void on_idle(evutil_socket_t fd, short what, void *ctx)
 		return;
 	}
 	enter(c);
-	r->problem = "nothing arrived for too long";
-	r->problem_kind = HTTP_TIMEOUT;
+	transfer_fail(r, HTTP_TIMEOUT, TEXT_NOTHING_ARRIVED);
 	finish(r, CURLE_OK);
 	leave(c);
 }

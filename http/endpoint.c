@@ -107,10 +107,16 @@ static void add_header(struct endpoint *e, const char *name, const char *value)
 	explicit_bzero(line, strlen(line));
 }
 
-static void set_problem(struct endpoint *e, const char *text, const char *what)
+/* The first one counts. It names what, as a fact of this key, unless that is NULL. */
+static void set_problem(struct endpoint *e, enum text problem, enum fact key, const char *what)
 {
+	struct facts f = { 0 };
+
+	facts_text(&f, FACT_PROBLEM, problem);
+	if (what)
+		facts_quoted(&f, key, STR_C(what));
 	if (!e->problem)
-		e->problem = xasprintf("%s%s", text, what);
+		e->problem = facts_dup(&f);
 }
 
 static char *origin_text(CURLU *origin, unsigned flags)
@@ -145,7 +151,7 @@ static void set_target(struct endpoint *e, const struct http_endpoint *from, con
 	_cleanup_free_ char *origin = xasprintf("%s://%s:%s", p->scheme, name, p->port), *to = NULL;
 
 	if (!is_header_text(name) || strpbrk(name, "/?#@ "))
-		set_problem(e, "not a host name: ", name);
+		set_problem(e, TEXT_NO_HOST_NAME, FACT_SERVER, name);
 	e->origin = curl_url();
 	(void)curl_url_set(e->origin, CURLUPART_URL, origin, 0);
 	set_prefix(e, p->rest);
@@ -162,7 +168,7 @@ static void set_target(struct endpoint *e, const struct http_endpoint *from, con
 		e->connect_to = curl_slist_append(NULL, to);
 	/* A name without an address would ask the resolver: files and threads the sandbox forbids. */
 	if (!from->address && !has_proxy && !is_literal(p->host) && strcmp(p->host, "localhost") != 0)
-		set_problem(e, "no address is known for host ", p->host);
+		set_problem(e, TEXT_NO_ADDRESS, FACT_SERVER, p->host);
 }
 
 /* An https proxy keeps its name, which its certificate is of; where that is has been looked up. */
@@ -188,11 +194,11 @@ static void set_proxy(struct endpoint *e, const char *proxy, const char *address
 	e->proxy = xstrdup(proxy);
 	e->is_tls_proxy = strncmp(proxy, "https://", 8) == 0;
 	if (!ok)
-		set_problem(e, "the proxy is no URL", "");
+		set_problem(e, TEXT_PROXY_NO_URL, FACT_SERVER, NULL);
 	else if (e->is_tls_proxy && address)
 		set_proxy_address(e, host, address);
 	else if (!is_literal(host) && strcmp(host, "localhost") != 0)
-		set_problem(e, "the proxy must be given by IP address, not by name: ", host);
+		set_problem(e, TEXT_PROXY_BY_NAME, FACT_SERVER, host);
 }
 
 static void set_credentials(struct endpoint *e, const struct http_endpoint *from)
@@ -201,7 +207,7 @@ static void set_credentials(struct endpoint *e, const struct http_endpoint *from
 		_cleanup_free_ char *value = xasprintf("Bearer %s", from->bearer_token);
 
 		if (!is_header_text(from->bearer_token))
-			set_problem(e, "the bearer token holds control characters", "");
+			set_problem(e, TEXT_TOKEN_CONTROL, FACT_SERVER, NULL);
 		else
 			add_header(e, "Authorization", value);
 		explicit_bzero(value, strlen(value));
@@ -224,7 +230,7 @@ static void set_trust(struct endpoint *e, const struct http_endpoint *from)
 		e->ca = blob_of(from->ca_pem);
 	else if ((e->is_https || e->is_tls_proxy || (e->is_mail && !e->is_near)) && !from->insecure &&
 		 !http_system_ca().data)
-		set_problem(e, "no certificate authority is given and this system has no CA bundle", "");
+		set_problem(e, TEXT_NO_CA, FACT_SERVER, NULL);
 	e->cert = blob_of(from->cert_pem);
 	e->key = blob_of(from->key_pem);
 }
@@ -241,8 +247,8 @@ static struct endpoint *endpoint_make(const struct http_endpoint *from, bool is_
 
 	*e = (struct endpoint){ .refs = 1, .is_https = strcmp(p.scheme, "https") == 0, .is_mail = is_mail };
 	if (!p.ok || !(is_mail ? is_one_of(p.scheme, "smtps", "smtp") : is_one_of(p.scheme, "https", "http")))
-		set_problem(e, is_mail ? "not an smtp or smtps URL" : "not an http or https URL: ",
-			    is_mail          ? ""
+		set_problem(e, is_mail ? TEXT_NO_SMTP_URL : TEXT_NO_HTTP_URL, FACT_URL,
+			    is_mail          ? NULL
 			    : from->base_url ? from->base_url
 					     : "(none)");
 	set_proxy(e, from->proxy, from->address);
@@ -352,11 +358,10 @@ struct http_way endpoint_way(const struct endpoint *e, CURL *easy, CURLcode code
 	return (struct http_way){ .at_proxy = true, .proxy_status = status };
 }
 
-void endpoint_say(const struct http_way *way, const char *text, char *ret, size_t size)
+void endpoint_transport(const struct http_way *way, const char *words, struct facts *f)
 {
-	_cleanup_free_ char *whole = xconcat(way->at_proxy ? "the proxy: " : "", text, NULL);
-
-	(void)str_copy_printable(ret, size, whole, strlen(whole));
+	facts_text(f, FACT_PROBLEM, way->at_proxy ? TEXT_PROXY_TRANSPORT : TEXT_TRANSPORT);
+	facts_quoted(f, FACT_TRANSPORT, STR_C(words));
 }
 
 void endpoint_free_idle(struct endpoint *e, size_t keep)

@@ -7,6 +7,7 @@
 #include <curl/curl.h>
 
 #include "http/call.h"
+#include "text/texts.h"
 
 /* As many requests as one owner makes at once; more are made, but not kept. */
 #define IDLE_HANDLES_MAX 8
@@ -26,8 +27,8 @@ struct endpoint {
 	struct curl_slist *headers;     /* that every request has, the last ones of its list */
 	struct curl_blob ca, cert, key; /* data NULL = not used */
 	bool is_https, is_mail, is_tls_proxy, insecure;
-	bool is_near;  /* this host's own */
-	char *problem; /* why no request can be made with it, NULL = none */
+	bool is_near;          /* this host's own */
+	struct facts *problem; /* why no request can be made with it, NULL = none */
 	/* Configured, without request: making one is half a request's work. */
 	CURL *idle[IDLE_HANDLES_MAX];
 	size_t n_idle;
@@ -48,8 +49,8 @@ bool endpoint_set_trust(const struct endpoint *e, CURL *easy);
 bool endpoint_set_proxy(const struct endpoint *e, CURL *easy);
 /* Where the way ended of a handle that ended so before anything was sent to the server. */
 struct http_way endpoint_way(const struct endpoint *e, CURL *easy, CURLcode code);
-/* `text` as an error for people, which says so where it is the proxy's. */
-void endpoint_say(const struct http_way *way, const char *text, char *ret, size_t size);
+/* libcurl's words as a problem, which says so where it is the proxy's. */
+void endpoint_transport(const struct http_way *way, const char *words, struct facts *f);
 /* Release its idle handles but `keep` of them. */
 void endpoint_free_idle(struct endpoint *e, size_t keep);
 

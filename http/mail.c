@@ -78,8 +78,8 @@ static void mail_free(struct mail *m)
 	free(m);
 }
 
-static void finish_on(struct mail *m, struct http_way way, enum http_failure failure, long status,
-		      const char *text)
+static void finish_with(struct mail *m, struct http_way way, enum http_failure failure, long status,
+			const char *reply, const struct facts *why)
 {
 	struct mail_result r = { .failure = failure,
 				 .status = status,
@@ -89,14 +89,30 @@ static void finish_on(struct mail *m, struct http_way way, enum http_failure fai
 	void (*const on_done)(void *ctx, const struct mail_result *r) = m->on_done;
 	void *const ctx = m->ctx;
 
-	endpoint_say(&way, text, r.error, sizeof(r.error));
+	(void)str_copy_printable(r.reply, sizeof(r.reply), reply, strlen(reply));
+	if (why)
+		r.why = *why;
 	mail_free(m);
 	on_done(ctx, &r);
 }
 
-static void finish(struct mail *m, enum http_failure failure, long status, const char *text)
+/* By libcurl's words. */
+static void finish_on(struct mail *m, struct http_way way, enum http_failure failure, long status,
+		      const char *words)
 {
-	finish_on(m, (struct http_way){ 0 }, failure, status, text);
+	struct facts why = { 0 };
+
+	endpoint_transport(&way, words, &why);
+	finish_with(m, way, failure, status, "", &why);
+}
+
+/* By our own judgement. */
+static void finish(struct mail *m, enum http_failure failure, long status, enum text problem)
+{
+	struct facts why = { 0 };
+
+	facts_text(&why, FACT_PROBLEM, problem);
+	finish_with(m, (struct http_way){ 0 }, failure, status, "", &why);
 }
 
 /* -- what is sent -- */
@@ -148,10 +164,10 @@ static void say_goodbye(struct mail *m)
 
 /* -- what is said -- */
 
-static void end_by_reply(struct mail *m, long status, const char *text)
+static void end_by_reply(struct mail *m, long status, const char *reply)
 {
 	say_goodbye(m);
-	finish(m, HTTP_OK, status, text);
+	finish_with(m, (struct http_way){ 0 }, HTTP_OK, status, reply, NULL);
 }
 
 static void on_to(struct mail *m, long status)
@@ -204,7 +220,7 @@ static bool on_line(struct mail *m)
 	uint64_t status = 0;
 
 	if (line.n < 3 || str_to_u64(line.p, 3, &status) < 0 || status < 100) {
-		finish(m, HTTP_BROKEN, 0, "the server does not speak SMTP");
+		finish(m, HTTP_BROKEN, 0, TEXT_NO_SMTP);
 		return true;
 	}
 	if (line.n > 3 && line.p[3] == '-')
@@ -241,7 +257,7 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
 		if (take(m, data, n))
 			return;
 	if (code != CURLE_AGAIN)
-		finish(m, HTTP_BROKEN, 0, "the server ended the connection in the middle");
+		finish(m, HTTP_BROKEN, 0, TEXT_MAIL_CUT);
 }
 
 static void on_writable(evutil_socket_t fd, short what, void *ctx)
@@ -268,7 +284,7 @@ static void on_connected(struct mail *m)
 
 	(void)curl_easy_getinfo(m->easy, CURLINFO_ACTIVESOCKET, &fd);
 	if (fd < 0) {
-		finish(m, HTTP_CONNECT, 0, "the connection was lost");
+		finish(m, HTTP_CONNECT, 0, TEXT_MAIL_LOST);
 		return;
 	}
 	m->readable = event_new(m->base, fd, EV_READ | EV_PERSIST, on_readable, m);
@@ -280,19 +296,21 @@ static void on_connected(struct mail *m)
 /* The server refused the login, or anything before it: its reply says more than libcurl. */
 static void on_not_connected(struct mail *m, CURLcode code)
 {
-	const char *text = m->curl_error[0] ? m->curl_error : curl_easy_strerror(code);
+	const char *words = m->curl_error[0] ? m->curl_error : curl_easy_strerror(code);
 	const struct http_way way = endpoint_way(m->endpoint, m->easy, code);
 	long status = 0;
 
 	(void)curl_easy_getinfo(m->easy, CURLINFO_RESPONSE_CODE, &status);
 	if (way.at_proxy)
-		finish_on(m, way, HTTP_CONNECT, 0, text);
+		finish_on(m, way, HTTP_CONNECT, 0, words);
 	else if (code == CURLE_USE_SSL_FAILED)
-		finish(m, HTTP_OK, 530, "the server offers no TLS (STARTTLS), and nothing is sent without");
-	else if (code == CURLE_LOGIN_DENIED || status >= 400)
-		finish(m, HTTP_OK, status >= 400 ? status : 535, status >= 400 ? m->reply : text);
+		finish(m, HTTP_OK, 530, TEXT_MAIL_NO_TLS);
+	else if (status >= 400)
+		finish_with(m, way, HTTP_OK, status, m->reply, NULL);
+	else if (code == CURLE_LOGIN_DENIED)
+		finish_on(m, way, HTTP_OK, 535, words);
 	else
-		finish(m, HTTP_CONNECT, 0, text);
+		finish_on(m, way, HTTP_CONNECT, 0, words);
 }
 
 static void drive(void *ctx, curl_socket_t fd, int events)
@@ -322,7 +340,7 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
 	if (m->step == STEP_CONNECT)
 		drive(m, CURL_SOCKET_TIMEOUT, 0);
 	else
-		finish(m, HTTP_TIMEOUT, 0, "the server did not answer in time");
+		finish(m, HTTP_TIMEOUT, 0, TEXT_MAIL_SLOW);
 }
 
 static int set_timer(CURLM *multi, long ms, void *ctx)
@@ -416,16 +434,24 @@ static bool is_address(const char *s)
 	return at == 1;
 }
 
-/* Why it cannot begin, or NULL. */
-static const char *begin(struct mail *m)
+/* Why these addresses cannot be written to; TEXT__MAX: they can. */
+static enum text judge_addresses(const struct mail *m)
 {
-	if (m->endpoint->problem)
-		return m->endpoint->problem;
 	for (size_t i = 0; i < m->to.n; i++)
 		if (!is_address(m->to.v[i]))
-			return "a recipient is no mail address";
-	if (m->to.n == 0 || !is_address(m->from))
-		return m->to.n == 0 ? "there is no recipient" : "the sender is no mail address";
+			return TEXT_MAIL_RECIPIENT;
+	if (m->to.n == 0)
+		return TEXT_MAIL_NO_RECIPIENT;
+	return is_address(m->from) ? TEXT__MAX : TEXT_MAIL_SENDER;
+}
+
+/* Why it cannot begin; TEXT__MAX: it has. */
+static enum text begin(struct mail *m)
+{
+	const enum text wrong = judge_addresses(m);
+
+	if (wrong < TEXT__MAX)
+		return wrong;
 	m->easy = curl_easy_init();
 	m->multi = curl_multi_init();
 	if (!m->easy || !m->multi)
@@ -434,23 +460,24 @@ static const char *begin(struct mail *m)
 	(void)curl_multi_setopt(m->multi, CURLMOPT_SOCKETDATA, &m->sockets);
 	(void)curl_multi_setopt(m->multi, CURLMOPT_TIMERFUNCTION, set_timer);
 	(void)curl_multi_setopt(m->multi, CURLMOPT_TIMERDATA, m);
-	return set_easy(m->easy, m) && curl_multi_add_handle(m->multi, m->easy) == CURLM_OK
-		       ? NULL
-		       : "libcurl refuses the mail";
+	return set_easy(m->easy, m) && curl_multi_add_handle(m->multi, m->easy) == CURLM_OK ? TEXT__MAX
+											    : TEXT_MAIL_UNFIT;
 }
 
 static void on_begun(evutil_socket_t fd, short what, void *ctx)
 {
 	struct mail *m = ctx;
-	const char *problem = begin(m);
 
 	(void)fd;
 	(void)what;
-	if (problem) {
-		_cleanup_free_ char *text = xstrdup(problem);
-
-		finish(m, HTTP_CONNECT, 0, text);
+	if (m->endpoint->problem) {
+		finish_with(m, (struct http_way){ 0 }, HTTP_CONNECT, 0, "", m->endpoint->problem);
+		return;
 	}
+	const enum text problem = begin(m);
+
+	if (problem < TEXT__MAX)
+		finish(m, HTTP_CONNECT, 0, problem);
 }
 
 struct mail *mail_start(struct event_base *base, const struct http_endpoint *e, const struct mail_call *call)

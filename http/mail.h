@@ -24,8 +24,9 @@ struct mail_result {
 	long status;     /* of the reply that decided, 0 when there was none: 2xx means taken */
 	bool sent;       /* the end of the mail has left this host: in doubt when failure is set */
 	size_t refused;  /* recipients that were refused while others were not */
-	char error[256]; /* for people: what the server said, or why it said nothing; may be empty */
+	char reply[256]; /* the server's words, may be empty */
 	struct http_way way;
+	struct facts why; /* why no words of the server count: FACT_PROBLEM and what it names */
 };
 
 struct mail_call {

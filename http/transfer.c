@@ -64,7 +64,19 @@ void transfer_free(struct http_request *r)
 	free(r->extra);
 	free(r->body);
 	free(r->received);
+	free(r->problem);
 	free(r);
+}
+
+void transfer_fail(struct http_request *r, enum http_failure kind, enum text why)
+{
+	struct facts f = { 0 };
+
+	if (r->problem)
+		return;
+	facts_text(&f, FACT_PROBLEM, why);
+	r->problem = facts_dup(&f);
+	r->problem_kind = kind;
 }
 
 static int tune_socket(void *ctx, curl_socket_t fd, curlsocktype purpose)
@@ -91,20 +103,11 @@ static int before_send(void *userdata, char *ip, char *local_ip, int port, int l
 	(void)local_port;
 	if (++r->sends == 1 || r->repeatable)
 		return CURL_PREREQFUNC_OK;
-	r->problem = "the kept connection broke after the request was sent";
-	r->problem_kind = HTTP_BROKEN;
+	transfer_fail(r, HTTP_BROKEN, TEXT_KEPT_BROKE);
 	return CURL_PREREQFUNC_ABORT;
 }
 
 /* -- what arrives -- */
-
-static void fail(struct http_request *r, enum http_failure kind, const char *why)
-{
-	if (!r->problem) {
-		r->problem = why;
-		r->problem_kind = kind;
-	}
-}
 
 /* RFC 9110 10.2.3, the form in seconds only; a day or more is a mistake, not a wish. */
 static int64_t retry_after(struct str v)
@@ -171,7 +174,7 @@ static size_t on_header(char *p, size_t size, size_t n, void *userdata)
 	note_arrival(r);
 	r->header_bytes += len;
 	if (r->header_bytes > HEADERS_MAX) {
-		fail(r, HTTP_BROKEN, "the response headers are above 64 KiB");
+		transfer_fail(r, HTTP_BROKEN, TEXT_HEADERS_LARGE);
 		return 0;
 	}
 	if (r->headers_done) /* trailers */
@@ -186,7 +189,7 @@ static bool collect(struct http_request *r, const char *p, size_t n)
 	const size_t max = r->call.max_body ? r->call.max_body : BODY_MAX_DEFAULT;
 
 	if (n > max || r->received_len > max - n) {
-		fail(r, HTTP_TOO_LARGE, "the response body is too large");
+		transfer_fail(r, HTTP_TOO_LARGE, TEXT_BODY_LARGE);
 		return false;
 	}
 	if (r->received_len + n + 1 > r->received_cap) {
@@ -215,7 +218,7 @@ static size_t on_body(char *p, size_t size, size_t n, void *userdata)
 	if (!r->call.on_data) {
 		ok = collect(r, p, len);
 	} else if (r->call.on_data(r->call.ctx, p, len) != 0) {
-		fail(r, HTTP_ABORTED, "given up by the receiver");
+		transfer_fail(r, HTTP_ABORTED, TEXT_GIVEN_UP);
 		ok = false;
 	}
 	return ok && r->state != REQUEST_CANCELLED ? len : 0;
@@ -388,15 +391,20 @@ static bool is_path(const char *s)
 	return true;
 }
 
-/* Takes or makes the curl handle. Why it cannot, or NULL. */
-static const char *prepare(struct http_request *r)
+/* Takes or makes the curl handle, or the request has a problem. */
+static void prepare(struct http_request *r)
 {
-	if (r->endpoint->problem)
-		return r->endpoint->problem;
-	if (!is_path(r->call.path))
-		return "the path holds characters that a path can not hold";
+	r->problem_kind = HTTP_CONNECT;
+	r->problem = facts_dup(r->endpoint->problem);
+	if (r->problem)
+		return;
+	if (!is_path(r->call.path)) {
+		transfer_fail(r, HTTP_CONNECT, TEXT_PATH_UNFIT);
+		return;
+	}
 	r->easy = easy_for(r->endpoint, &r->client->sockets);
-	return r->easy && set_request(r->easy, r) ? NULL : "libcurl refuses the request";
+	if (!r->easy || !set_request(r->easy, r))
+		transfer_fail(r, HTTP_CONNECT, TEXT_REQUEST_UNFIT);
 }
 
 static void copy_headers(struct http_request *r)
@@ -423,8 +431,7 @@ struct http_request *transfer_new(struct http_client *c, const struct http_call 
 		r->verb = api_verb_of(call->method, call->path);
 		r->started_us = clock_boot_us();
 	}
-	r->problem_kind = HTTP_CONNECT;
-	r->problem = prepare(r);
+	prepare(r);
 	/* the caller's */
 	r->call.method = r->call.path = r->call.accept = r->call.content_type = r->call.body = NULL;
 	r->call.headers = NULL;
@@ -485,13 +492,13 @@ void transfer_result(struct http_request *r, CURLcode code, struct http_result *
 	};
 	if (r->problem) {
 		ret->failure = r->problem_kind;
-		(void)str_copy_printable(ret->error, sizeof(ret->error), r->problem, strlen(r->problem));
+		facts_add(&ret->why, r->problem);
 	} else if (code != CURLE_OK) {
-		const char *text = r->error[0] ? r->error : curl_easy_strerror(code);
+		const char *words = r->error[0] ? r->error : curl_easy_strerror(code);
 
 		if (r->sends == 0)
 			ret->way = endpoint_way(r->endpoint, r->easy, code);
 		ret->failure = ret->way.at_proxy ? HTTP_CONNECT : failure_of(code, r);
-		endpoint_say(&ret->way, text, ret->error, sizeof(ret->error));
+		endpoint_transport(&ret->way, words, &ret->why);
 	}
 }

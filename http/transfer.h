@@ -31,7 +31,7 @@ struct http_request {
 	enum api_verb verb;
 	bool seen; /* whoever counts was told of it */
 	char error[CURL_ERROR_SIZE];
-	const char *problem; /* our own reason for ending it; beats curl's */
+	struct facts *problem; /* owned: our own reason for ending it; beats curl's. NULL none */
 	enum http_failure problem_kind;
 	/* the response */
 	long status;
@@ -65,6 +65,8 @@ struct http_client {
  * call everything is copied. */
 struct http_request *transfer_new(struct http_client *c, const struct http_call *call);
 void transfer_free(struct http_request *r);
+/* It ends for this reason, unless there is one already. */
+void transfer_fail(struct http_request *r, enum http_failure kind, enum text why);
 /* Its handle is needed no more and is no longer the multi handle's. whole: the exchange went to its end. */
 void transfer_release(struct http_request *r, bool whole);
 /* Of a handle that is at work: has an answer to it arrived? A socket is kept from then on. */

@@ -4,7 +4,6 @@
 #include "kube/reflector.h"
 
 #include <event2/event.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -66,19 +65,24 @@ static void set_trouble(struct stream *s, bool in_trouble)
 	s->in_trouble = in_trouble;
 }
 
-static void report_trouble(struct stream *s, long status, const char *text)
+static void report_trouble(struct stream *s, long status, const struct facts *why)
 {
-	char whole[512];
+	const struct stream_kind *kind = s->env->kind;
+	struct facts whole = { 0 };
 
 	set_trouble(s, true);
-	const struct stream_kind *kind = s->env->kind;
+	facts_finding(&whole, *s->ns ? TEXT_OF_NAMESPACE : kind->namespaced ? TEXT_OF_ALL : TEXT_OF_RESOURCE);
+	facts_name(&whole, FACT_RESOURCE, STR_C(kind->resource));
+	facts_name(&whole, FACT_NAMESPACE, STR_C(s->ns));
+	facts_add(&whole, why);
+	s->env->ops.on_trouble(s->env->ctx, status, &whole);
+}
 
-	(void)snprintf(whole, sizeof(whole), "%s%s%s: %s", kind->resource, kind->namespaced ? " of " : "",
-		       *s->ns             ? s->ns
-		       : kind->namespaced ? "all namespaces"
-					  : "",
-		       text);
-	s->env->ops.on_trouble(s->env->ctx, status, whole);
+static void report_text(struct stream *s, enum text trouble)
+{
+	const struct facts why = stream_trouble(trouble);
+
+	report_trouble(s, 0, &why);
 }
 
 static void report_healthy(struct stream *s)
@@ -87,7 +91,7 @@ static void report_healthy(struct stream *s)
 		return;
 	set_trouble(s, false);
 	if (s->env->in_trouble == 0)
-		s->env->ops.on_trouble(s->env->ctx, 0, "");
+		s->env->ops.on_trouble(s->env->ctx, 0, NULL);
 }
 
 static void report_list(struct stream *s)
@@ -132,7 +136,6 @@ static bool is_protobuf(const char *type)
 static void on_headers(void *ctx, long status, const char *type, int64_t date_ms)
 {
 	struct stream *s = ctx;
-	char text[256];
 
 	s->status = status;
 	s->last_byte_ms = clock_boot_ms();
@@ -142,9 +145,10 @@ static void on_headers(void *ctx, long status, const char *type, int64_t date_ms
 		return;
 	s->good = is_protobuf(type);
 	if (!s->good) {
-		(void)snprintf(text, sizeof(text),
-			       "the answer is '%.80s' instead of protobuf: is a proxy in between?", type);
-		stream_body_refuse(&s->body, CORE_FAILED, text);
+		struct facts why = stream_trouble(TEXT_NOT_PROTOBUF);
+
+		facts_quoted(&why, FACT_CONTENT_TYPE, STR_C(type));
+		stream_body_refuse(&s->body, CORE_FAILED, &why);
 		return;
 	}
 	if (s->core.request == CORE_WATCH)
@@ -178,7 +182,7 @@ static int on_data(void *ctx, const void *p, size_t n)
 	s->env->stats.bytes += n;
 	if (s->good) /* the text of a refusal keeps no cache fresh */
 		report_alive(s);
-	if (s->body.end_text[0])
+	if (s->body.end_why)
 		return -1;
 	if (!s->good) {
 		keep_error(s, p, n);
@@ -189,7 +193,7 @@ static int on_data(void *ctx, const void *p, size_t n)
 
 static void end_list(struct stream *s, const struct http_result *r)
 {
-	char text[256];
+	struct facts why = stream_trouble(TEXT_LIST_BROKE);
 
 	if (r->failure == HTTP_OK && frame_parser_finish(&s->body.parser) == 0) {
 		const char *rv = s->body.parser.resource_version, *token = s->body.parser.continue_token;
@@ -197,30 +201,27 @@ static void end_list(struct stream *s, const struct http_result *r)
 		feed(s, CORE_PAGE, STR_C(rv ? rv : ""), STR_C(token ? token : ""), 0);
 		return;
 	}
-	(void)snprintf(text, sizeof(text), "the list broke off%s%.200s", r->error[0] ? ": " : "", r->error);
-	report_trouble(s, 0, text);
+	facts_add(&why, &r->why);
+	report_trouble(s, 0, &why);
 	feed(s, CORE_FAILED, none, none, 0);
 }
 
 /* The fallback does the work, and the next round is far away. */
-static void fall_back(struct stream *s, const char *text)
+static void fall_back(struct stream *s, struct facts *why)
 {
-	char whole[512];
-
 	s->forbidden = true;
 	if (!s->fallback->each) {
 		add_namespaces(s->fallback, true);
-		(void)snprintf(whole, sizeof(whole),
-			       "%.255s; watching only the namespaces that are named, one by one", text);
-		report_trouble(s, 403, whole);
+		facts_finding(why, TEXT_NAMED_ONLY);
+		report_trouble(s, 403, why);
 	}
 	set_trouble(s, false); /* the namespaces' streams are, until they have synced */
 }
 
 static void end_refused(struct stream *s, const struct http_result *r)
 {
-	char text[256];
-	const enum core_event event = stream_body_refusal(r, s->error_body, s->error_len, text);
+	struct facts why;
+	const enum core_event event = stream_body_refusal(r, s->error_body, s->error_len, &why);
 
 	s->env->stats.relists_410 += event == CORE_EXPIRED;
 	if (s->core.request == CORE_WATCHLIST && event == CORE_FAILED && r->status / 100 == 4) {
@@ -228,9 +229,9 @@ static void end_refused(struct stream *s, const struct http_result *r)
 		 * WatchList, and two texts in turn would be news for ever. */
 	} else if (r->status == 403 && s->fallback) {
 		if (s->core.request == CORE_LIST)
-			fall_back(s, text);
+			fall_back(s, &why);
 	} else if (event != CORE_EXPIRED && event != CORE_TOO_LARGE) {
-		report_trouble(s, r->status, text);
+		report_trouble(s, r->status, &why);
 	}
 	feed(s, event, none, none, r->retry_after_ms);
 }
@@ -241,12 +242,12 @@ static void on_done(void *ctx, const struct http_result *r)
 
 	s->request = NULL;
 	evtimer_del(s->watchdog);
-	if (s->body.end_text[0]) {
+	if (s->body.end_why) {
 		const enum core_event event = s->body.end;
 
 		s->env->stats.relists_410 += event == CORE_EXPIRED;
 		if (event != CORE_EXPIRED && event != CORE_TOO_LARGE)
-			report_trouble(s, s->good ? 0 : s->status, s->body.end_text);
+			report_trouble(s, s->good ? 0 : s->status, s->body.end_why);
 		feed(s, event, none, none, 0);
 	} else if (!s->good) {
 		end_refused(s, r);
@@ -283,7 +284,7 @@ static void on_watchdog(evutil_socket_t fd, short what, void *ctx)
 	}
 	http_request_cancel(&s->request);
 	if (!s->good) {
-		report_trouble(s, 0, "the API server does not answer");
+		report_text(s, TEXT_SERVER_SILENT);
 		feed(s, CORE_BUSY, none, none, 0);
 		return;
 	}
@@ -330,9 +331,9 @@ static void feed(struct stream *s, enum core_event event, struct str rv, struct 
 	if (step.list_synced)
 		report_synced(s);
 	if (step.backoff && event == CORE_ENDED)
-		report_trouble(s, 0, "the watch ends as soon as it begins");
+		report_text(s, TEXT_WATCH_ENDS);
 	if (step.backoff && step.list_lost && event == CORE_STALLED)
-		report_trouble(s, 0, "the list stalled before its end");
+		report_text(s, TEXT_LIST_STALLED);
 	if (s->forbidden && step.wait_ms) {
 		s->forbidden = false;
 		evtimer_add(s->timer, CLOCK_TIMEVAL(s->fallback->all_retry_ms));
@@ -418,7 +419,7 @@ static void on_retire(evutil_socket_t fd, short what, void *ctx)
 	(void)what;
 	remove_namespaces(r);
 	if (in_trouble && r->env.in_trouble == 0)
-		r->env.ops.on_trouble(r->env.ctx, 0, "");
+		r->env.ops.on_trouble(r->env.ctx, 0, NULL);
 }
 
 struct reflector *reflector_new(struct event_base *base, struct http_client *client,

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/facts.h"
 #include "model/pod.h"
 
 /* What is kept in step. Of namespaces only name, uid, resourceVersion and labels are told; pod and ns below
@@ -26,8 +27,8 @@ struct reflector_ops {
 	/* Headers with a Date arrived, also those of a refusal: server_date_ms. Or bytes of a list or watch
 	 * arrived, bookmarks included: server_date_ms is 0; ten times a second at most. */
 	void (*on_alive)(void *ctx, int64_t server_date_ms);
-	/* Trouble for operators and status; status is the HTTP status or 0; empty text = healthy again. */
-	void (*on_trouble)(void *ctx, long status, const char *text);
+	/* Trouble for operators and status; status is the HTTP status or 0; why NULL = healthy again. */
+	void (*on_trouble)(void *ctx, long status, const struct facts *why);
 	/* An object could not be decoded and was skipped; name may be empty. */
 	void (*on_bad_object)(void *ctx, const char *text);
 	/* There is no room for this object, which comes next: it is not handed over, and the list or watch

@@ -4,14 +4,18 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "kube/cursor.h"
 #include "kube/decode_protobuf.h"
 #include "kube/decode_objects.h"
 
+#define MESSAGE_MAX 160 /* bytes of the server's */
+
 /* A page with so many times its limit is no page. */
-#define PAGE_EXCESS 20u
+#define PAGE_EXCESS 20u /* said by TEXT_PAGE_LARGE */
 
 static const struct str none;
 
@@ -26,12 +30,35 @@ const struct stream_kind stream_kinds[REFLECT__MAX] = {
 				 "an object that is no Namespace was skipped" },
 };
 
-void stream_body_refuse(struct stream_body *b, enum core_event event, const char *text)
+struct facts stream_trouble(enum text trouble)
 {
-	if (b->end_text[0])
+	struct facts f = { 0 };
+
+	facts_text(&f, FACT_TROUBLE, trouble);
+	return f;
+}
+
+void stream_body_refuse(struct stream_body *b, enum core_event event, const struct facts *why)
+{
+	if (b->end_why)
 		return; /* the first one counts */
 	b->end = event;
-	(void)str_copy_printable(b->end_text, sizeof(b->end_text), text, strlen(text));
+	b->end_why = facts_dup(why);
+}
+
+static void refuse_text(struct stream_body *b, enum text why)
+{
+	const struct facts f = stream_trouble(why);
+
+	stream_body_refuse(b, CORE_FAILED, &f);
+}
+
+static void refuse_many(struct stream_body *b, enum text why, uint64_t max)
+{
+	struct facts f = stream_trouble(why);
+
+	facts_count(&f, FACT_MAX_PODS, (int64_t)max);
+	stream_body_refuse(b, CORE_FAILED, &f);
 }
 
 /* Its first bytes, for "%.*s". */
@@ -71,23 +98,16 @@ static bool take_pod(struct stream_body *b, const uint8_t *p, size_t n)
 static bool is_too_much(struct stream_body *b)
 {
 	const struct stream_env *env = b->env;
-	char text[160] = "";
 
 	if (b->items_max && ++b->items > b->items_max)
-		(void)snprintf(text, sizeof(text),
-			       "a page of the list holds more than %llu pods, %u times its limit: the server "
-			       "or a proxy ignores the limit",
-			       (unsigned long long)b->items_max, PAGE_EXCESS);
+		refuse_many(b, TEXT_PAGE_LARGE, b->items_max);
 	else if (b->core->request != CORE_WATCH && env->max_objects && b->core->events >= env->max_objects)
-		(void)snprintf(text, sizeof(text),
-			       "the list holds more than %llu pods: raise maxPods, and the memory it takes",
-			       (unsigned long long)env->max_objects);
+		refuse_many(b, TEXT_LIST_LARGE, env->max_objects);
 	else if (env->ops.is_full && env->ops.is_full(env->ctx, &env->facts))
-		(void)snprintf(text, sizeof(text),
-			       "the cache is full: raise maxPods, and the memory it takes");
-	if (*text)
-		stream_body_refuse(b, CORE_FAILED, text);
-	return *text;
+		refuse_text(b, TEXT_CACHE_FULL);
+	else
+		return false;
+	return true;
 }
 
 static int on_item(void *ctx, const uint8_t *p, size_t n)
@@ -137,18 +157,18 @@ static enum core_event event_of_status(const struct status_facts *f)
 static int take_error(struct stream_body *b, const struct envelope *object)
 {
 	struct status_facts f;
-	char text[256];
 
 	if (!str_is(object->kind, "Status") ||
 	    decode_status(object->raw.p, cursor_left(&object->raw), &f) < 0) {
-		stream_body_refuse(b, CORE_FAILED, "the watch ended with an error that can not be read");
+		refuse_text(b, TEXT_WATCH_ERROR_UNREAD);
 		return -ECANCELED;
 	}
-	const struct str reason = head_of(f.reason, 40), message = head_of(f.message, 160);
+	struct facts why = stream_trouble(TEXT_WATCH_ERROR);
 
-	(void)snprintf(text, sizeof(text), "the watch ended with %d %.*s: %.*s", f.code, STR_ARG(reason),
-		       STR_ARG(message));
-	stream_body_refuse(b, event_of_status(&f), text);
+	facts_count(&why, FACT_HTTP_STATUS, f.code);
+	facts_quoted(&why, FACT_STATUS_REASON, head_of(f.reason, 40));
+	facts_quoted(&why, FACT_SERVER_MESSAGE, head_of(f.message, MESSAGE_MAX));
+	stream_body_refuse(b, event_of_status(&f), &why);
 	return -ECANCELED;
 }
 
@@ -203,7 +223,8 @@ void stream_body_begin(struct stream_body *b, uint32_t limit)
 	const bool list = b->core->request == CORE_LIST;
 	const struct frame_ops ops = { list ? on_item : on_frame, on_oversize, b };
 
-	b->end_text[0] = '\0';
+	free(b->end_why);
+	b->end_why = NULL;
 	b->items = 0;
 	b->items_max = (uint64_t)limit * PAGE_EXCESS;
 	stream_body_done(b);
@@ -213,6 +234,8 @@ void stream_body_begin(struct stream_body *b, uint32_t limit)
 
 void stream_body_done(struct stream_body *b)
 {
+	free(b->end_why);
+	b->end_why = NULL;
 	frame_parser_done(&b->parser);
 }
 
@@ -221,7 +244,7 @@ int stream_body_feed(struct stream_body *b, const void *p, size_t n)
 	const int r = frame_parser_feed(&b->parser, p, n);
 
 	if (r < 0)
-		stream_body_refuse(b, CORE_FAILED, "the list is not the protobuf it should be");
+		refuse_text(b, TEXT_LIST_DAMAGED);
 	return r;
 }
 
@@ -240,42 +263,38 @@ static enum core_event event_of_code(long status, const struct status_facts *f, 
 	return status == 429 ? CORE_BUSY : CORE_FAILED;
 }
 
-static const char *hint_of(long status)
+static void add_hint(long status, struct facts *why)
 {
-	switch (status) {
-	case 401:
-		return ": the credential is not accepted";
-	case 403:
-		return ": RBAC does not allow to list and watch here";
-	case 404:
-		return ": is this the API server's address?";
-	case 406:
-		return ": the server does not speak protobuf, which is needed";
-	default:
-		return "";
-	}
+	static const struct {
+		long status;
+		enum text problem;
+	} hints[] = { { 401, TEXT_CREDENTIAL_REFUSED },
+		      { 403, TEXT_RBAC_REFUSED },
+		      { 404, TEXT_OTHER_SERVER },
+		      { 406, TEXT_NO_PROTOBUF } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(hints); i++)
+		if (hints[i].status == status)
+			facts_text(why, FACT_PROBLEM, hints[i].problem);
 }
 
 enum core_event stream_body_refusal(const struct http_result *r, const char *body, size_t n,
-				    char ret_text[static 256])
+				    struct facts *ret_why)
 {
 	struct status_facts f;
-	char raw[256];
 
-	if (r->status == 0) {
-		(void)snprintf(ret_text, 256, "no answer from the API server: %.200s", r->error);
-		return CORE_BUSY;
-	}
-	if (r->status == 200) { /* headers only, or headers alone of a stream that never was */
-		(void)snprintf(ret_text, 256, "the answer broke off: %.200s", r->error);
-		return CORE_FAILED;
+	/* 200: headers only, or headers alone of a stream that never was */
+	*ret_why = stream_trouble(r->status == 0     ? TEXT_NO_ANSWER
+				  : r->status == 200 ? TEXT_ANSWER_BROKE
+						     : TEXT_ANSWERED);
+	if (r->status == 0 || r->status == 200) {
+		facts_add(ret_why, &r->why);
+		return r->status == 0 ? CORE_BUSY : CORE_FAILED;
 	}
 	if (decode_status_answer(body, n, &f) < 0)
 		f = (struct status_facts){ 0 };
-	const struct str message = head_of(f.message, 150);
-
-	(void)snprintf(raw, sizeof(raw), "the API server answered %ld%s%s%.*s", r->status, hint_of(r->status),
-		       message.n ? ": " : "", STR_ARG(message));
-	(void)str_copy_printable(ret_text, 256, raw, strlen(raw));
+	facts_count(ret_why, FACT_HTTP_STATUS, r->status);
+	add_hint(r->status, ret_why);
+	facts_quoted(ret_why, FACT_SERVER_MESSAGE, head_of(f.message, MESSAGE_MAX));
 	return event_of_code(r->status, &f, r->retry_after_ms);
 }

@@ -8,6 +8,7 @@
 #include "kube/frame.h"
 #include "kube/reflect_core.h"
 #include "kube/reflector_ops.h"
+#include "text/texts.h"
 
 /* What is listed and watched. */
 struct stream_kind {
@@ -40,9 +41,9 @@ struct stream_body {
 	void (*on_initial_end)(void *ctx, struct str rv);
 	void *ctx;
 	bool bookmarks; /* this server sends them: their absence means something */
-	/* Why the stream is to end, decided while its bytes arrive; text empty = nothing decided. */
+	/* Why the stream is to end, decided while its bytes arrive; end_why NULL = nothing decided. */
 	enum core_event end;
-	char end_text[256];
+	struct facts *end_why;     /* owned: FACT_TROUBLE and what it names */
 	uint64_t items, items_max; /* of this page; no limit is 0 */
 	struct frame_parser parser;
 };
@@ -51,13 +52,15 @@ struct stream_body {
  * ctx before the first. */
 void stream_body_begin(struct stream_body *b, uint32_t limit);
 void stream_body_done(struct stream_body *b);
-/* Hands each whole object in the bytes to the consumer. Not 0: the stream is to end, and end_text says why.
+/* Hands each whole object in the bytes to the consumer. Not 0: the stream is to end, and end_why says why.
  */
 int stream_body_feed(struct stream_body *b, const void *p, size_t n);
-/* The stream is to end; the first one who says so is heard. */
-void stream_body_refuse(struct stream_body *b, enum core_event event, const char *text);
-/* What an answer that is no stream means, and in words; its first bytes may hold a Status. */
+/* End the stream, unless that is decided already. why: FACT_TROUBLE and what it names. */
+void stream_body_refuse(struct stream_body *b, enum core_event event, const struct facts *why);
+/* A trouble, to add to what it names. */
+struct facts stream_trouble(enum text trouble);
+/* What an answer that is no stream means; its first bytes may hold a Status. *ret_why: a trouble. */
 enum core_event stream_body_refusal(const struct http_result *r, const char *body, size_t n,
-				    char ret_text[static 256]);
+				    struct facts *ret_why);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "text/facts_text.h"
+#include "text/texts.h"
 
 /* The line that a log has; valid until eight others were asked for. */
 #define EN(facts) facts_en(&(facts))
@@ -19,6 +20,13 @@ static inline const char *facts_en(const struct facts *f)
 	(void)snprintf(line, sizeof(lines[0]), "%s", text);
 	free(text);
 	return line;
+}
+
+/* What a request failed by: words of libcurl. */
+static inline void transport_said(struct facts *f, const char *words)
+{
+	facts_text(f, FACT_PROBLEM, TEXT_TRANSPORT);
+	facts_quoted(f, FACT_TRANSPORT, STR_C(words));
 }
 
 /* Facts of one sentence, in place of what was there. */

@@ -20,6 +20,7 @@
 #include "process/cluster_endpoint.h"
 #include "process/meter.h"
 #include "rules/select.h"
+#include "text/facts_text.h"
 #include "watcher/controller/questions.h"
 #include "watcher/guards/leadership.h"
 #include "watcher/namespace_watch.h"
@@ -49,7 +50,7 @@ struct cluster_watch {
 	struct leadership *leadership;           /* NULL: this replica is the only one */
 	struct leadership *presence;             /* NULL: nobody else is looked for */
 	struct leadership *withdrawn;            /* a presence that gives its Lease back */
-	char unseen[256];                        /* why nobody else can be seen, or empty */
+	struct facts unseen;                     /* why nobody else can be seen, or none */
 	bool was_leading;
 	struct controller *controller;
 	struct questions *questions;
@@ -65,7 +66,7 @@ struct cluster_watch {
 	uint64_t list_us; /* boot time: since when any is */
 	bool due_again;   /* the reporter has asked */
 	long trouble;     /* HTTP status of the present trouble, 0 = none or not HTTP's */
-	char trouble_text[256];
+	struct facts trouble_why;
 	uint64_t credential_at, credential_generation, bad_object_at, bad_objects;
 };
 
@@ -109,12 +110,14 @@ static void tell_due(struct cluster_watch *w)
 
 static void send_watch_stats(struct cluster_watch *w)
 {
-	const char *of_namespaces = w->namespace_watch ? namespace_watch_trouble(w->namespace_watch) : "";
+	static const struct facts none;
+	const struct facts *of_namespaces =
+		w->namespace_watch ? namespace_watch_trouble(w->namespace_watch) : &none;
+	const struct facts *trouble = facts_empty(&w->trouble_why) ? of_namespaces : &w->trouble_why;
 	const enum text stale = cluster_stale(controller_cluster(w->controller));
-	const char *error = *w->trouble_text    ? w->trouble_text
-			    : *of_namespaces    ? of_namespaces
-			    : stale < TEXT__MAX ? text_in(stale, LANGUAGE_EN)
-						: "";
+	_cleanup_free_ char *error = !facts_empty(trouble) ? facts_render(trouble, NULL)
+				     : xstrdup(stale < TEXT__MAX ? text_in(stale, LANGUAGE_EN) : "");
+	_cleanup_free_ char *unseen = facts_render(&w->unseen, NULL);
 	const struct reflector_stats r = sums(w);
 	struct msg m;
 
@@ -126,8 +129,8 @@ static void send_watch_stats(struct cluster_watch *w)
 	m.u.watch_stats.shared = w->settings.cluster.shared;
 	m.u.watch_stats.leading = !w->leadership || w->was_leading;
 	m.u.watch_stats.presence = w->presence != NULL;
-	msg_set(&m, watch_stats.unseen, w->unseen, strlen(w->unseen));
-	m.u.watch_stats.failing = *w->trouble_text || *of_namespaces;
+	msg_set(&m, watch_stats.unseen, unseen, strlen(unseen));
+	m.u.watch_stats.failing = !facts_empty(trouble);
 	m.u.watch_stats.http = w->trouble > 0 && w->trouble <= 999 ? (uint64_t)w->trouble : 0;
 	msg_set(&m, watch_stats.error, error, strlen(error));
 	msg_set(&m, watch_stats.kubernetes, server_version_text(w->version),
@@ -274,7 +277,7 @@ static void on_alive(void *ctx, int64_t server_date_ms)
 		controller_server_date(w->controller, server_date_ms);
 	else
 		controller_alive(w->controller);
-	if (!*w->trouble_text)
+	if (facts_empty(&w->trouble_why))
 		server_version_ask(w->version, false);
 	changed(w);
 }
@@ -295,15 +298,15 @@ static void send_credential(void *ctx)
 	}
 }
 
-static void on_trouble(void *ctx, long status, const char *text)
+static void on_trouble(void *ctx, long status, const struct facts *why)
 {
 	struct cluster_watch *w = ctx;
-	const bool healed = *text == '\0' && *w->trouble_text;
+	const bool healed = !why && !facts_empty(&w->trouble_why);
 
-	w->trouble = *text ? status : 0;
-	(void)str_copy_printable(w->trouble_text, sizeof(w->trouble_text), text, strlen(text));
+	w->trouble = why ? status : 0;
+	w->trouble_why = why ? *why : (struct facts){ 0 };
 	touch_stats(w);
-	if (status == 401 && *text)
+	if (status == 401 && why)
 		send_credential(w);
 	if (healed) {
 		controller_healthy(w->controller);
@@ -347,10 +350,11 @@ static void on_leadership(void *ctx, bool leading, uint64_t valid_until, const c
 	schedule(w);
 }
 
-static void on_lease_trouble(void *ctx, const char *text)
+static void on_lease_trouble(void *ctx, const struct facts *why)
 {
 	struct cluster_watch *w = ctx;
 	struct msg m = { .type = MSG_TROUBLE, .u.trouble.trouble = TROUBLE_LEASE };
+	_cleanup_free_ char *text = facts_render(why, NULL);
 
 	msg_set(&m, trouble.text, text, strlen(text));
 	(void)send_msg(w, &m);
@@ -393,11 +397,11 @@ static int on_other(void *ctx, const char *holder)
 	return send_msg(w, &m);
 }
 
-static void on_unseen(void *ctx, const char *text)
+static void on_unseen(void *ctx, const struct facts *why)
 {
 	struct cluster_watch *w = ctx;
 
-	(void)snprintf(w->unseen, sizeof(w->unseen), "%s", text);
+	w->unseen = *why;
 	touch_stats(w);
 }
 
@@ -415,7 +419,7 @@ static void set_presence(struct cluster_watch *w)
 
 	if (w->stopped || wanted == (w->presence != NULL))
 		return;
-	w->unseen[0] = '\0';
+	w->unseen = (struct facts){ 0 };
 	touch_stats(w);
 	leadership_free(&w->withdrawn);
 	if (!wanted) {

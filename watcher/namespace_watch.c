@@ -15,7 +15,7 @@ struct namespace_watch {
 	void *ctx;
 	struct controller *controller;
 	struct reflector *reflector;
-	char trouble[256];
+	struct facts trouble;
 };
 
 static void on_list(void *ctx, const char *ns)
@@ -66,15 +66,15 @@ static void on_alive(void *ctx, int64_t server_date_ms)
 		controller_server_date(n->controller, server_date_ms);
 }
 
-static void on_trouble(void *ctx, long status, const char *text)
+static void on_trouble(void *ctx, long status, const struct facts *why)
 {
 	struct namespace_watch *n = ctx;
 
-	(void)str_copy_printable(n->trouble, sizeof(n->trouble), text, strlen(text));
-	if (*text && status >= 400 &&
+	n->trouble = why ? *why : (struct facts){ 0 };
+	if (why && status >= 400 &&
 	    status <= 499) /* anything else hinders the pods' stream as well, and passes */
 		controller_namespaces_failed(n->controller);
-	if (*text && status == 401)
+	if (why && status == 401)
 		n->ops.credential(n->ctx);
 	n->ops.changed(n->ctx);
 }
@@ -114,7 +114,7 @@ void namespace_watch_free(struct namespace_watch **n)
 	*n = NULL;
 }
 
-const char *namespace_watch_trouble(const struct namespace_watch *n)
+const struct facts *namespace_watch_trouble(const struct namespace_watch *n)
 {
-	return n->trouble;
+	return &n->trouble;
 }

@@ -23,7 +23,7 @@ struct namespace_watch *namespace_watch_new(struct event_base *base, struct http
 					    const struct namespace_watch_ops *ops, void *ctx);
 /* What is known is forgotten. */
 void namespace_watch_free(struct namespace_watch **n);
-/* Why the labels are not kept in step, for the operator; "" when they are. */
-const char *namespace_watch_trouble(const struct namespace_watch *n);
+/* Why the labels are not kept in step, for the operator; none when they are. */
+const struct facts *namespace_watch_trouble(const struct namespace_watch *n);
 
 #endif

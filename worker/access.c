@@ -3,12 +3,13 @@
 #include "worker/access.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
+#include "text/facts_text.h"
+#include "text/texts.h"
 #include "worker/read.h"
 
 #define PATH_REVIEWS "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
@@ -36,8 +37,9 @@ void access_free(struct access **a)
 	*a = NULL;
 }
 
-static void answer(struct access *a, uint64_t conn, bool known, bool allowed, const char *text)
+static void answer(struct access *a, uint64_t conn, bool known, bool allowed, const struct facts *why)
 {
+	_cleanup_free_ char *text = facts_render(why, NULL);
 	struct msg m = { .type = MSG_CTL_ACCESS_ROW,
 			 .u.ctl_access_row = { .conn = conn, .known = known, .allowed = allowed } };
 
@@ -52,18 +54,21 @@ static void on_done(void *ctx, const struct http_result *r)
 	const json_t *allowed = READ_AT(o, "status", "allowed");
 	const struct str reason = READ_TEXT(o, "status", "reason");
 	const bool known = r->failure == HTTP_OK && r->status == 201 && json_is_boolean(allowed);
-	char text[512];
+	struct facts why = { 0 };
 
 	a->request = NULL;
-	if (known)
-		(void)str_copy_printable(text, sizeof(text), reason.p ? reason.p : "", reason.n);
-	else if (r->failure != HTTP_OK)
-		(void)snprintf(text, sizeof(text), "the API server does not say: %s", r->error);
-	else if (r->status == 201)
-		(void)snprintf(text, sizeof(text), "the API server does not say: its answer is no review");
-	else
-		(void)snprintf(text, sizeof(text), "the API server does not say: HTTP status %ld", r->status);
-	answer(a, a->conn, known, known && json_is_true(allowed), text);
+	if (known) {
+		facts_quoted(&why, FACT_SERVER_MESSAGE, reason);
+	} else if (r->failure != HTTP_OK) {
+		facts_finding(&why, TEXT_ACCESS_UNANSWERED);
+		facts_add(&why, &r->why);
+	} else if (r->status == 201) {
+		facts_finding(&why, TEXT_NO_REVIEW);
+	} else {
+		facts_finding(&why, TEXT_ACCESS_STATUS);
+		facts_count(&why, FACT_HTTP_STATUS, r->status);
+	}
+	answer(a, a->conn, known, known && json_is_true(allowed), &why);
 }
 
 static char *body_of(const struct msg_ctl_access *q)
@@ -91,7 +96,10 @@ void access_ask(struct access *a, const struct msg_ctl_access *q)
 					.ctx = a };
 
 	if (a->request || !body) {
-		answer(a, q->conn, false, false, "the worker answers another question");
+		struct facts busy = { 0 };
+
+		facts_finding(&busy, TEXT_ANSWERS_ANOTHER);
+		answer(a, q->conn, false, false, &busy);
 		return;
 	}
 	a->conn = q->conn;

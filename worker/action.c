@@ -73,7 +73,7 @@ static const struct step_row {
 	unsigned kinds;
 	enum step more, doubt;
 } rows[] = {
-#define STEP(ID, at, kinds, more, doubt, flags, ...)                                                       \
+#define STEP(ID, at, kinds, more, doubt, flags, ...)                                                         \
 	{ { TEXT_AT_##at, flags, __VA_ARGS__ }, kinds, STEP_##more, STEP_##doubt },
 #include "worker/steps/steps.def"
 #undef STEP
@@ -139,7 +139,7 @@ static enum step_then on_failure(struct action *a, const struct step_desc *d, co
 
 	struct facts detail = action_at(a, TEXT_UNANSWERED);
 
-	facts_quoted(&detail, FACT_TRANSPORT, STR_C(r->error));
+	facts_add(&detail, &r->why);
 	(void)action_end(a, OUTCOME_FAILED, reason, &detail);
 	return (d->flags & STEP_WRITES) && r->failure != HTTP_CONNECT && r->sent ? doubt(a) : STEP_END;
 }

@@ -45,10 +45,11 @@ struct findings {
 
 	/* forced deletion */
 	struct str_list attached; /* persistent volumes attached to the pod's node */
-	struct facts *holds_up;   /* owned: which workload waits for the pod to go, and why; NULL none is known */
-	char evictions[64];       /* version of Evictions, where the server has any */
-	bool attached_unknown;    /* an attachment there does not say which volume it is of */
-	size_t volume;            /* of the pod's spec, that is looked at */
+	struct facts
+		*holds_up;  /* owned: which workload waits for the pod to go, and why; NULL none is known */
+	char evictions[64]; /* version of Evictions, where the server has any */
+	bool attached_unknown; /* an attachment there does not say which volume it is of */
+	size_t volume;         /* of the pod's spec, that is looked at */
 
 	/* scale-down */
 	struct floors floors;                 /* before which it cannot have begun to fail */
@@ -60,9 +61,9 @@ struct findings {
 	json_t *scale_json; /* owned */
 	struct scale_facts scale;
 	struct facts *hpa; /* owned: detail of the refusal, where the server's version decides; NULL none */
-	bool suspends;    /* a Job: there is nothing to scale */
-	size_t suspended; /* index of the owner that is suspended */
-	char *selector;   /* of the Job's pods */
+	bool suspends;     /* a Job: there is nothing to scale */
+	size_t suspended;  /* index of the owner that is suspended */
+	char *selector;    /* of the Job's pods */
 	enum revision_rule rule;
 	char newest[64];        /* uid of the newest ReplicaSet, or name of the update revision */
 	uint64_t newest_number; /* its revision, 0 when it has none */

@@ -21,6 +21,7 @@
 #include "base/xalloc.h"
 #include "model/phrases.h"
 #include "reporter/sinks/sink.h"
+#include "text/facts_text.h"
 #include "text/templates.h"
 
 /* Servers take 10 MB and more; base64 makes four bytes of three. */
@@ -174,9 +175,10 @@ void email_login(const struct sink_settings *s, char **ret_user, const char **re
 
 void email_answer(const struct mail_result *m, struct http_result *ret, char **ret_body)
 {
-	*ret_body = m->refused > 0 && m->failure == HTTP_OK
-			    ? xasprintf("%ld not for all: %s", m->status, m->error)
-			    : xasprintf("%ld %s", m->status, m->error);
+	_cleanup_free_ char *why = m->reply[0] ? xstrdup(m->reply) : facts_render(&m->why, NULL);
+
+	*ret_body = m->refused > 0 && m->failure == HTTP_OK ? xasprintf("%ld not for all: %s", m->status, why)
+							    : xasprintf("%ld %s", m->status, why);
 	*ret = (struct http_result){
 		.failure = m->failure,
 		.status = 200,
@@ -186,8 +188,8 @@ void email_answer(const struct mail_result *m, struct http_result *ret, char **r
 		.body = *ret_body,
 		.body_len = strlen(*ret_body),
 		.way = m->way,
+		.why = m->why,
 	};
-	memcpy(ret->error, m->error, sizeof(ret->error));
 }
 
 static const struct {

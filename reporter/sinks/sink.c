@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "text/facts_text.h"
 
 static const struct sink_ops *const rows[SINK_TYPE__MAX] = {
 	[SINK_FEISHU] = &sink_feishu,   [SINK_DINGTALK] = &sink_dingtalk,
@@ -361,6 +362,7 @@ void sink_interpret(const struct sink_settings *s, const struct http_result *r, 
 			ret->verdict = SINK_BLOCKED;
 		return;
 	}
+	_cleanup_free_ char *why = facts_render(&r->why, NULL);
 	/* An answer that is too large is an answer: the message arrived, what became of it is not known. */
 	const bool arrived = r->failure == HTTP_TOO_LARGE || r->failure == HTTP_ABORTED;
 
@@ -370,7 +372,7 @@ void sink_interpret(const struct sink_settings *s, const struct http_result *r, 
 		ret->verdict = judge_proxy(r->way.proxy_status);
 		ret->cause = SINK_PROXY;
 	}
-	set_text(ret, r->error, s, false);
+	set_text(ret, why, s, false);
 }
 
 bool sink_read_code(const struct http_result *r, const char *code_key, const char *text_key,

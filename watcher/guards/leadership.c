@@ -15,6 +15,7 @@
 #include "base/xalloc.h"
 #include "kube/path.h"
 #include "kube/decode_objects.h"
+#include "text/texts.h"
 
 #define GROUP "coordination.k8s.io"
 /* A renewal that takes longer is given up: two more fit before the Lease must be thought lost. */
@@ -32,7 +33,8 @@ struct leadership {
 	struct leader leader;
 	bool reported, reported_leading;
 	uint64_t reported_until;
-	char reported_holder[LEASE_TEXT], trouble[256]; /* of a presence: the other that was reported */
+	char reported_holder[LEASE_TEXT]; /* of a presence: the other that was reported */
+	struct facts trouble;
 	void (*released)(void *ctx);
 	void *released_ctx;
 };
@@ -86,15 +88,12 @@ static void end_release(struct leadership *l)
 	released(l->released_ctx);
 }
 
-static void trouble(struct leadership *l, const char *detail)
+static void trouble(struct leadership *l, const struct facts *why)
 {
-	char text[sizeof(l->trouble)];
-
-	(void)str_copy_printable(text, sizeof(text), detail, strlen(detail));
-	if (strcmp(text, l->trouble) == 0)
+	if (facts_equal(why, &l->trouble))
 		return;
-	memcpy(l->trouble, text, sizeof(text));
-	l->ops.trouble(l->ctx, text);
+	l->trouble = *why;
+	l->ops.trouble(l->ctx, why);
 }
 
 /* Nothing is wrong by this answer: 409 is part of the protocol. */
@@ -119,23 +118,25 @@ static bool is_passing(const struct leadership *l, const struct http_result *r)
 static void report_trouble(struct leadership *l, const struct http_result *r)
 {
 	struct status_facts status;
-	char text[256];
+	struct facts why = { 0 };
 
 	if (r->failure == HTTP_OK && r->status == 401)
 		l->ops.refused(l->ctx);
 	if (is_usable(r)) {
-		trouble(l, "");
+		trouble(l, &why);
 		return;
 	}
 	if (is_withdrawn(l) || is_absent(l, r) || is_passing(l, r))
 		return;
-	if (r->failure != HTTP_OK)
-		(void)snprintf(text, sizeof(text), "%s", r->error);
-	else if (decode_status_answer(r->body, r->body_len, &status) == 0)
-		(void)snprintf(text, sizeof(text), "%.*s", STR_ARG(status.message));
-	else
-		(void)snprintf(text, sizeof(text), "HTTP status %ld", r->status);
-	trouble(l, text);
+	if (r->failure != HTTP_OK) {
+		why = r->why;
+	} else {
+		facts_finding(&why, TEXT_ANSWERED);
+		facts_count(&why, FACT_HTTP_STATUS, r->status);
+		if (decode_status_answer(r->body, r->body_len, &status) == 0)
+			facts_quoted(&why, FACT_SERVER_MESSAGE, status.message);
+	}
+	trouble(l, &why);
 }
 
 static void on_done(void *ctx, const struct http_result *r)

@@ -19,9 +19,9 @@ struct leadership_ops {
 	void (*changed)(void *ctx, bool leading, uint64_t valid_until, const char *holder);
 	/* The API server refused the credential (401). */
 	void (*refused)(void *ctx);
-	/* Why the Lease cannot be used; "" = it can, again. Told when it changes. A presence tells only what
-	 * an operator alone can change, a right or a namespace that is missing. */
-	void (*trouble)(void *ctx, const char *text);
+	/* Why the Lease cannot be used; none = it can, again. Told when it changes. A presence tells only
+	 * what an operator alone can change, a right or a namespace that is missing. */
+	void (*trouble)(void *ctx, const struct facts *why);
 	/* Who else works here, "" = nobody any more; told when it changes. Of a presence alone. Returns 0,
 	 * else it is told again at the next request. */
 	int (*other)(void *ctx, const char *holder);

@@ -32,11 +32,11 @@ static void judge_deployment(struct action *a, const struct owner_link *o)
 {
 	const json_t *wanted = READ_AT(o->json, "spec", "replicas");
 	const json_int_t updated = json_integer_value(READ_AT(o->json, "status", "updatedReplicas"));
-	const enum text why = str_is(READ_TEXT(o->json, "spec", "strategy", "type"), "Recreate")
-				      ? TEXT_HOLDS_UP_RECREATE
-			      : str_is(READ_TEXT(o->json, "spec", "podReplacementPolicy"), "TerminationComplete")
-				      ? TEXT_HOLDS_UP_COMPLETE
-				      : TEXT__MAX;
+	const enum text why =
+		str_is(READ_TEXT(o->json, "spec", "strategy", "type"), "Recreate") ? TEXT_HOLDS_UP_RECREATE
+		: str_is(READ_TEXT(o->json, "spec", "podReplacementPolicy"), "TerminationComplete")
+			? TEXT_HOLDS_UP_COMPLETE
+			: TEXT__MAX;
 
 	if (why < TEXT__MAX && updated < (json_is_integer(wanted) ? json_integer_value(wanted) : 1))
 		note(a, &o->ref, why, READ_AT(o->json, "status", "terminatingReplicas"));

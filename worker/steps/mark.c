@@ -316,7 +316,6 @@ enum step_then take_mark(struct action *a, const struct step_reply *reply)
 	}
 	if (!reply->json)
 		return not_marked(a, reply);
-	facts_finding(action_evidence(a),
-		      a->grant.action == ACTION_RESTORE ? TEXT_MARK_TAKEN : TEXT_MARKED);
+	facts_finding(action_evidence(a), a->grant.action == ACTION_RESTORE ? TEXT_MARK_TAKEN : TEXT_MARKED);
 	return STEP_END;
 }

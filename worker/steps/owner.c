@@ -102,8 +102,7 @@ enum step_then owner_add(struct action *a, const struct owner_facts *ref)
 	struct findings *f = &a->found;
 
 	if (str_empty(ref->uid) || str_empty(ref->kind) || str_empty(ref->name))
-		return action_end_text(a, OUTCOME_REFUSED, REASON_NO_CONTROLLER,
-				       TEXT_CONTROLLER_INCOMPLETE);
+		return action_end_text(a, OUTCOME_REFUSED, REASON_NO_CONTROLLER, TEXT_CONTROLLER_INCOMPLETE);
 	for (size_t i = 0; i < f->n_owners; i++)
 		if (str_eq(f->owners[i].ref.uid, ref->uid))
 			return refuse(a, REASON_OWNER_CHAIN_TOO_DEEP);

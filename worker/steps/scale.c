@@ -25,12 +25,12 @@ enum step_then scale_take(struct action *a, const struct step_reply *reply)
 	struct scale_facts scale;
 
 	if (!read_scale(reply->json, &scale))
-		return a->in_doubt ? STEP_END
-				   : action_end_at(a, OUTCOME_FAILED, REASON_BAD_ANSWER, TEXT_ANSWER_NO_SCALE);
+		return a->in_doubt
+			       ? STEP_END
+			       : action_end_at(a, OUTCOME_FAILED, REASON_BAD_ANSWER, TEXT_ANSWER_NO_SCALE);
 	if (!str_eq(scale.uid, action_top(a)->ref.uid))
-		return action_may_be_ours(a)
-			       ? action_gone(a, REASON_OWNER_UID_DIFFERS, NULL)
-			       : owner_refuse(a, REASON_OWNER_UID_DIFFERS, TEXT_REPLACED);
+		return action_may_be_ours(a) ? action_gone(a, REASON_OWNER_UID_DIFFERS, NULL)
+					     : owner_refuse(a, REASON_OWNER_UID_DIFFERS, TEXT_REPLACED);
 	json_decref(a->found.scale_json);
 	a->found.scale_json = json_incref(reply->json);
 	a->found.scale = scale;

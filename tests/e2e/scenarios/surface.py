@@ -175,7 +175,7 @@ def eighty_columns(t):
         assert not [line for line in lines if columns_of(line) > 80 and " " in line.strip()], said
         assert chinese(said) or words[0] == "history", said     # whose columns are codes
         wide = "\n".join(program.on_terminal(600, *words, *(["-o", "wide"] if words[0] == "history" else []), env={"LANG": "zh_CN.UTF-8"}))
-        assert not [w for w in ("threshold", "reason Evicted", "of the revision", "at resourceVersion", "no finalizers", "controlled by") if w in wide], wide
+        assert not [w for w in ("threshold", "reason Evicted", "of the revision", "at resourceVersion", "finalizers 0", "controlled by") if w in wide], wide
         for env in ({"LANG": "zh_CN.UTF-8"}, {"LC_ALL": "C", "LANG": "zh_CN.UTF-8"}):
             assert not chinese(program.ask(*words, *(["-o", "json"] if "LC_ALL" not in env else []), env=env, timeout=30).stdout), (words, env)
     lines = program.on_terminal(80, "history", env={"TZ": "Asia/Shanghai"})

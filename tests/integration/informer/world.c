@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "tests/facts_en.h"
 
 static const struct policy no_duties;
 static char *const namespaces[] = { (char[]){ "ns-0" }, (char[]){ "ns-1" } };
@@ -132,13 +133,13 @@ static void on_alive(void *ctx, int64_t date)
 		controller_alive(w->controller);
 }
 
-static void on_trouble(void *ctx, long status, const char *text)
+static void on_trouble(void *ctx, long status, const struct facts *why)
 {
 	struct world *w = ctx;
 
 	(void)status;
-	w->counts->troubles += *text != '\0';
-	(void)snprintf(w->trouble, sizeof(w->trouble), "%s", text);
+	w->counts->troubles += why != NULL;
+	(void)snprintf(w->trouble, sizeof(w->trouble), "%s", why ? EN(*why) : "");
 }
 
 static void on_bad_object(void *ctx, const char *text)

@@ -83,12 +83,12 @@ static void on_alive(void *ctx, int64_t date)
 	(void)date;
 }
 
-static void on_trouble(void *ctx, long status, const char *text)
+static void on_trouble(void *ctx, long status, const struct facts *why)
 {
 	struct mirror *m = ctx;
 
 	(void)status;
-	m->troubles += *text != '\0';
+	m->troubles += why != NULL;
 }
 
 static void on_bad_object(void *ctx, const char *text)

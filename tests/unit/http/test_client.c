@@ -5,6 +5,7 @@
 
 #include "base/xalloc.h"
 #include "http/global.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "tests/unit/http/plain.h"
 
@@ -112,7 +113,7 @@ TEST(test_nothing_is_left_for_the_next)
 	run.calls = 0;
 	go(&run, &read);
 	ck_assert_int_eq(run.r.failure, HTTP_OK);
-	ck_assert_str_eq(run.r.error, "");
+	ck_assert_str_eq(EN(run.r.why), "");
 	ck_assert_str_eq(run.body, "hi");
 	ck_assert_uint_eq(run.calls, 0);
 	ck_assert_ptr_nonnull(strstr(s.log->last, "GET /second HTTP/1.1\r\n"));
@@ -240,7 +241,7 @@ static void expect_target(const struct http_endpoint *e, const char *path, const
 	const struct http_call call = call_of(&run, "GET", path);
 
 	go(&run, &call);
-	ck_assert_msg(run.r.failure == HTTP_OK, "%s", run.r.error);
+	ck_assert_msg(run.r.failure == HTTP_OK, "%s", EN(run.r.why));
 	ck_assert_msg(strncmp(s.log->last, want, strlen(want)) == 0, "wanted %s, was %s", want, s.log->last);
 	close_run(&run);
 }

@@ -6,6 +6,7 @@
 
 #include "base/xalloc.h"
 #include "http/global.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "tests/unit/http/play.h"
 
@@ -81,7 +82,7 @@ TEST(test_tls)
 	struct http_endpoint e = { .base_url = s.url, .ca_pem = s.ca_pem };
 	struct run t = tls_get(&e);
 
-	ck_assert_msg(t.r.failure == HTTP_OK, "%s", t.r.error);
+	ck_assert_msg(t.r.failure == HTTP_OK, "%s", EN(t.r.why));
 	e = (struct http_endpoint){ .base_url = by_name, .address = s.address, .ca_pem = s.ca_pem };
 	ck_assert_int_eq(tls_get(&e).r.failure, HTTP_OK);
 	ck_assert_ptr_nonnull(strstr(s.log->last, "GET /prefix/x HTTP/1.1"));

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "http/transfer.h"
 #include "http/global.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "tests/unit/http/plain.h"
 
@@ -218,7 +219,7 @@ TEST(a_handle_of_a_failure_serves_no_other_request)
 		call.on_done = on_done;
 		call.ctx = &t;
 		go(&t, &call);
-		ck_assert_msg(t.r.failure == cases[i].failure, "%zu: %s", i, t.r.error);
+		ck_assert_msg(t.r.failure == cases[i].failure, "%zu: %s", i, EN(t.r.why));
 		ck_assert_uint_eq(t.client->endpoint->n_idle, t.r.failure == HTTP_OK);
 	}
 	close_run(&t);

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "http/mail.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "tests/unit/http/server.h"
 
@@ -161,7 +162,7 @@ TEST(test_what_arrives)
 	ck_assert_int_eq(result.failure, HTTP_OK);
 	ck_assert_int_eq(result.status, 250);
 	ck_assert_uint_eq(result.refused, 0);
-	ck_assert_str_eq(result.error, "250 2.0.0 queued as 7");
+	ck_assert_str_eq(result.reply, "250 2.0.0 queued as 7");
 	/* AUTH PLAIN: NUL me@example.org NUL secret */
 	ck_assert_ptr_nonnull(strstr(s.log->last, "EHLO client.test\nSTARTTLS\nEHLO client.test\nAUTH "
 						  "PLAIN\nAG1lQGV4YW1wbGUub3JnAHNlY3JldA==\n"));
@@ -252,7 +253,9 @@ TEST_LOOP(test_answers, 0, ARRAY_SIZE(answers))
 	ck_assert_int_eq(result.status, answers[_i].status);
 	ck_assert_int_eq(result.sent, answers[_i].sent);
 	ck_assert_uint_eq(result.refused, answers[_i].refused);
-	ck_assert_msg(strstr(result.error, answers[_i].error), "%s", result.error);
+	const char *said = result.reply[0] ? result.reply : EN(result.why);
+
+	ck_assert_msg(strstr(said, answers[_i].error), "%s", said);
 }
 
 /* -- no connection -- */
@@ -295,7 +298,7 @@ TEST(test_what_cannot_begin)
 		ck_assert_uint_eq(done, 1);
 		ck_assert_int_eq(result.failure, HTTP_CONNECT);
 		ck_assert(!result.sent);
-		ck_assert_msg(strcasestr(result.error, cases[i].why), "%s", result.error);
+		ck_assert_msg(strcasestr(EN(result.why), cases[i].why), "%s", EN(result.why));
 		event_base_free(base);
 	}
 }

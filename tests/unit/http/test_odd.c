@@ -1,6 +1,7 @@
 /* test_odd.c - the HTTP client against servers that misbehave, and none at all. */
 // SPDX-License-Identifier: Apache-2.0
 #include "http/global.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "tests/unit/http/plain.h"
 
@@ -70,13 +71,13 @@ TEST(test_odd_answers)
 
 		go(&run, &call);
 		ck_assert_msg(run.r.failure == cases[i].failure, "%s: %d %s", cases[i].path, run.r.failure,
-			      run.r.error);
+			      EN(run.r.why));
 		ck_assert_msg(run.r.status == cases[i].status, "%s: %ld", cases[i].path, run.r.status);
 		ck_assert_int_eq(run.r.retry_after_ms, cases[i].retry_ms);
 		ck_assert_str_eq(run.body, cases[i].body);
 		ck_assert_str_eq(run.type, "");
 		ck_assert(run.r.sent);
-		ck_assert(run.r.failure == HTTP_OK ? !run.r.error[0] : run.r.error[0]);
+		ck_assert((run.r.failure == HTTP_OK) == facts_empty(&run.r.why));
 	}
 }
 
@@ -158,7 +159,7 @@ TEST(test_no_connection)
 		ck_assert_uint_eq(run.done, 1);
 		ck_assert_int_eq(run.r.failure, HTTP_CONNECT);
 		ck_assert(!run.r.sent);
-		ck_assert_msg(strstr(run.r.error, cases[i].words) != NULL, "%s", run.r.error);
+		ck_assert_msg(strstr(EN(run.r.why), cases[i].words) != NULL, "%s", EN(run.r.why));
 		close_run(&run);
 	}
 }

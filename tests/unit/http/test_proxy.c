@@ -4,6 +4,7 @@
 
 #include "http/global.h"
 #include "http/mail.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "tests/unit/http/play.h"
 
@@ -87,13 +88,13 @@ static void expect_both(const char *proxy, bool at_proxy, long status)
 	const struct http_call call = call_of(&run, "POST", "/");
 
 	go(&run, &call);
-	expect_way(&run.r.way, run.r.error, at_proxy, status);
+	expect_way(&run.r.way, EN(run.r.why), at_proxy, status);
 	ck_assert(!run.r.sent);
 	ck_assert_int_eq(run.r.failure, HTTP_CONNECT);
 	close_run(&run);
 	e.base_url = "smtp://mail.example:587";
 	post(&e);
-	expect_way(&mailed.way, mailed.error, at_proxy, status);
+	expect_way(&mailed.way, EN(mailed.why), at_proxy, status);
 	ck_assert(!mailed.sent);
 	ck_assert_int_eq(mailed.failure, HTTP_CONNECT);
 }
@@ -150,7 +151,7 @@ TEST(without_a_proxy_it_is_nobodys)
 	const struct http_call call = call_of(&run, "GET", "/");
 
 	go(&run, &call);
-	expect_way(&run.r.way, run.r.error, false, 0);
+	expect_way(&run.r.way, EN(run.r.why), false, 0);
 }
 
 /* An answer is an answer, also that of the proxy itself. */
@@ -174,7 +175,7 @@ TEST(in_clear_it_is_forwarded_whatever_the_environment_says)
 	go(&run, &call);
 	ck_assert_int_eq(run.r.failure, HTTP_OK);
 	ck_assert_int_eq(run.r.status, 502);
-	expect_way(&run.r.way, run.r.error, false, 0);
+	expect_way(&run.r.way, EN(run.r.why), false, 0);
 	ck_assert_ptr_nonnull(strstr(s.log->last, "POST http://sink.example:8080/in HTTP/1.1\r\n"));
 }
 
@@ -198,7 +199,7 @@ TEST(a_mail_goes_its_own_way_whatever_the_environment_says)
 
 	post(&e);
 	ck_assert_int_eq(mailed.status, 421);
-	expect_way(&mailed.way, mailed.error, false, 0);
+	expect_way(&mailed.way, EN(mailed.why), false, 0);
 }
 
 static void play_end(void)

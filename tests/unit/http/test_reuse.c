@@ -2,6 +2,7 @@
  * answer or its failure may be left in it. */
 // SPDX-License-Identifier: Apache-2.0
 #include "http/global.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "tests/unit/http/play.h"
 
@@ -75,7 +76,7 @@ static void play(struct run *t, const struct server *s, int i, struct seen *ret)
 	ret->retry_after_ms = t->r.retry_after_ms;
 	snprintf(ret->type, sizeof(ret->type), "%s", t->type);
 	snprintf(ret->body, sizeof(ret->body), "%s", t->body);
-	snprintf(ret->error, sizeof(ret->error), "%s", t->r.error);
+	snprintf(ret->error, sizeof(ret->error), "%s", EN(t->r.why));
 	ret->calls = t->calls;
 	ret->headers = t->headers;
 }
@@ -132,7 +133,7 @@ TEST(many_broken_connections)
 
 	for (unsigned i = 0; i < 16; i++) {
 		go(&t, &get);
-		ck_assert_msg(t.r.failure == HTTP_OK, "%u: %s", i, t.r.error);
+		ck_assert_msg(t.r.failure == HTTP_OK, "%u: %s", i, EN(t.r.why));
 	}
 	ck_assert_uint_eq(s.log->requests, 31); /* all but the first were sent twice */
 	close_run(&t);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kube/reflector.h"
+#include "tests/facts_en.h"
 #include "tests/unit/http/server.h"
 
 struct seen {
@@ -61,15 +62,15 @@ static inline void on_alive(void *ctx, int64_t date)
 
 	s->date = date ? date : s->date;
 }
-static inline void on_trouble(void *ctx, long status, const char *text)
+static inline void on_trouble(void *ctx, long status, const struct facts *why)
 {
 	struct seen *s = ctx;
 
-	if (*text) {
+	if (why) {
 		s->trouble_status = status;
-		snprintf(s->trouble, sizeof(s->trouble), "%s", text);
+		snprintf(s->trouble, sizeof(s->trouble), "%s", EN(*why));
 	}
-	note(ctx, *text ? "trouble" : "healthy", (struct str){ 0 });
+	note(ctx, why ? "trouble" : "healthy", (struct str){ 0 });
 }
 static inline void on_bad_object(void *ctx, const char *text)
 {

@@ -367,9 +367,9 @@ TEST_LOOP(cl06_which_answers_are_asked_again, 0, ARRAY_SIZE(answers))
 {
 	const struct http_result r = { .status = answers[_i].status,
 				       .retry_after_ms = answers[_i].retry_after_ms };
-	char text[256];
+	struct facts why;
 
-	ck_assert_int_eq(stream_body_refusal(&r, "", 0, text), answers[_i].want);
+	ck_assert_int_eq(stream_body_refusal(&r, "", 0, &why), answers[_i].want);
 }
 
 /* As long as the server said, the same request, ten times at most; then it counts as busy. */

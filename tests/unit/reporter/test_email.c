@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "reporter/sinks/email.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 #define SENDER "cleaner@example.org"
@@ -223,10 +224,15 @@ TEST(test_replies)
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		_cleanup_free_ char *body = NULL;
+		struct mail_result m = cases[i].m;
 		struct http_result r;
 		struct sink_answer a;
 
-		email_answer(&cases[i].m, &r, &body);
+		if (m.failure != HTTP_OK) {
+			transport_said(&m.why, m.reply);
+			m.reply[0] = '\0';
+		}
+		email_answer(&m, &r, &body);
 		sink_interpret(&sink, &r, &a);
 		ck_assert_int_eq(a.verdict, cases[i].verdict);
 		ck_assert_int_eq(a.cause, cases[i].cause);

@@ -263,7 +263,7 @@ TEST(the_status_page_is_told_in_chinese)
 		"就绪",
 		"模式：observe",
 		"supervisor 自己的暂停与限额文件已损坏",
-		"API Server 没有应答：已超时",
+		"API Server 没有应答：Timeout was reached",
 		"服务器没有及时应答",
 	};
 	_cleanup_free_ char *zh = page_status(&l, NULL);

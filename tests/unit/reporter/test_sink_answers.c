@@ -5,11 +5,11 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "reporter/sinks/sink.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/sink_document.h"
 
 #define URL "https://h.example/hook/s3cr3t-t0ken"
-#define EN  LANGUAGE_EN
 
 static const struct {
 	uint64_t type;
@@ -84,7 +84,7 @@ static const struct {
 
 TEST_LOOP(answers_mean_what_their_owner_says, 0, sizeof(answers) / sizeof(answers[0]))
 {
-	const struct sink_settings s = sink_of_type(answers[_i].type, "https://h/s3cr3t", "", EN);
+	const struct sink_settings s = sink_of_type(answers[_i].type, "https://h/s3cr3t", "", LANGUAGE_EN);
 	const struct http_result r = { .failure = HTTP_OK,
 				       .status = answers[_i].status,
 				       .retry_after_ms = -1,
@@ -127,7 +127,7 @@ TEST_LOOP(answers_of_others_are_no_yes, 0, SINK_TYPE__MAX)
 		{ HTTP_BROKEN, 0, false, "", "", SINK_AGAIN },
 		{ HTTP_TOO_LARGE, 200, true, "", "", SINK_UNKNOWN },
 	};
-	const struct sink_settings s = sink_of_type((uint64_t)_i, URL, "", EN);
+	const struct sink_settings s = sink_of_type((uint64_t)_i, URL, "", LANGUAGE_EN);
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct http_result r = { .failure = rows[i].failure,
@@ -139,7 +139,7 @@ TEST_LOOP(answers_of_others_are_no_yes, 0, SINK_TYPE__MAX)
 					 .body_len = strlen(rows[i].body) };
 		struct sink_answer a;
 
-		(void)snprintf(r.error, sizeof(r.error), "cannot connect to %s", URL);
+		transport_said(&r.why, "cannot connect to " URL);
 		sink_interpret(&s, &r, &a);
 		ck_assert_msg(a.verdict == rows[i].verdict, "%s %zu: %d",
 			      sink_type_desc((enum sink_type)_i)->name, i, a.verdict);
@@ -157,15 +157,17 @@ TEST_LOOP(a_proxy_that_fails_is_named, 0, SINK_TYPE__MAX)
 		enum sink_verdict verdict;
 	} rows[] = { { 407, SINK_BLOCKED }, { 403, SINK_BLOCKED }, { 405, SINK_BLOCKED }, { 408, SINK_AGAIN },
 		     { 429, SINK_AGAIN },   { 502, SINK_AGAIN },   { 0, SINK_AGAIN } };
-	const struct sink_settings s = sink_of_type((uint64_t)_i, URL, "", EN);
+	const struct sink_settings s = sink_of_type((uint64_t)_i, URL, "", LANGUAGE_EN);
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const struct http_result r = { .failure = HTTP_CONNECT,
-					       .retry_after_ms = -1,
-					       .body = "",
-					       .error = "the proxy: no",
-					       .way = { true, rows[i].status } };
+		struct http_result r = { .failure = HTTP_CONNECT,
+					 .retry_after_ms = -1,
+					 .body = "",
+					 .way = { true, rows[i].status } };
 		struct sink_answer a;
+
+		facts_text(&r.why, FACT_PROBLEM, TEXT_PROXY_TRANSPORT);
+		facts_quoted(&r.why, FACT_TRANSPORT, STR_LIT("no"));
 
 		sink_interpret(&s, &r, &a);
 		ck_assert_int_eq(a.verdict, rows[i].verdict);
@@ -194,7 +196,7 @@ TEST(a_refusal_of_what_is_forwarded_may_be_the_proxys)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct sink_settings s = sink_of_type(SINK_TEAMS, rows[i].url, NULL, EN);
+		struct sink_settings s = sink_of_type(SINK_TEAMS, rows[i].url, NULL, LANGUAGE_EN);
 		_cleanup_free_ char *proxy = rows[i].proxy ? xstrdup(rows[i].proxy) : NULL;
 		const struct http_result r = { .failure = HTTP_OK,
 					       .status = rows[i].status,
@@ -215,7 +217,7 @@ TEST(a_refusal_of_what_is_forwarded_may_be_the_proxys)
 /* A robot that was blocked for ten minutes is left alone for them. */
 TEST(blocked_robot_is_left_alone)
 {
-	const struct sink_settings s = sink_of_type(SINK_DINGTALK, "https://h/x", "", EN);
+	const struct sink_settings s = sink_of_type(SINK_DINGTALK, "https://h/x", "", LANGUAGE_EN);
 	const char *body = "{\"errcode\":130101,\"errmsg\":\"send too fast\"}";
 	const struct http_result r = { .failure = HTTP_OK,
 				       .status = 200,
@@ -254,7 +256,8 @@ TEST(the_address_never_shows)
 		{ "no such hook", "no such hook" },
 		{ "\\u001b[2Jx", "?[2Jx" },
 	};
-	const struct sink_settings s = sink_of_type(SINK_FEISHU, "https://h/hook/s3cr3t-t0ken", "", EN);
+	const struct sink_settings s =
+		sink_of_type(SINK_FEISHU, "https://h/hook/s3cr3t-t0ken", "", LANGUAGE_EN);
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char *body = xasprintf("{\"code\":1,\"msg\":\"%s\"}", rows[i].says);
@@ -269,7 +272,7 @@ TEST(the_key_of_an_address_never_shows)
 {
 	const struct sink_settings s = sink_of_type(
 		SINK_WECOM, "https://h/cgi-bin/webhook/send?key=693a91f6-7xxx-4bc4-97a0-0ec2sifa5aaa", "",
-		EN);
+		LANGUAGE_EN);
 	const char *body =
 		"{\"errcode\":93000,\"errmsg\":\"invalid key 693a91f6-7xxx-4bc4-97a0-0ec2sifa5aaa\"}";
 
@@ -294,7 +297,7 @@ TEST(the_password_never_shows)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct sink_settings s =
-			sink_of_type(SINK_EMAIL, "smtps://mail.example", rows[i].secret, EN);
+			sink_of_type(SINK_EMAIL, "smtps://mail.example", rows[i].secret, LANGUAGE_EN);
 
 		ck_assert_says(&s, rows[i].says, rows[i].shown);
 	}

@@ -28,6 +28,16 @@ extern struct fake_request {
 	void *ctx;
 } fake_request;
 
+/* A trouble in these words. */
+static inline const struct facts *words(const char *text)
+{
+	static struct facts f;
+
+	f = (struct facts){ 0 };
+	facts_quoted(&f, FACT_SERVER_MESSAGE, STR_C(text));
+	return &f;
+}
+
 /* The last request for the version, which may come at any time. */
 extern struct fake_request fake_version;
 

@@ -9,6 +9,7 @@
 #include "kube/leader.h" /* before harness.h, whose names it shadows */
 #include "fake_kube.h"
 #include "harness.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "tests/unit/kube/wire.h"
 #include "watcher/cluster_watch.h"
@@ -67,9 +68,10 @@ static void start_with(bool presence, bool election, enum policy_mode mode)
 
 static void answer(long status)
 {
-	const struct http_result r = {
-		.failure = status ? HTTP_OK : HTTP_TIMEOUT, .status = status, .error = "timed out", .body = ""
-	};
+	struct http_result r = { .failure = status ? HTTP_OK : HTTP_TIMEOUT, .status = status, .body = "" };
+
+	if (!status)
+		transport_said(&r.why, "timed out");
 
 	fake_request.open = false;
 	fake_request.on_done(fake_request.ctx, &r);

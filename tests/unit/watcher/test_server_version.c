@@ -125,20 +125,20 @@ TEST(it_is_asked_for_again_after_a_trouble)
 {
 	alive();
 	answer(200, V("v1.34.1"));
-	fake.ops.on_trouble(fake.ctx, 0, "connection refused");
+	fake.ops.on_trouble(fake.ctx, 0, words("connection refused"));
 	alive();
 	clock_fake_advance(7200000);
 	alive();
 	ck_assert_int_eq(fake_version.started, 1); /* a server in trouble is left alone */
 	ck_assert_str_eq(known(), "v1.34.1");
-	fake.ops.on_trouble(fake.ctx, 0, "");
+	fake.ops.on_trouble(fake.ctx, 0, NULL);
 	ck_assert_int_eq(fake_version.started, 2);
 	answer(200, V("v1.35.0"));
 	ck_assert_str_eq(known(), "v1.35.0");
-	fake.ops.on_trouble(fake.ctx, 0, "connection refused");
-	fake.ops.on_trouble(fake.ctx, 0, "");
+	fake.ops.on_trouble(fake.ctx, 0, words("connection refused"));
+	fake.ops.on_trouble(fake.ctx, 0, NULL);
 	ck_assert_int_eq(fake_version.started, 3);
-	fake.ops.on_trouble(fake.ctx, 0, ""); /* there was none */
+	fake.ops.on_trouble(fake.ctx, 0, NULL); /* there was none */
 	answer(200, V("v1.35.0"));
 	ck_assert_int_eq(fake_version.started, 3);
 }

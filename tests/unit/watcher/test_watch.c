@@ -155,18 +155,18 @@ TEST(a_full_cache_takes_no_other_pod)
 
 TEST(a_refused_credential_is_reported)
 {
-	fake.ops.on_trouble(fake.ctx, 401, "Unauthorized");
-	fake.ops.on_trouble(fake.ctx, 401, "Unauthorized");
+	fake.ops.on_trouble(fake.ctx, 401, words("Unauthorized"));
+	fake.ops.on_trouble(fake.ctx, 401, words("Unauthorized"));
 	ck_assert_uint_eq(count(MSG_CREDENTIAL), 1);
 	ck_assert_uint_eq(last(MSG_CREDENTIAL)->u.credential.cluster, 2);
 	ck_assert_uint_eq(last(MSG_CREDENTIAL)->u.credential.generation, 1);
 	clock_fake_advance(10000);
-	fake.ops.on_trouble(fake.ctx, 401, "Unauthorized");
+	fake.ops.on_trouble(fake.ctx, 401, words("Unauthorized"));
 	ck_assert_uint_eq(count(MSG_CREDENTIAL), 2);
 	generation = 2;
-	fake.ops.on_trouble(fake.ctx, 401, "Unauthorized");
+	fake.ops.on_trouble(fake.ctx, 401, words("Unauthorized"));
 	ck_assert_uint_eq(count(MSG_CREDENTIAL), 3);
-	fake.ops.on_trouble(fake.ctx, 403, "pods is forbidden");
+	fake.ops.on_trouble(fake.ctx, 403, words("pods is forbidden"));
 	ck_assert_uint_eq(count(MSG_CREDENTIAL), 3);
 }
 
@@ -190,7 +190,7 @@ TEST(new_settings)
 	ck_assert_int_eq(fake.started, 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 	/* After a refused credential the old stream is not waited for, but the cache stays. */
-	fake.ops.on_trouble(fake.ctx, 401, "Unauthorized");
+	fake.ops.on_trouble(fake.ctx, 401, words("Unauthorized"));
 	some_settings(&s);
 	cluster_watch_set_settings(w, &s);
 	ck_assert_int_eq(fake.started, 2);
@@ -217,7 +217,7 @@ TEST(refusals_keep_no_cache_fresh)
 	for (int i = 0; i < 61; i++) {
 		clock_fake_advance(5000);
 		fake.ops.on_alive(fake.ctx, clock_wall_ms());
-		fake.ops.on_trouble(fake.ctx, 403, "pods is forbidden");
+		fake.ops.on_trouble(fake.ctx, 403, words("pods is forbidden"));
 	}
 	fake.ops.on_pod(fake.ctx, &p);
 	loop();
@@ -553,10 +553,10 @@ TEST_LOOP(unknown_labels_refuse, 0, 2)
 	}
 	list(&p, 1);
 	if (!_i) {
-		fake_namespaces.ops.on_trouble(fake_namespaces.ctx, 0, "no answer");
+		fake_namespaces.ops.on_trouble(fake_namespaces.ctx, 0, words("no answer"));
 		loop();
 		ck_assert_uint_eq(count(MSG_REFUSAL), 0); /* it may come yet */
-		fake_namespaces.ops.on_trouble(fake_namespaces.ctx, 403, "namespaces: forbidden");
+		fake_namespaces.ops.on_trouble(fake_namespaces.ctx, 403, words("namespaces: forbidden"));
 		list(&p, 1); /* the figures follow a list */
 		ck_assert_str_eq(last(MSG_WATCH_STATS)->u.watch_stats.error, "namespaces: forbidden");
 	}
@@ -564,7 +564,7 @@ TEST_LOOP(unknown_labels_refuse, 0, 2)
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
 	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "NamespaceUnknown");
 	if (!_i)
-		fake_namespaces.ops.on_trouble(fake_namespaces.ctx, 0, "");
+		fake_namespaces.ops.on_trouble(fake_namespaces.ctx, 0, NULL);
 	list_namespaces("shop", "a");
 	say_namespace("shop", "a");
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);

@@ -207,7 +207,7 @@ static void answer(void)
 	if (wire.slow)
 		clock_fake_advance(fake.slowness_ms);
 	if (reply->failure)
-		(void)snprintf(r.error, sizeof(r.error), "it broke");
+		transport_said(&r.why, "it broke");
 	else if (call.on_headers)
 		call.on_headers(call.ctx, r.status, r.content_type, r.server_date_ms);
 	call.on_done(call.ctx, &r);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "worker/access.h"
 
@@ -70,7 +71,7 @@ static void end(enum http_failure failure, long status, const char *body)
 	};
 
 	if (failure != HTTP_OK)
-		(void)snprintf(r.error, sizeof(r.error), "Timeout was reached");
+		transport_said(&r.why, "Timeout was reached");
 	world.call.on_done(world.call.ctx, &r);
 }
 

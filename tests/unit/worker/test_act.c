@@ -58,7 +58,7 @@ TEST(a_pod_is_announced_first)
 	ck_assert_uint_eq(fake.result.retry_ms, 10 * 60 * SEC + 1);
 	ck_assert_str_eq(fake.result.target, "pods/shop/web");
 	ck_assert_str_eq(EN(fake.result.detail),
-			 "acts after 2026-09-21T14:23:20Z; phase Failed, reason Evicted");
+			 "acts after 2026-09-21T14:23:20Z, phase Failed, reason Evicted");
 }
 
 TEST_LOOP(an_announcement_is_a_write, 0, 2)

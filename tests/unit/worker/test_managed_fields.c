@@ -1,6 +1,7 @@
 /* Who wrote the replicas. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fake.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 #include "worker/managed_fields.h"
 

@@ -27,7 +27,7 @@ TEST(an_owner_is_forbidden)
 	on(DEPLOY, 403, DENIED);
 	go();
 	RESULT(FORBIDDEN, FORBIDDEN);
-	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "deployments"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "get the owner: 403; Deployment/web"));
 }
 
 TEST(scale_is_of_another_uid)
