@@ -115,8 +115,9 @@ static void send_watch_stats(struct cluster_watch *w)
 		w->namespace_watch ? namespace_watch_trouble(w->namespace_watch) : &none;
 	const struct facts *trouble = facts_empty(&w->trouble_why) ? of_namespaces : &w->trouble_why;
 	const enum text stale = cluster_stale(controller_cluster(w->controller));
-	_cleanup_free_ char *error = !facts_empty(trouble) ? facts_render(trouble, NULL)
-				     : xstrdup(stale < TEXT__MAX ? text_in(stale, LANGUAGE_EN) : "");
+	_cleanup_free_ char *error = !facts_empty(trouble)
+					     ? facts_render(trouble, NULL)
+					     : xstrdup(stale < TEXT__MAX ? text_in(stale, LANGUAGE_EN) : "");
 	_cleanup_free_ char *unseen = facts_render(&w->unseen, NULL);
 	const struct reflector_stats r = sums(w);
 	struct msg m;
@@ -522,7 +523,7 @@ void cluster_watch_set_settings(struct cluster_watch *w, struct settings *s)
 	if (again) {
 		stop_reflector(w);
 		w->trouble = 0; /* what was refused is of another time: the next list says how it is now */
-		w->trouble_text[0] = '\0';
+		w->trouble_why = (struct facts){ 0 };
 		touch_stats(w);
 	}
 	take_settings(w, s, &e);
