@@ -17,6 +17,7 @@ const char *annotations_mark_key(enum mark_part part)
 	static const char *const keys[MARK__MAX] = {
 		[MARK_BY] = ANNOTATION_PREFIX "scaled-down-by",
 		[MARK_ACTION] = ANNOTATION_PREFIX "scaled-down-action",
+		[MARK_HISTORY] = ANNOTATION_PREFIX "scaled-down-history",
 		[MARK_AT] = ANNOTATION_PREFIX "scaled-down-at",
 		[MARK_WHY] = ANNOTATION_PREFIX "scaled-down-why",
 		[MARK_FROM] = ANNOTATION_PREFIX "scaled-down-from",

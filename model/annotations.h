@@ -19,9 +19,19 @@
 #define ANNOTATION_ANNOUNCED                                                                                 \
 	ANNOTATION_PREFIX "announced" /* ours: "errImagePull=2026-11-21T10:22:48Z", with commas */
 
-/* The mark on a workload that this program has scaled to 0, or suspended: by whom, which action of the
- * history, when, why, from how many replicas, how to undo it, and a hash of its pod template then. */
-enum mark_part { MARK_BY, MARK_ACTION, MARK_AT, MARK_WHY, MARK_FROM, MARK_UNDO, MARK_TEMPLATE, MARK__MAX };
+/* The mark on a workload that this program has scaled to 0, or suspended: by whom, which action of
+ * which history, when, why, from how many replicas, how to undo it, and a hash of its pod template then. */
+enum mark_part {
+	MARK_BY,
+	MARK_ACTION,
+	MARK_HISTORY,
+	MARK_AT,
+	MARK_WHY,
+	MARK_FROM,
+	MARK_UNDO,
+	MARK_TEMPLATE,
+	MARK__MAX
+};
 /* Its key: "ops-pod-cleaner.io/scaled-down-by". */
 const char *annotations_mark_key(enum mark_part part);
 

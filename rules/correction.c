@@ -7,8 +7,8 @@ static bool is_its_mark(const struct correction_facts *f)
 {
 	uint64_t action, from;
 
-	return str_to_u64(f->marked.p, f->marked.n, &action) == 0 && action == f->action &&
-	       str_to_u64(f->from.p, f->from.n, &from) == 0 && f->replicas > 0 &&
+	return f->is_of_history && str_to_u64(f->marked.p, f->marked.n, &action) == 0 &&
+	       action == f->action && str_to_u64(f->from.p, f->from.n, &from) == 0 && f->replicas > 0 &&
 	       from == (uint64_t)f->replicas;
 }
 

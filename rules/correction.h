@@ -5,6 +5,8 @@
 #ifndef RULES_CORRECTION_H
 #define RULES_CORRECTION_H
 
+#include <stdbool.h>
+
 #include "base/str.h"
 #include "model/policy.h"
 #include "rules/verdict.h"
@@ -13,6 +15,7 @@ struct correction_facts {
 	uint64_t action;     /* the scale-down, by the history */
 	int64_t replicas;    /* that it took, by the history */
 	struct str marked;   /* the mark on the object: of which action, */
+	bool is_of_history;  /* of that history, or of a version before this, which did not say it */
 	struct str from;     /* from how many replicas, */
 	struct str template; /* hash of the pod template then; empty = a version before this wrote it */
 	struct str now;      /* hash of the pod template now; empty = it has none */

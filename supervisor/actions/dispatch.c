@@ -273,6 +273,11 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 	send_prefetch(d, l, m, &key);
 }
 
+void dispatch_set_history(const struct dispatch *d, struct msg *dry_run)
+{
+	own_state_history(d->own, dry_run->u.ctl_dry_run.history);
+}
+
 bool dispatch_vouches(const struct dispatch *d, const struct msg *row)
 {
 	const struct msg_ctl_restore_row *r = &row->u.ctl_restore_row;
@@ -444,6 +449,7 @@ static bool send_grant(struct dispatch *d, struct child *worker)
 	const struct failing_since_key key = { settings(d)->names[at->cluster], i->duty, i->action_key,
 					       i->revision };
 
+	own_state_history(d->own, m.u.grant.history);
 	m.u.grant.known_since = known_to_fail_since(d, i->action, &key);
 	(void)child_send(worker, &m, -1); /* a failure is followed by the worker's death */
 	return true;

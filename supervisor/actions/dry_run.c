@@ -77,6 +77,7 @@ void dry_run_on_ctl_dry_run(struct dry_runs *q, const struct msg *m)
 {
 	const struct msg_ctl_dry_run *r = &m->u.ctl_dry_run;
 	struct question **at = &q->first, *new;
+	struct msg asked = *m;
 
 	if (r->cluster >= lifecycle_generation(q->root)->clusters) {
 		answer(q, r->conn, r->id, REASON_CLUSTER_REMOVED, "no such cluster");
@@ -88,12 +89,13 @@ void dry_run_on_ctl_dry_run(struct dry_runs *q, const struct msg *m)
 	}
 	while (*at)
 		at = &(*at)->next;
+	dispatch_set_history(q->dispatch, &asked);
 	*at = new = xcalloc(1, sizeof(*new));
 	*new = (struct question){ .conn = r->conn,
 				  .id = r->id,
 				  .cluster = r->cluster,
 				  .since_ms = clock_boot_ms(),
-				  .packed = msg_pack(m) };
+				  .packed = msg_pack(&asked) };
 	q->n++;
 	dispatch_cluster(q->dispatch, r->cluster);
 }

@@ -124,6 +124,11 @@ bool own_state_vouches(const struct own_state *o, const struct msg_ctl_restore_r
 	return is_same(own, row->mac);
 }
 
+void own_state_history(const struct own_state *o, char ret[static SIPHASH_TEXT_MAX])
+{
+	siphash_text(o->key, "history", 7, ret);
+}
+
 uint64_t own_state_floor(const struct own_state *o)
 {
 	return o->floor;

@@ -46,6 +46,11 @@ enum own_found own_state_found(const struct own_state *o);
 /* Write it. 0, or negative errno: then the last that was written still stands there. */
 int own_state_save(struct own_state *o);
 
+/* The name of the history that goes with this state: no other has it. It tells nothing of the key. A history
+ * that is lost beside this file does not count from 1 again (own_state_floor()), and without this file the
+ * key is another. */
+void own_state_history(const struct own_state *o, char ret[static SIPHASH_TEXT_MAX]);
+
 /* What ended before a lease of this id was opened: an intent below it is over. */
 uint64_t own_state_floor(const struct own_state *o);
 void own_state_set_floor(struct own_state *o, uint64_t id);

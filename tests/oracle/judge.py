@@ -29,7 +29,7 @@ from .settings import BUDGETS, Policy, window_open  # noqa: F401
 ANNOUNCED = "ops-pod-cleaner.io/announced"
 MARK = "ops-pod-cleaner.io/scaled-down-"
 RESTORE = "ops-pod-cleaner.io/restore"              # a person's wish; this program only takes it away
-MARKS = {MARK + part for part in ("by", "action", "at", "why", "from", "undo", "template")} | {RESTORE}
+MARKS = {MARK + part for part in ("by", "action", "history", "at", "why", "from", "undo", "template")} | {RESTORE}
 DUTY_KEYS = {"evicted": "deleteEvictedPod", "terminating": "deleteTerminatingPod", "image_pull": "errImagePull",
              "finished": "deleteFinishedPod", "crash_loop": "crashLoop"}
 

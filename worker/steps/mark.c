@@ -34,6 +34,13 @@ static char *say_action(const struct action *a, const struct owner_link *o)
 	return xasprintf("%llu", (unsigned long long)a->grant.id);
 }
 
+/* Another history gives the same numbers to other actions. */
+static char *say_history(const struct action *a, const struct owner_link *o)
+{
+	(void)o;
+	return a->grant.history[0] ? xstrdup(a->grant.history) : NULL;
+}
+
 static char *say_at(const struct action *a, const struct owner_link *o)
 {
 	char at[RFC3339_MAX];
@@ -105,13 +112,9 @@ void mark_list(const struct action *a, const struct owner_link *o,
 	       struct write_annotation ret[static MARK_LIST])
 {
 	static char *(*const say[MARK__MAX])(const struct action *a, const struct owner_link *o) = {
-		[MARK_BY] = say_by,
-		[MARK_ACTION] = say_action,
-		[MARK_AT] = say_at,
-		[MARK_WHY] = say_why,
-		[MARK_FROM] = say_from,
-		[MARK_UNDO] = mark_undo,
-		[MARK_TEMPLATE] = say_template,
+		[MARK_BY] = say_by,      [MARK_ACTION] = say_action,     [MARK_HISTORY] = say_history,
+		[MARK_AT] = say_at,      [MARK_WHY] = say_why,           [MARK_FROM] = say_from,
+		[MARK_UNDO] = mark_undo, [MARK_TEMPLATE] = say_template,
 	};
 	const bool removes = a->grant.action == ACTION_RESTORE;
 
@@ -141,13 +144,18 @@ static bool is_marked(const json_t *o)
 	return false;
 }
 
+bool mark_is_of_history(const struct action *a, const json_t *o)
+{
+	return str_is(mark_read(o, MARK_HISTORY), a->grant.history);
+}
+
 /* By the action that is carried out. */
 static bool is_marked_by(const struct action *a, const json_t *o)
 {
 	struct str id = mark_read(o, MARK_ACTION);
 	uint64_t n;
 
-	return str_to_u64(id.p, id.n, &n) == 0 && n == a->grant.id;
+	return str_to_u64(id.p, id.n, &n) == 0 && n == a->grant.id && mark_is_of_history(a, o);
 }
 
 /* Nobody else has set the replicas since. */

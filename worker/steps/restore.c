@@ -121,14 +121,16 @@ static bool is_corrected(struct action *a)
 		return false;
 	}
 	template_hash(o, now);
-	const struct correction_facts f = { .action = a->grant.origin,
-					    .replicas = a->grant.want_replicas,
-					    .marked = mark_read(o, MARK_ACTION),
-					    .from = mark_read(o, MARK_FROM),
-					    .template = mark_read(o, MARK_TEMPLATE),
-					    .now = STR_C(now),
-					    .asked = READ_TEXT(o, "metadata", "annotations",
-							       ANNOTATION_RESTORE) };
+	const struct correction_facts f = {
+		.action = a->grant.origin,
+		.replicas = a->grant.want_replicas,
+		.marked = mark_read(o, MARK_ACTION),
+		.is_of_history = str_empty(mark_read(o, MARK_HISTORY)) || mark_is_of_history(a, o),
+		.from = mark_read(o, MARK_FROM),
+		.template = mark_read(o, MARK_TEMPLATE),
+		.now = STR_C(now),
+		.asked = READ_TEXT(o, "metadata", "annotations", ANNOTATION_RESTORE)
+	};
 
 	correction_judge(action_policy(a), &f, &a->verdict);
 	struct facts why = { 0 };
@@ -180,7 +182,10 @@ static bool agrees_with_mark(struct action *a)
 	const json_t *o = action_top(a)->json;
 	const struct str marked = mark_read(o, MARK_ACTION), from = mark_read(o, MARK_FROM);
 	uint64_t action = 0, replicas = 0;
-	const bool ours = str_to_u64(marked.p, marked.n, &action) == 0 && action == a->grant.origin;
+	/* An older version did not write of which history it is. */
+	const bool history = str_empty(mark_read(o, MARK_HISTORY)) || mark_is_of_history(a, o);
+	const bool ours =
+		history && str_to_u64(marked.p, marked.n, &action) == 0 && action == a->grant.origin;
 	const bool same =
 		str_to_u64(from.p, from.n, &replicas) == 0 && replicas == (uint64_t)a->found.restores;
 	const bool scale_alone =

@@ -218,6 +218,8 @@ void mark_list(const struct action *a, const struct owner_link *o,
 void mark_list_done(struct write_annotation list[static MARK_LIST]);
 /* What o says there. */
 struct str mark_read(const json_t *o, enum mark_part part);
+/* Is its number one of the history that the grant is of? */
+bool mark_is_of_history(const struct action *a, const json_t *o);
 /* How to undo what was done to o. Owned by the caller. */
 char *mark_undo(const struct action *a, const struct owner_link *o);
 

@@ -1,4 +1,5 @@
 """What was scaled to 0 says so: by whom, when, why, from how many, and how to undo it."""
+import json
 import time
 
 from harness.objects import path_of
@@ -8,7 +9,7 @@ from oracle.logs import parse_time
 from scenarios.restore import restore
 
 MARK = "ops-pod-cleaner.io/scaled-down-"
-PARTS = ("by", "action", "at", "why", "from", "undo", "template")
+PARTS = ("by", "action", "history", "at", "why", "from", "undo", "template")
 
 
 def mark_of(t, kind, ns, name):
@@ -183,6 +184,33 @@ def killed_before_the_mark(t, kind, outcome):
     t.wait_history(program, outcome=outcome)
     t.expect(scaled=[workload])
     return mark
+
+
+@scenario("mark/of-another-history")
+def of_another_history(t):
+    """Killed before the write, on a workload that bears the mark of the same number, of a history that was lost: it proves nothing, and
+    the next one scales it."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, image_pull=ns, hours="1s")
+    workload = t.objects.workload("Deployment", ns, 2)
+    ours = {}
+
+    def kill(request):
+        ours.update(json.loads(request.body)["metadata"]["annotations"])
+        old = {**{key: value for key, value in ours.items() if value}, MARK + "history": "f" * 32, MARK + "from": "3"}
+        t.admin.patch(path_of("Deployment", ns, workload.name), {"metadata": {"annotations": old}})
+        for which in range(len(program.pids("worker"))):
+            program.kill("worker", which)
+        return DROP
+
+    hook = proxy.before("PATCH", is_object(workload), kill)
+    workload.fail_to_pull()
+    assert hook.ran.wait(30), "no mark was seen"
+    t.wait_history(program, outcome="done", reason="CannotPullImage", timeout=60)
+    assert workload.wanted() == 0
+    mark = mark_of(t, "Deployment", ns, workload.name)
+    assert mark["from"] == "2" and mark["history"] == ours[MARK + "history"], mark
+    t.expect(scaled=[workload])
 
 
 @scenario("mark/worker-dies-after-it")

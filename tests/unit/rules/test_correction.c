@@ -41,6 +41,7 @@ TEST_LOOP(by_the_mark, 0, (int)ARRAY_SIZE(rows))
 	const struct correction_facts f = { .action = 7,
 					    .replicas = rows[_i].replicas,
 					    .marked = STR_C(rows[_i].marked),
+					    .is_of_history = true,
 					    .from = STR_C(rows[_i].from),
 					    .template = STR_C(rows[_i].template),
 					    .now = STR_C(rows[_i].now),
@@ -54,6 +55,24 @@ TEST_LOOP(by_the_mark, 0, (int)ARRAY_SIZE(rows))
 	correction_judge(&off, &f, &v);
 	ck_assert_int_eq(v.kind, VERDICT_REFUSE);
 	ck_assert_int_eq(v.reason, REASON_RESTORE_OFF);
+}
+
+/* The same number in another history is another action. */
+TEST(of_another_history)
+{
+	const struct duty_policy on = { .restore = RESTORE_WHEN_TEMPLATE_CHANGES };
+	struct correction_facts f = { .action = 7,
+				      .replicas = 3,
+				      .marked = STR_LIT("7"),
+				      .from = STR_LIT("3"),
+				      .asked = STR_LIT("now") };
+	struct verdict v;
+
+	correction_judge(&on, &f, &v);
+	ck_assert_int_eq(v.reason, REASON_NOT_MARKED);
+	f.is_of_history = true;
+	correction_judge(&on, &f, &v);
+	ck_assert_int_eq(v.reason, REASON_CORRECTED);
 }
 
 TEST_MAIN("rules/correction")

@@ -159,6 +159,20 @@ TEST(a_restart_forgets_no_write_of_any_span)
 	}
 }
 
+/* Its name is that of no other, and stays. */
+TEST(a_history_has_a_name_of_its_own)
+{
+	char one[SIPHASH_TEXT_MAX], again[SIPHASH_TEXT_MAX], next[SIPHASH_TEXT_MAX];
+	struct own_state *other = own_state_new(pauses);
+
+	own_state_history(own, one);
+	own_state_history(own, again);
+	ck_assert_str_eq(one, again);
+	own_state_history(other, next);
+	ck_assert_str_ne(one, next);
+	own_state_free(&other);
+}
+
 TEST_MAIN("supervisor/own_state")
 {
 	tcase_add_checked_fixture(t, set_up, tear_down);

@@ -347,6 +347,33 @@ TEST_LOOP(its_own_mark_proves_it_before_all_else, 0, 3)
 	ck_assert_str_eq(fake.result.target, "deployments.apps/shop/web");
 }
 
+/* Another history gives the same number to another action: its mark proves nothing, and what is not done is
+ * done. */
+TEST_LOOP(a_mark_of_another_history_proves_nothing, 0, 4)
+{
+	static const char *const marks[] = { "'" PREFIX "history':'bbbb',", "", "'" PREFIX "history':'aaaa',",
+					     "'" PREFIX "history':'aaaab'," };
+
+	setup_verify("'replicas':3", "");
+	on_scale(SCALE, "dep-1", "'replicas':3");
+	strcpy(fake.grant.history, "aaaa");
+	on("GET " PATH, 200,
+	   "{'metadata':{'name':'web','uid':'dep-1','resourceVersion':'80','generation':4,'annotations':{%s"
+	   "'" PREFIX "action':'7','" PREFIX
+	   "from':'3'}},'spec':{'replicas':3},'status':{'observedGeneration':4}}",
+	   marks[_i]);
+	go();
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	const char *last = fake.log[fake.n_log - 1];
+
+	if (_i == 2) { /* its own */
+		ck_assert_ptr_null(strstr(last, "PATCH "));
+		return;
+	}
+	ck_assert_ptr_nonnull(strstr(last, PATCH_MARK "?"));
+	ck_assert_ptr_nonnull(strstr(last, PREFIX "history\":\"aaaa\""));
+}
+
 /* Without it, or with that of an older action: it is written, without what nobody knows. */
 TEST_LOOP(it_is_written_by_the_next, 0, 2)
 {

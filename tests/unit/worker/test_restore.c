@@ -527,6 +527,23 @@ TEST_LOOP(an_operator_and_the_mark, 0, 10)
 	expect_result(why == REASON_RESTORED ? OUTCOME_DONE : OUTCOME_REFUSED, why, __LINE__);
 }
 
+/* Behind a lost history: the number is that of another action, whoever asks. */
+TEST_LOOP(a_mark_of_another_history, 0, 4)
+{
+	const bool same = _i % 2;
+
+	setup_corrected();
+	fake.grant.by_operator = _i < 2;
+	fake.grant.vouched = true;
+	strcpy(fake.grant.history, "aaaa");
+	on_marked("3", same ? ",'" MARK "history':'aaaa'" : ",'" MARK "history':'bbbb'", "corrected");
+	go();
+	if (!same)
+		RESULT(REFUSED, NOT_MARKED);
+	else
+		expect_result(OUTCOME_DONE, _i < 2 ? REASON_RESTORED : REASON_CORRECTED, __LINE__);
+}
+
 /* Of a kind whose scale alone is known the mark is a second write, which may be missing: then the signature
  * has to be there. What the mark does say counts. */
 TEST_LOOP(a_kind_whose_scale_alone_is_known, 0, 8)
