@@ -411,7 +411,7 @@ struct supervisor *supervisor_new(const char *const loader_argv[], int lock_fd)
 	s->dispatch = dispatch_new(s->root, s->pause_list, s->own, &s->answers);
 	s->pauses = pauses_new(s);
 	s->reporter = reporter_link_new(s->root, s->dispatch);
-	s->dry_runs = dry_run_new(s->root, s->dispatch, &s->answers);
+	s->dry_runs = dry_run_new(s->root, s->dispatch, s->own, &s->answers);
 	s->troubles = trouble_list_new(s);
 	s->restores = restores_new(s);
 	return s;

@@ -273,11 +273,6 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 	send_prefetch(d, l, m, &key);
 }
 
-void dispatch_set_history(const struct dispatch *d, struct msg *dry_run)
-{
-	own_state_history(d->own, dry_run->u.ctl_dry_run.history);
-}
-
 bool dispatch_vouches(const struct dispatch *d, const struct msg *row)
 {
 	const struct msg_ctl_restore_row *r = &row->u.ctl_restore_row;

@@ -48,8 +48,6 @@ void dispatch_tick(struct dispatch *d, uint64_t now_ms);
 /* Hand what waits in a cluster to its workers. */
 void dispatch_cluster(struct dispatch *d, uint64_t cluster);
 void dispatch_all(struct dispatch *d);
-/* Name the history in a CTL_DRY_RUN. */
-void dispatch_set_history(const struct dispatch *d, struct msg *dry_run);
 /* Is the supervisor's signature on that CTL_RESTORE_ROW? Its cluster is one of the configuration. */
 bool dispatch_vouches(const struct dispatch *d, const struct msg *row);
 /* Open a lease that takes an action back (CTL_RESTORE_ROW); its end is reported to conn. No pause stops what

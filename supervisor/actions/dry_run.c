@@ -25,6 +25,7 @@ struct question {
 struct dry_runs {
 	struct lifecycle *root;
 	struct dispatch *dispatch;
+	const struct own_state *own;
 	struct answers *answers;
 	struct question *first;
 	size_t n;
@@ -89,7 +90,7 @@ void dry_run_on_ctl_dry_run(struct dry_runs *q, const struct msg *m)
 	}
 	while (*at)
 		at = &(*at)->next;
-	dispatch_set_history(q->dispatch, &asked);
+	own_state_history(q->own, asked.u.ctl_dry_run.history);
 	*at = new = xcalloc(1, sizeof(*new));
 	*new = (struct question){ .conn = r->conn,
 				  .id = r->id,
@@ -171,11 +172,12 @@ void dry_run_forget(struct dry_runs *q, uint64_t conn)
 	}
 }
 
-struct dry_runs *dry_run_new(struct lifecycle *root, struct dispatch *d, struct answers *answers)
+struct dry_runs *dry_run_new(struct lifecycle *root, struct dispatch *d, const struct own_state *own,
+			     struct answers *answers)
 {
 	struct dry_runs *q = xcalloc(1, sizeof(*q));
 
-	*q = (struct dry_runs){ .root = root, .dispatch = d, .answers = answers };
+	*q = (struct dry_runs){ .root = root, .dispatch = d, .own = own, .answers = answers };
 	dispatch_set_idle(d, on_idle, q);
 	return q;
 }

@@ -81,10 +81,25 @@ static unsigned proofs(const struct pod_facts *p)
 	return mark;
 }
 
+/* What never restarted is judged alike at any time: then nobody looks at the clock, which costs an event more
+ * than all else. */
+static bool has_restarted(const struct pod_facts *p)
+{
+	for (uint32_t i = 0; i < p->n_containers && i < POD_CONTAINERS_MAX; i++)
+		if (p->containers[i].restarts > 0)
+			return true;
+	return false;
+}
+
+static int64_t now_of(const struct cluster_state *c, const struct pod_facts *p)
+{
+	return has_restarted(p) ? cluster_clocks(c).server : 0;
+}
+
 uint8_t cluster_mark(const struct cluster_state *c, const struct pod_facts *p)
 {
 	bool live = p->deletion == 0 && !pod_is_finished(p);
-	const int64_t now = cluster_clocks(c).server;
+	const int64_t now = live ? now_of(c, p) : 0;
 	unsigned mark = pod_is_serving(p) ? MARK_READY : 0;
 
 	if (!live)
@@ -148,7 +163,7 @@ static void fill_tally(const struct cluster_state *c, const struct pod_facts *p,
 	uint32_t container = 0, failing = 0;
 	enum container_kind kind = CONTAINER_MAIN;
 
-	if (judge_fails(duty_of_workload(i), p, c->policy, cluster_clocks(c).server, &container) &&
+	if (judge_fails(duty_of_workload(i), p, c->policy, now_of(c, p), &container) &&
 	    p->containers[container].kind == CONTAINER_INIT)
 		kind = CONTAINER_INIT;
 	for (size_t k = 0; k < WORKLOAD_DUTIES; k++)
@@ -272,8 +287,7 @@ static int begun_by(const struct cluster_state *c, const struct pod_facts *p, ui
 {
 	const int by = cluster_failing_by(mark);
 
-	if (by < 0 && (mark & MARK_LIVE) &&
-	    judge_begins(DUTY_CRASH_LOOP, p, c->policy, cluster_clocks(c).server))
+	if (by < 0 && (mark & MARK_LIVE) && judge_begins(DUTY_CRASH_LOOP, p, c->policy, now_of(c, p)))
 		return duty_workload(DUTY_CRASH_LOOP);
 	return by;
 }
@@ -317,7 +331,6 @@ void cluster_note_tally(struct cluster_state *c, uint32_t group)
 {
 	const struct groups *groups = store_groups(c->store);
 	const size_t crash = (size_t)duty_workload(DUTY_CRASH_LOOP);
-	const int64_t now = cluster_clocks(c).server;
 	struct group_tally t;
 
 	groups_tally(groups, group, &t);
@@ -327,6 +340,8 @@ void cluster_note_tally(struct cluster_state *c, uint32_t group)
 		char uid[37];
 
 		groups_owner(groups, g, &owner, &revision, uid);
-		workloads_ready(c->workloads, owner.uid, revision, crash, t.ready > 0, now);
+		if (workloads_clock(c->workloads, owner.uid, revision, crash).measured)
+			workloads_ready(c->workloads, owner.uid, revision, crash, t.ready > 0,
+					cluster_clocks(c).server);
 	}
 }

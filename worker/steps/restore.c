@@ -182,8 +182,10 @@ static bool agrees_with_mark(struct action *a)
 	const json_t *o = action_top(a)->json;
 	const struct str marked = mark_read(o, MARK_ACTION), from = mark_read(o, MARK_FROM);
 	uint64_t action = 0, replicas = 0;
-	/* An older version did not write of which history it is. */
-	const bool history = str_empty(mark_read(o, MARK_HISTORY)) || mark_is_of_history(a, o);
+	/* An older version did not write of which history it is; a supervisor that has lost its key cannot
+	 * say. */
+	const bool history =
+		!a->grant.vouched || str_empty(mark_read(o, MARK_HISTORY)) || mark_is_of_history(a, o);
 	const bool ours =
 		history && str_to_u64(marked.p, marked.n, &action) == 0 && action == a->grant.origin;
 	const bool same =

@@ -36,7 +36,7 @@ def policy_of(config):
         section = config.get(key, {})
         if section.get("enable"):
             getattr(policy, duty).update(section["namespaces"])
-            if duty != "evicted":
+            if "hours" in section:
                 setattr(policy, duty + "_hours", seconds(section["hours"]))
     policy.configure(config)
     return policy
@@ -46,7 +46,7 @@ def victim(t, duty, ns, **how):
     """Something that the duty takes one second later."""
     objects = t.objects
     if duty == "deleteEvictedPod":
-        return objects.evict(objects.pod(ns, **how))
+        return objects.finish(objects.pod(ns, **how), "Evicted")
     if duty == "deleteTerminatingPod":
         pod = objects.pod(ns, **how)
         objects.stop_containers(pod)
@@ -148,8 +148,7 @@ def register_common(duty, key, turn_duty):
 for _duty in POD_DUTIES + WORKLOAD_DUTIES:
     for _key, _turn in COMMON.items():
         register_common(_duty, _key, _turn)
-    if _duty != "deleteEvictedPod":
-        register_common(_duty, "hours", by_value("hours", "1h", "1s"))
+    register_common(_duty, "hours", by_value("hours", "1h", "1s"))
 register_common("crashLoop", "counts", by_value("counts", 1000, 5))
 register_common("errImagePull", "status", by_value("status", ["InvalidImageName"], ["ErrImagePull", "ImagePullBackOff"]))
 register_common("errImagePull", "causes", by_value("causes", ["auth"], ["permanent"]))
@@ -177,6 +176,16 @@ def register_jobs(duty):
 
 
 register_jobs("deleteEvictedPod")
+
+
+@switch("jobKinds")
+def job_kinds(t):
+    """A kind that scales is none that runs to completion, but where the file names it."""
+    ns = t.ns()
+    config = duty_config("deleteEvictedPod", ns)
+    play(t, {**config, "jobKinds": ["ReplicaSet.apps"]}, config, lambda: [t.objects.evict(t.objects.workload("Deployment", ns, 1).pods()[0])])
+
+
 register_jobs("deleteFinishedPod")
 
 
@@ -374,9 +383,10 @@ def override_name(t):
 
 # --- the breaker ---
 
-def broken(t, before, after, n=2, apart=0.0, nodes=False, duty="crashLoop"):
+def broken(t, before, after, n=2, apart=0.0, nodes=False, duty="crashLoop", hours="4s"):
+    """hours: until after the last has failed, so that the breaker sees all of them first."""
     ns = t.ns()
-    base = {**duty_config(duty, ns, hours="4s")}
+    base = {**duty_config(duty, ns, hours=hours)}
 
     def make():
         if nodes:
@@ -396,7 +406,7 @@ register_breaker("workloads", {"workloads": 1}, {"workloads": 5})
 register_breaker("percent", {"percent": 1}, {"percent": 0}, n=3)
 register_breaker("sameHost", {"sameHost": 1}, {"sameHost": 0}, duty="errImagePull")
 register_breaker("sameNode", {"sameNode": 1}, {"sameNode": 0}, nodes=True)
-register_breaker("within", {"workloads": 1, "within": "10m"}, {"workloads": 1, "within": "1s"}, apart=2.5)
+register_breaker("within", {"workloads": 1, "within": "10m"}, {"workloads": 1, "within": "1s"}, apart=2.5, hours="8s")
 
 
 @switch("breaker.release", timeout=150)

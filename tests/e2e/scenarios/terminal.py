@@ -91,7 +91,7 @@ def is_ours(line):
 
 
 # What may stand in a Chinese line as it is: code, what is quoted, a name, what the operator wrote, and the sandbox of a build that has none.
-AS_IT_IS = re.compile(rf"`[^`]*`|\"[^\"]*\"|'[^']*'|\bcontext test\b|\bbuilt out\b|No such file or directory|{re.escape(WHY)}")
+AS_IT_IS = re.compile(rf"`[^`]*`|\"[^\"]*\"|'[^']*'|\bcontext test\b|\bbuilt out\b|No such file or directory|Name or service not known|{re.escape(WHY)}")
 ENGLISH = re.compile(r"(?<![\w/.-])[a-z]+ [a-z]+(?![\w/.-])")
 # Mistakes of somebody who types.
 MISTAKEN = (("show", "999999"), ("show",), ("explain", "no-such/pod"), ("explain", "name"), ("restore", "web"), ("restore", "999999"), ("restore", "no/such"),

@@ -179,12 +179,13 @@ def holds_up(t):
         t.until("no pod of the new template", lambda: not t.admin.get(path)["status"].get("updatedReplicas"), 20)
     for pod in pods:
         t.objects.terminate(pod, 1)
-    waits = {ordered: f"StatefulSet {ordered.name} makes no other pod before it is gone (the next bears its name)",
-             recreated: f"Deployment {recreated.name} makes no other pod before it is gone (strategy Recreate"}
+    waits = {ordered: f"StatefulSet/{ordered.name} makes no other pod before it is gone (the next bears its name)",
+             recreated: f"Deployment/{recreated.name} makes no other pod before it is gone (strategy Recreate"}
     for workload, pod in zip((ordered, recreated), pods):
         name = f"{ns}/{pod['metadata']['name']}"
         t.until(f"explain {name}", lambda n=name, w=workload: waits[w] in program.ask("explain", n).stdout, 20)
-        assert waits[workload] in str(program.ask_json("plan")["rows"]), program.ask_json("plan")
+        rows = str(program.ask_json("plan")["rows"])
+        assert "'HoldsUp'" in rows and f"'holder': '{workload.kind}/{workload.name}'" in rows, rows
     for workload, pod in zip((ordered, recreated), pods):
         row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="refused", reason="NodeNotReady")
         assert waits[workload] in row["found"], row

@@ -186,7 +186,7 @@ def autoscaled(t):
     workload.fail_to_pull()
     t.wait_write(workload)
     row = t.wait_history(program, outcome="done")
-    assert "minReplicas 1" in str(program.ask_json("show", str(row["id"]))), program.ask_json("show", str(row["id"]))
+    assert "'minReplicas': 1" in str(program.ask_json("show", str(row["id"]))), program.ask_json("show", str(row["id"]))
     t.expect(scaled=[workload])
 
 
@@ -383,6 +383,6 @@ def certificate(t):
     t.wait_write(pod)
     row = t.wait_history(program, outcome="done", reason="StuckTerminating")
     shown = str(program.ask_json("show", str(row["id"])))
-    for text in ("finalizers 0", f"node {gone} does not exist", "gracePeriodSeconds", pod["metadata"]["uid"]):
+    for text in ("'finalizers': 0", "'NodeAbsent'", f"'node': '{gone}'", "gracePeriodSeconds", pod["metadata"]["uid"]):
         assert text in shown, f"{text} is not in {shown}"
     t.expect(forced=[pod])

@@ -269,9 +269,9 @@ TEST(english_stays_byte_for_byte)
 
 TEST(a_number_is_digits)
 {
-	told("it wants -3 replicas", "它要求 -3 个副本");
-	told("it wants three replicas", "it wants three replicas");
-	told("it wants - replicas", "it wants - replicas");
+	told("x: -3 of 5 spent", "x：已用 -3/5");
+	told("x: three of 5 spent", "x: three of 5 spent");
+	told("x: - of 5 spent", "x: - of 5 spent");
 }
 
 /* Pieces of rows and bytes of chance, one behind the other. */

@@ -221,7 +221,10 @@ TEST(the_file_has_a_limit)
 	db_close(&db);
 	ck_assert_int_eq(test_open(dir, (uint64_t)max, &db, text), 0);
 	ck_assert_uint_lt(db_fill(db), 20);
+	struct facts evidence = { 0 };
+
 	memset(long_text, 'x', sizeof(long_text) - 1);
+	facts_quoted(&evidence, FACT_WHY, STR_C(long_text));
 	for (; r == 0 && n < 100000; n++) {
 		const struct msg m = { .type = MSG_SAVED };
 
@@ -229,7 +232,7 @@ TEST(the_file_has_a_limit)
 			ck_assert_int_eq(db_begin(db), 0);
 		(void)snprintf(name, sizeof(name), "k%d", n);
 		r = db_run(db_stmt_msg(db, DB_SAVED_PUT, &m, db_s("cluster_name", "prod"), db_s("kind", "x"),
-				       db_s("key", name), db_s("text", long_text)),
+				       db_s("key", name), db_f("evidence", &evidence)),
 			   NULL);
 		if (r == 0 && n % 100 == 99)
 			r = db_end(db, 0);
@@ -321,7 +324,10 @@ TEST(kept_pages_are_let_go)
 	static char long_text[1001];
 	char name[32];
 
+	struct facts evidence = { 0 };
+
 	memset(long_text, 'x', sizeof(long_text) - 1);
+	facts_quoted(&evidence, FACT_WHY, STR_C(long_text));
 	ck_assert_int_eq(db_begin(db), 0);
 	for (int i = 0; i < 300; i++) {
 		const struct msg m = { .type = MSG_SAVED };
@@ -329,7 +335,7 @@ TEST(kept_pages_are_let_go)
 		(void)snprintf(name, sizeof(name), "k%d", i);
 		ck_assert_int_eq(
 			db_run(db_stmt_msg(db, DB_SAVED_PUT, &m, db_s("cluster_name", "prod"),
-					   db_s("kind", "x"), db_s("key", name), db_s("text", long_text)),
+					   db_s("kind", "x"), db_s("key", name), db_f("evidence", &evidence)),
 			       NULL),
 			0);
 	}

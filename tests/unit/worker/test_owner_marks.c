@@ -51,7 +51,7 @@ TEST_LOOP(marked_workload, 0, 3)
 	go();
 	REQUESTS(GET, RS, DEPLOY);
 	expect_result(OUTCOME_REFUSED, rows[_i].reason, _i);
-	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "on Deployment web"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "Deployment/web"));
 }
 
 /* A Deployment's controller copies them down, and does not take them away. */
