@@ -80,14 +80,3 @@ const char *status_of(const struct pod_facts *p, char buf[static STATUS_MAX])
 		(void)snprintf(buf, STATUS_MAX, "Terminating");
 	return buf;
 }
-
-const char *status_finalizers(const struct pod_facts *p, char buf[static FINALIZERS_MAX])
-{
-	int n = 0;
-
-	buf[0] = '\0';
-	for (uint32_t i = 0; i < p->n_finalizers && i < POD_FINALIZERS_MAX && n < FINALIZERS_MAX - 1; i++)
-		n += snprintf(buf + n, FINALIZERS_MAX - (size_t)n, "%s%.*s", i ? ", " : "",
-			      STR_ARG(p->finalizers[i]));
-	return buf;
-}

@@ -12,9 +12,4 @@
 /* "Running", "Init:ImagePullBackOff", "CrashLoopBackOff", "Init:0/2", "Terminating", ... Returns buf. */
 const char *status_of(const struct pod_facts *p, char buf[static STATUS_MAX]);
 
-#define FINALIZERS_MAX 200
-
-/* Names of what holds it, separated by commas; what does not fit is cut. Returns buf. */
-const char *status_finalizers(const struct pod_facts *p, char buf[static FINALIZERS_MAX]);
-
 #endif

@@ -687,24 +687,3 @@ def every_setting(t):
     assert len(keys) > 100, text
     assert restart == set(FIXED), f"a restart changes {sorted(restart ^ set(FIXED))}, or does not"
     assert keys - restart == set(SWITCHES), f"without a scenario, or without a key: {sorted((keys - restart) ^ set(SWITCHES))}"
-
-
-# --- observe with less ---
-
-@scenario("mode/observe-read-only")
-def read_only(t):
-    """A credential that may only read is enough to observe: said once, in the log and in status; the history says would."""
-    ns = t.ns()
-    config = {**duty_config("deleteEvictedPod", ns), "mode": "observe"}
-    program = t.program(config, t.kubeconfig("cleaner-reader"))
-    t.policy = policy_of(config)
-    t.policy.observe = True
-    pods = [victim(t, "deleteEvictedPod", ns) for _ in range(3)]
-    for pod in pods:
-        row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="would", reason="Evicted", http=403)
-        assert "the server was not asked" in row["found"] and "cannot delete" in row["found"], row
-    assert {r["outcome"] for r in program.history()} == {"would"}, program.history()
-    said = [line for line in program.log().splitlines() if "by a dry run" in line]
-    assert len(said) == 1 and "remedy" in said[0], said
-    assert "by a dry run" in program.ask("status", check=True).stdout
-    assert not [r for r in t.writes() if r.ok or r.body], t.writes()    # a server forbids before it reads a body
