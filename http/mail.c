@@ -91,7 +91,7 @@ static void finish_with(struct mail *m, struct http_way way, enum http_failure f
 
 	(void)str_copy_printable(r.reply, sizeof(r.reply), reply, strlen(reply));
 	if (why)
-		r.why = *why;
+		facts_set(&r.why, why);
 	mail_free(m);
 	on_done(ctx, &r);
 }

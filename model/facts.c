@@ -371,6 +371,11 @@ struct facts *facts_dup(const struct facts *f)
 	return f ? xmemdup(f, offsetof(struct facts, bytes) + f->n) : NULL;
 }
 
+void facts_set(struct facts *f, const struct facts *from)
+{
+	memmove(f, from, offsetof(struct facts, bytes) + from->n);
+}
+
 struct facts *facts_dup_said(const char *en)
 {
 	struct facts f = { 0 };

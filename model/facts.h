@@ -64,6 +64,8 @@ void facts_said(struct facts *f, const char *en);
 struct facts *facts_dup(const struct facts *f);
 /* The same of a sentence that is no facts yet. */
 struct facts *facts_dup_said(const char *en);
+/* Make it say what `from` says, which may be a copy by facts_dup. */
+void facts_set(struct facts *f, const struct facts *from);
 /* Add all of `from` that fits. */
 void facts_add(struct facts *f, const struct facts *from);
 

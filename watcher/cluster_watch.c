@@ -402,7 +402,7 @@ static void on_unseen(void *ctx, const struct facts *why)
 {
 	struct cluster_watch *w = ctx;
 
-	w->unseen = *why;
+	facts_set(&w->unseen, why);
 	touch_stats(w);
 }
 

@@ -35,7 +35,7 @@ enum step_then action_end(struct action *a, enum outcome outcome, enum reason re
 		return STEP_END;
 	m->u.result.outcome = as_dry_run(a, outcome);
 	msg_set(m, result.reason, code, strlen(code));
-	m->u.result.detail = *detail;
+	facts_set(&m->u.result.detail, detail);
 	return STEP_END;
 }
 

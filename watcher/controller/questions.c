@@ -182,7 +182,7 @@ static void send_ctl_explain_row(struct pass *p, struct msg *m, enum reason reas
 	if (p->q->workload)
 		msg_set(m, ctl_explain_row.pod, p->pod->name.p, p->pod->name.n);
 	msg_set(m, ctl_explain_row.reason, reason_code(reason), strlen(reason_code(reason)));
-	m->u.ctl_explain_row.evidence = *evidence;
+	facts_set(&m->u.ctl_explain_row.evidence, evidence);
 	send_row(p, m);
 }
 

@@ -92,7 +92,7 @@ static void trouble(struct leadership *l, const struct facts *why)
 {
 	if (facts_equal(why, &l->trouble))
 		return;
-	l->trouble = *why;
+	facts_set(&l->trouble, why);
 	l->ops.trouble(l->ctx, why);
 }
 

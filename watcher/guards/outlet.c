@@ -14,6 +14,6 @@ int outlet_send_saved(const struct outlet *o, uint64_t cluster, enum guard g, st
 	msg_set(&m, saved.kind, kind, strlen(kind));
 	msg_set(&m, saved.key, key.p, key.n);
 	if (evidence)
-		m.u.saved.evidence = *evidence;
+		facts_set(&m.u.saved.evidence, evidence);
 	return outlet_send(o, &m);
 }

@@ -86,7 +86,6 @@ def a_report_by_the_names_of_workloads_reads_their_owners():
     text = printed(duty("deleteEvictedPod") + report)
     assert "deployments, statefulsets, replicasets" in text
     assert "{apiGroups: [apps], resources: [controllerrevisions], verbs: [get]}" in text, text
-    assert "deployments" not in printed(duty("deleteEvictedPod"))
     assert "controllerrevisions" not in printed(duty("deleteEvictedPod") + duty("errImagePull"))
 
 
@@ -156,7 +155,7 @@ def the_policy_knows_the_namespaces():
 def the_policy_knows_what_is_due():
     def due(name, **more):
         return expression(printed(duty(name, **more), "--admission"), "due_" + name)
-    assert due("deleteEvictedPod").endswith("'Evicted' && !variables.owners.exists(o, o.kind == 'Job')")
+    assert due("deleteEvictedPod").endswith("'Pod'])") and "o.kind in ['Job', 'Workflow.argoproj.io'" in due("deleteEvictedPod")
     assert due("deleteEvictedPod", includeJobs="true").endswith("'Evicted'")
     assert "size() == 0 && request.?options.?gracePeriodSeconds.orValue(1) == 0" in due("deleteTerminatingPod")
     finished = due("deleteFinishedPod", reasons="[NodeLost]")
