@@ -51,7 +51,7 @@ def write_history(path):
     tables = "".join(re.findall(r'"((?:\\.|[^"\\])*)"', text)).replace('\\"', '"')
     version = re.search(r"DB_SCHEMA_VERSION (\d+)", SCHEMA.with_name("db.c").read_text())[1]
     now = int(time.time() * 1000)
-    intent = (1, now, "default", 0, 1, "shop", "web-1", "pod-1", "7", "pod-1", now, "Evicted", b"", 0, 0, 0, "", "", 0, 0, 0, "")
+    intent = (1, now, "default", 0, 1, "shop", "web-1", "pod-1", "7", "pod-1", now, "Evicted", b"", 0, 0, 0, "", "", 0, 0, 0, 0, 0, "")
     result = (1, now, now, 0, "Deleted", b"", 200, "", "", "", -1, 0, "", b"", "", 0, "")
     with contextlib.closing(sqlite3.connect(path)) as db:
         db.executescript(tables)
