@@ -31,20 +31,25 @@ def opened(pid, unix):
     return found
 
 
-def is_instrumented(pid):
-    """Has it no sandbox? Then libcurl makes a pair of sockets for each client, when that is used first."""
+def is_confined(pid):
+    """Has it a sandbox? Without one libcurl makes a pair of sockets or a pipe for each client, when that is used first."""
     try:
-        with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as file:
-            return "libasan" in file.read()
+        with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
+            return "Seccomp:\t2" in file.read()
     except OSError:
-        return False
+        return True
 
 
 def of_tree(tree):
     """[(role, Counter)] of [(pid, role)]; of the supervisor without what it has of each child and cluster."""
     unix = unix_sockets()
-    found = [(role, open_) for role, open_ in ((role, opened(pid, unix if role == "supervisor" or not is_instrumented(pid) else ())) for pid, role in tree)
-             if open_]
+    found = []
+    for pid, role in tree:
+        open_ = opened(pid, unix)
+        if open_ and role != "supervisor" and not is_confined(pid):
+            open_ = collections.Counter({name: n for name, n in open_.items() if name not in ("socket", "pipe")})
+        if open_ is not None:
+            found.append((role, open_))
     roles = [role for role, _ in found]
     for role, open_ in found:
         if role == "supervisor":

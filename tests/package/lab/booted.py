@@ -107,7 +107,7 @@ def wait_synced(world, unit=UNIT):
 def evicted_pod(world):
     world.objects.ns("default")
     pod = world.objects.pod("default")
-    world.objects.evict(pod)
+    world.objects.finish(pod, "Evicted", at=time.time() - 7200)     # it is kept for an hour
     return pod
 
 
