@@ -525,7 +525,7 @@ def speaks_behind_its_fault(tree):
     pod = tree.t.objects.run(tree.t.objects.pod(tree.ns), ready=True) or None
     pod = tree.t.objects.all_pods(tree.ns)[-1]
     meta = pod["metadata"]
-    wish = raw("NOMINATE", 0, EVICTED, meta["namespace"], meta["name"], meta["uid"], "", meta["uid"], 0, 0, "Evicted", {}, 0, 0, False, "")
+    wish = raw("NOMINATE", 0, EVICTED, meta["namespace"], meta["name"], meta["uid"], "", meta["uid"], 0, 0, 0, 0, "Evicted", {}, 0, 0, False, "")
     tree.obey("watcher", f"raw {wish.split()[1]}")
     tree.t.wait_history(tree.program, uid=meta["uid"], outcome="refused")
     before = len(tree.program.history())
@@ -539,7 +539,7 @@ def fills_the_history(tree):
     """More refusals than the file holds: it stays open for others, and what was done stays in it."""
     tree.obey("watcher", f"flood 60000 REFUSAL evidence={'e' * 200}#")
     tree.wait_sent("watcher")
-    tree.obey("watcher", f"flood 60000 SAVED at=1 until=9000000000000000 text={'t' * 200}#")
+    tree.obey("watcher", f"flood 60000 SAVED at=1 until=9000000000000000 evidence={'t' * 200}#")
     tree.wait_sent("watcher")
 
 
