@@ -167,12 +167,14 @@ def dies_at_once(t):
     assert mark["from"] == "2" and "most likely" not in mark["why"] and "ops-pod-cleaner restore" in mark["undo"], mark
 
 
-def killed_before_the_mark(t, kind, outcome):
+def killed_at_the_mark(t, kind, first=lambda request, workload: None):
+    """(the program, its workload of two replicas): every worker is killed when one asks for the mark, behind `first`; nothing is written."""
     ns, proxy = t.ns(), t.proxy()
     program = t.run(proxy, image_pull=ns, hours="1s")
     workload = t.objects.workload(kind, ns, 2)
 
-    def kill(_):
+    def kill(request):
+        first(request, workload)
         for which in range(len(program.pids("worker"))):
             program.kill("worker", which)
         return DROP
@@ -180,7 +182,12 @@ def killed_before_the_mark(t, kind, outcome):
     hook = proxy.before("PATCH", is_object(workload), kill)
     workload.fail_to_pull()
     assert hook.ran.wait(30), "no mark was seen"
-    mark = t.until("its mark", lambda: mark_of(t, kind, ns, workload.name), 20)
+    return program, workload
+
+
+def killed_before_the_mark(t, kind, outcome):
+    program, workload = killed_at_the_mark(t, kind)
+    mark = t.until("its mark", lambda: mark_of(t, kind, workload.ns, workload.name), 20)
     t.wait_history(program, outcome=outcome)
     t.expect(scaled=[workload])
     return mark
@@ -190,25 +197,17 @@ def killed_before_the_mark(t, kind, outcome):
 def of_another_history(t):
     """Killed before the write, on a workload that bears the mark of the same number, of a history that was lost: it proves nothing, and
     the next one scales it."""
-    ns, proxy = t.ns(), t.proxy()
-    program = t.run(proxy, image_pull=ns, hours="1s")
-    workload = t.objects.workload("Deployment", ns, 2)
     ours = {}
 
-    def kill(request):
+    def mark_as_before(request, workload):
         ours.update(json.loads(request.body)["metadata"]["annotations"])
         old = {**{key: value for key, value in ours.items() if value}, MARK + "history": "f" * 32, MARK + "from": "3"}
-        t.admin.patch(path_of("Deployment", ns, workload.name), {"metadata": {"annotations": old}})
-        for which in range(len(program.pids("worker"))):
-            program.kill("worker", which)
-        return DROP
+        t.admin.patch(path_of("Deployment", workload.ns, workload.name), {"metadata": {"annotations": old}})
 
-    hook = proxy.before("PATCH", is_object(workload), kill)
-    workload.fail_to_pull()
-    assert hook.ran.wait(30), "no mark was seen"
+    program, workload = killed_at_the_mark(t, "Deployment", mark_as_before)
     t.wait_history(program, outcome="done", reason="CannotPullImage", timeout=60)
     assert workload.wanted() == 0
-    mark = mark_of(t, "Deployment", ns, workload.name)
+    mark = mark_of(t, "Deployment", workload.ns, workload.name)
     assert mark["from"] == "2" and mark["history"] == ours[MARK + "history"], mark
     t.expect(scaled=[workload])
 
