@@ -301,9 +301,7 @@ static void on_not_connected(struct mail *m, CURLcode code)
 	long status = 0;
 
 	(void)curl_easy_getinfo(m->easy, CURLINFO_RESPONSE_CODE, &status);
-	if (way.at_proxy)
-		finish_on(m, way, HTTP_CONNECT, 0, words);
-	else if (code == CURLE_USE_SSL_FAILED)
+	if (code == CURLE_USE_SSL_FAILED)
 		finish(m, HTTP_OK, 530, TEXT_MAIL_NO_TLS);
 	else if (status >= 400)
 		finish_with(m, way, HTTP_OK, status, m->reply, NULL);

@@ -35,17 +35,25 @@ static const struct marks marks[ESCAPE__MAX] = {
 			   .lookalike = true },
 };
 
+static bool is_json_mark(char c)
+{
+	return (unsigned char)c < 0x20 || c == '"' || c == '\\';
+}
+
 static void write_bytes(FILE *f, bool json, const char *s, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		const unsigned char c = (unsigned char)s[i];
+	for (const char *const end = s + n; s < end; s++) {
+		const char *begin = s;
 
-		if (!json || (c >= 0x20 && c != '"' && c != '\\'))
-			(void)fputc(c, f);
-		else if (c == '"' || c == '\\')
-			(void)fprintf(f, "\\%c", c);
+		while (s < end && !(json && is_json_mark(*s)))
+			s++;
+		(void)fwrite(begin, 1, (size_t)(s - begin), f);
+		if (s == end)
+			break;
+		if ((unsigned char)*s < 0x20)
+			(void)fprintf(f, "\\u%04x", (unsigned char)*s);
 		else
-			(void)fprintf(f, "\\u%04x", c);
+			(void)fprintf(f, "\\%c", *s);
 	}
 }
 
@@ -61,7 +69,7 @@ static const char *plain_of(const struct marks *m, char c, bool first)
 
 void escape_write(FILE *f, enum escape as, bool json, struct str s)
 {
-	const char *const begin = s.p;
+	const char *const begin = s.p, *kept = s.p; /* what goes out as it is begins there */
 
 	for (size_t n; s.n > 0; s.p += n, s.n -= n) {
 		uint32_t c;
@@ -71,8 +79,13 @@ void escape_write(FILE *f, enum escape as, bool json, struct str s)
 		const char *plain = !shown ? "?" : n == 1 ? plain_of(&marks[as], *s.p, s.p == begin) : NULL;
 
 		n = n ? n : 1;
-		write_bytes(f, json, plain ? plain : s.p, plain ? strlen(plain) : n);
+		if (!plain)
+			continue;
+		write_bytes(f, json, kept, (size_t)(s.p - kept));
+		write_bytes(f, json, plain, strlen(plain));
+		kept = s.p + n;
 	}
+	write_bytes(f, json, kept, (size_t)(s.p - kept));
 }
 
 bool escape_keeps(enum escape as, const char *s)

@@ -64,7 +64,7 @@ def large(t):
     assert not any(s.posts for s in everyone)
     p.write_config(report_config(t, ns, sinks, schedule="*/5 * * * * *"))
     p.reload()
-    t.until("the report at each", lambda: all(s.accepted for s in everyone) and mails.accepted, 60)
+    t.until("the report at each", lambda: all(s.accepted for s in everyone) and mails.accepted, 150)
     for kind, sink in chats.items():
         post = sink.posts[0]
         assert post.accepted and len(post.raw) <= LIMITS[kind], f"{kind}: {post.answered}, {len(post.raw)} bytes"

@@ -141,6 +141,7 @@ def speaks_the_language_of_the_locale():
     chinese = {"LANG": "zh_CN.UTF-8"}
     for same in ((*words, "-o", "json"), ("plan", "--help"), ("--help",), ("config", "check", config, "-o", "json"), ("completion", "bash")):
         assert re.sub(r"20\d\d-[^\"]*", "", call(*same, env=chinese)) == re.sub(r"20\d\d-[^\"]*", "", call(*same)), same
+    assert not re.search("[\u4e00-\u9fff]", call(*words, "-o", "json", env=chinese))
 
 
 def diagnostics_speak_the_language_of_the_locale():

@@ -169,6 +169,23 @@ TEST(what_is_in_force_shows_no_address)
 	ck_assert_ptr_nonnull(strstr(text, "    tell: [actions, report]\n"));
 }
 
+static bool is_unsigned(const char *text)
+{
+	loaded_teardown();
+	loaded_setup();
+	ck_assert_int_eq(load(text), 0);
+	for (size_t i = 0; i < diags.n; i++)
+		if (strstr(diags.v[i].text, "sinks[].type: unsigned: "))
+			return true;
+	return false;
+}
+
+TEST(a_robot_without_a_signature_is_told)
+{
+	ck_assert(!is_unsigned("sinks: [{name: a, type: dingtalk, urlFile: u, secretFile: s}]"));
+	ck_assert(is_unsigned("sinks: [{name: a, type: dingtalk, urlFile: u}]"));
+}
+
 TEST(what_is_in_force_reads_back_equal)
 {
 	ck_assert_int_eq(

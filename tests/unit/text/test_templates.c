@@ -101,6 +101,7 @@ TEST(every_mark_is_written_otherwise)
 	} rows[] = {
 		{ ESCAPE_NONE, false, "<a> \"b\" \\", "<a> \"b\" \\" },
 		{ ESCAPE_NONE, true, "<a> \"b\" \\\n", "<a> \\\"b\\\" \\\\\\u000a" },
+		{ ESCAPE_HTML, false, "a\u202eb\u3164c", "a?b?c" },
 		{ ESCAPE_HTML, false, "<a href='x'>&\"\033\xff重",
 		  "&lt;a href=&#39;x&#39;&gt;&amp;&quot;??重" },
 		{ ESCAPE_FULL_WIDTH, true, "-*a* [x](y)", "－＊a＊ ［x］(y)" },
@@ -167,6 +168,14 @@ TEST(no_value_ends_its_string)
 		json_of("{\"a\":\"{{{s}}}\"}", ESCAPE_SLACK, json_pack("{s:s}", "s", "<x>\",\"b\":\"\\"));
 
 	ck_assert_str_eq(got, "{\"a\":\"<x>\\\",\\\"b\\\":\\\"\\\\\"}");
+}
+
+/* Of a page it does not. */
+TEST(no_value_is_an_element_of_a_page)
+{
+	_cleanup_free_ char *got = json_of("[\"{{{s}}}\"]", ESCAPE_HTML, json_pack("{s:s}", "s", "<b>"));
+
+	ck_assert_str_eq(got, "[\"&lt;b&gt;\"]");
 }
 
 TEST(values_are_printable)
