@@ -12,8 +12,7 @@
 #include "text/texts.h"
 #include "worker/read.h"
 
-#define PATH_REVIEWS "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-#define TIMEOUT_MS   4000u
+#define TIMEOUT_MS 4000u
 
 struct access {
 	struct access_env env;
@@ -47,17 +46,38 @@ static void answer(struct access *a, uint64_t conn, bool known, bool allowed, co
 	a->env.answer(a->env.ctx, &m);
 }
 
+static const json_t *verdict_of(const struct http_result *r, const json_t *o)
+{
+	const json_t *allowed = READ_AT(o, "status", "allowed");
+
+	return r->failure == HTTP_OK && r->status == 201 && json_is_boolean(allowed) ? allowed : NULL;
+}
+
+static json_t *load(const struct http_result *r)
+{
+	return r->failure == HTTP_OK && r->body ? json_loadb(r->body, r->body_len, 0, NULL) : NULL;
+}
+
+bool access_is_denied(const struct http_result *r, struct facts *why)
+{
+	json_auto_t *o = load(r);
+
+	if (!json_is_false(verdict_of(r, o)))
+		return false;
+	facts_quoted(why, FACT_SERVER_MESSAGE, READ_TEXT(o, "status", "reason"));
+	return true;
+}
+
 static void on_done(void *ctx, const struct http_result *r)
 {
 	struct access *a = ctx;
-	json_auto_t *o = r->failure == HTTP_OK ? json_loadb(r->body, r->body_len, 0, NULL) : NULL;
-	const json_t *allowed = READ_AT(o, "status", "allowed");
+	json_auto_t *o = load(r);
+	const json_t *allowed = verdict_of(r, o);
 	const struct str reason = READ_TEXT(o, "status", "reason");
-	const bool known = r->failure == HTTP_OK && r->status == 201 && json_is_boolean(allowed);
 	struct facts why = { 0 };
 
 	a->request = NULL;
-	if (known) {
+	if (allowed) {
 		facts_quoted(&why, FACT_SERVER_MESSAGE, reason);
 	} else if (r->failure != HTTP_OK) {
 		facts_finding(&why, TEXT_ACCESS_UNANSWERED);
@@ -68,25 +88,48 @@ static void on_done(void *ctx, const struct http_result *r)
 		facts_finding(&why, TEXT_ACCESS_STATUS);
 		facts_count(&why, FACT_HTTP_STATUS, r->status);
 	}
-	answer(a, a->conn, known, known && json_is_true(allowed), &why);
+	answer(a, a->conn, allowed, json_is_true(allowed), &why);
 }
 
-static char *body_of(const struct msg_ctl_access *q)
+static char *body_of(const char *group, const char *resource, const char *subresource, const char *verb,
+		     const char *ns, const char *name)
 {
-	json_auto_t *o =
-		json_pack("{s:s, s:s, s:{s:{s:s, s:s, s:s, s:s, s:s, s:s}}}", "apiVersion",
-			  "authorization.k8s.io/v1", "kind", "SelfSubjectAccessReview", "spec",
-			  "resourceAttributes", "group", q->group, "resource", q->resource, "subresource",
-			  q->subresource, "verb", q->verb, "namespace", q->ns, "name", q->name);
+	json_auto_t *o = json_pack("{s:s, s:s, s:{s:{s:s, s:s, s:s, s:s, s:s, s:s}}}", "apiVersion",
+				   "authorization.k8s.io/v1", "kind", "SelfSubjectAccessReview", "spec",
+				   "resourceAttributes", "group", group, "resource", resource, "subresource",
+				   subresource, "verb", verb, "namespace", ns, "name", name);
 
 	return json_dumps(o, JSON_COMPACT);
 }
 
+static const char *verb_of(const char *method)
+{
+	return strcmp(method, "DELETE") == 0 ? "delete" : strcmp(method, "PATCH") == 0 ? "patch" : "create";
+}
+
+/* "/api/VERSION/namespaces/NS/RESOURCE/NAME", "/apis/GROUP/VERSION/namespaces/NS/RESOURCE/NAME/SUBRESOURCE".
+ */
+char *access_review_of(const char *method, const char *path)
+{
+	_cleanup_free_ char *text = xstrndup(path, strcspn(path, "?"));
+	const bool core = strncmp(path, "/api/", strlen("/api/")) == 0;
+	const char *part[9] = { NULL };
+	char *rest = text;
+
+	for (size_t n = 0; n < ARRAY_SIZE(part) && rest; n++)
+		part[n] = strsep(&rest, "/");
+	const char *const *at = part + (core ? 3 : 4); /* behind the version; the first part is empty */
+
+	if (!at[0] || strcmp(at[0], "namespaces") != 0 || !at[1] || !at[2] || !at[3])
+		return NULL;
+	return body_of(core ? "" : part[2], at[2], at[4] ? at[4] : "", verb_of(method), at[1], at[3]);
+}
+
 void access_ask(struct access *a, const struct msg_ctl_access *q)
 {
-	_cleanup_free_ char *body = body_of(q);
+	_cleanup_free_ char *body = body_of(q->group, q->resource, q->subresource, q->verb, q->ns, q->name);
 	const struct http_call call = { .method = "POST",
-					.path = PATH_REVIEWS,
+					.path = ACCESS_PATH,
 					.content_type = "application/json",
 					.body = body,
 					.body_len = body ? strlen(body) : 0,

@@ -103,10 +103,15 @@ struct action {
 	enum step write;     /* what the judgement chose; STEP_NONE before it */
 	struct http_request *request;
 	unsigned round;
-	uint64_t asked_at;      /* boot ms, of the last request */
-	uint64_t fresh_from;    /* boot ms, of the oldest read that the write is based on */
-	bool by_scale;          /* the server refused to change replicas and mark in one write */
-	bool in_doubt;          /* a write of ours may or may not have been carried out: only look now */
+	uint64_t asked_at;   /* boot ms, of the last request */
+	uint64_t fresh_from; /* boot ms, of the oldest read that the write is based on */
+	bool by_scale;       /* the server refused to change replicas and mark in one write */
+	enum {
+		REVIEW_NONE,
+		REVIEW_ASKED,
+		REVIEW_DONE
+	} review;      /* mode observe: may the write be asked for? It is asked; it may, as far as is known */
+	bool in_doubt; /* a write of ours may or may not have been carried out: only look now */
 	struct verdict verdict; /* the last one */
 	struct facts unkept;    /* what is read while a write is in doubt */
 	struct findings found;

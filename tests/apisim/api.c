@@ -180,9 +180,26 @@ static bool is_health(const struct call *c)
 	return !strcmp(c->path, "/readyz") || !strcmp(c->path, "/livez") || !strcmp(c->path, "/healthz");
 }
 
+/* What the caller may do; false: it asks for something else. */
+static bool run_review(struct call *c)
+{
+	json_t *review;
+
+	if (strcmp(c->resource, "selfsubjectaccessreviews") != 0 || strcmp(c->verb, "create") != 0 ||
+	    !c->http)
+		return false;
+	review = json_loadb(c->http->body, c->http->body_size, 0, NULL);
+	call_answer_json(c, 201, auth_review(c->sim->auth, c, review));
+	json_decref(review);
+	return true;
+}
+
 static void run_plain(struct call *c)
 {
 	json_t *doc;
+
+	if (run_review(c))
+		return;
 
 	if (is_health(c)) {
 		call_answer_text(c, 200, "text/plain; charset=utf-8", "ok");

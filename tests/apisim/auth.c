@@ -111,33 +111,55 @@ static bool verb_listed(const json_t *rule, const char *verb)
 	return false;
 }
 
-static bool applies(const json_t *rule, const struct call *c, const char *resource)
-{
-	return util_fits(rule, "user", c->user) && verb_listed(rule, c->verb) &&
-	       util_fits(rule, "resource", resource) && util_fits(rule, "namespace", c->ns);
-}
-
-bool auth_check_access(struct auth *a, struct call *c)
+static bool allows(const struct auth *a, const char *user, const char *verb, const char *resource,
+		   const char *ns)
 {
 	bool listed = false, allowed = false, denied = false;
-	char resource[160];
 	json_t *r;
 	size_t i;
 
-	if (c->internal)
-		return true;
-	snprintf(resource, sizeof(resource), "%s%s%s", c->resource, *c->sub ? "/" : "", c->sub);
 	json_array_foreach (a->rules, i, r) {
-		bool hit = applies(r, c, resource);
+		bool hit = util_fits(r, "user", user) && verb_listed(r, verb) &&
+			   util_fits(r, "resource", resource) && util_fits(r, "namespace", ns);
 
 		if (json_is_true(json_object_get(r, "allow"))) {
-			listed |= util_streq(util_str(r, "user"), c->user);
+			listed |= util_streq(util_str(r, "user"), user);
 			allowed |= hit;
 		} else {
 			denied |= hit;
 		}
 	}
-	if (!denied && (!listed || allowed))
+	return !denied && (!listed || allowed);
+}
+
+static const char *attribute(const json_t *review, const char *key)
+{
+	const char *text =
+		util_str(json_object_get(json_object_get(review, "spec"), "resourceAttributes"), key);
+
+	return text ? text : "";
+}
+
+json_t *auth_review(const struct auth *a, const struct call *c, const json_t *review)
+{
+	const char *sub = attribute(review, "subresource");
+	char resource[160];
+
+	snprintf(resource, sizeof(resource), "%s%s%s", attribute(review, "resource"), *sub ? "/" : "", sub);
+	return json_pack(
+		"{s:s, s:s, s:{}, s:{s:b}}", "kind", "SelfSubjectAccessReview", "apiVersion",
+		"authorization.k8s.io/v1", "metadata", "status", "allowed",
+		allows(a, c->user, attribute(review, "verb"), resource, attribute(review, "namespace")));
+}
+
+bool auth_check_access(struct auth *a, struct call *c)
+{
+	char resource[160];
+
+	if (c->internal)
+		return true;
+	snprintf(resource, sizeof(resource), "%s%s%s", c->resource, *c->sub ? "/" : "", c->sub);
+	if (allows(a, c->user, c->verb, resource, c->ns))
 		return true;
 	call_answer_status(c, status_forbidden(c->kind, c->sub, c->name, c->user, c->verb, c->ns));
 	return false;

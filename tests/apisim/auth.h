@@ -25,6 +25,9 @@ void auth_undeny(struct auth *a, const char *user);
 /* Sets call->user and returns true, or answers 401. Without any token configured everybody is "admin". */
 bool auth_check_token(struct auth *a, struct call *c);
 
+/* The answer to a SelfSubjectAccessReview of whoever calls. */
+json_t *auth_review(const struct auth *a, const struct call *c, const json_t *review);
+
 /* True, or answers 403. */
 bool auth_check_access(struct auth *a, struct call *c);
 

@@ -29,6 +29,7 @@ enum step {
 enum step_then {
 	STEP_NEXT,  /* with the next step of its kind that is needed */
 	STEP_MORE,  /* with the step that the table names: the next page, claim or owner */
+	STEP_SAME,  /* with itself: the server has said that its write may be asked for */
 	STEP_FIRST, /* from the beginning: all is read again */
 	STEP_DOUBT, /* a write may have been carried out: with the step that looks */
 	STEP_END,   /* the result is complete */

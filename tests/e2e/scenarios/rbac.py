@@ -1,4 +1,5 @@
 """What `ops-pod-cleaner rbac` prints is enough for its configuration, and not more: deploy/ is printed so."""
+import json
 import pathlib
 import subprocess
 import time
@@ -8,9 +9,12 @@ from harness.client import Client
 from harness.objects import path_of
 from harness.scenario import scenario
 from harness.servers import PATHS
+from scenarios.alone import Alone
+from scenarios.switches import duty_config, policy_of, victim
 
 HOME = "/api/v1/namespaces/ops-pod-cleaner"
 USER = "system:serviceaccount:ops-pod-cleaner:ops-pod-cleaner-"
+REVIEWS = ("selfsubjectaccessreviews", "leases", "events")
 KINDS = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "Rollout")
 
 
@@ -86,6 +90,65 @@ def enough(t):
         t.expect(deleted=[evicted], forced=[stuck], scaled=workloads)
     finally:
         t.server.unwall(f"before-{ns}")
+
+
+def accounts_of_its_own(t, config, ns):
+    """Applies what is printed for that configuration, and nothing else is bound to these accounts: their prefix, and their tokens."""
+    policy = printed(t, config, "--admission", "--namespace", ns)
+    text = printed(t, config, "--namespace", ns) + "".join("---\n" + d for d in policy.split("---\n") if "RoleBinding" in d)
+    for document in text.replace("ops-pod-cleaner-", f"ops-pod-cleaner-{ns}-").split("---\n"):
+        path = PATHS.get(next(line.split(":")[1].strip() for line in document.splitlines() if line.startswith("kind:")))
+        home = path.replace("namespaces/ops-pod-cleaner/role", f"namespaces/{ns}/role") if f"namespace: {ns}}}" in document else path
+        code, answer = t.admin.request("POST", home, document, "application/yaml", fieldValidation="Strict")
+        assert code in (201, 409), f"{code} {answer}: {document}"
+    return USER + ns + "-", {account: token_of(t, f"{ns}-{account}") for account in ("reader", "writer")}
+
+
+def not_refused(t, program, ns):
+    """The requests of that account and that namespace, of which none was refused, nor any outside of it."""
+    mine = [r for r in t.server.log()[t.started:] if r.user.startswith(program) and r.ns in ("", ns, "ops-pod-cleaner")]
+    refused = [str(r) for r in mine if r.code in (401, 403)]
+    assert mine and not refused, refused
+    return mine
+
+
+def of_each_duty(duty):
+    @scenario(f"rbac/onlooker-{duty}", servers=("cluster",))
+    def onlooker(t):
+        """With what is printed for a duty alone the reader's account is enough for `plan`, `explain` and mode observe; then both act."""
+        ns = t.ns()
+        config = {**duty_config(duty, ns), "mode": "observe"}
+        prefix, tokens = accounts_of_its_own(t, json.dumps(config), ns)
+        home = t.server.kubeconfig(token=tokens["reader"]).replace("user: test}", "user: test, namespace: ops-pod-cleaner}")
+        t.is_mine = lambda r: r.user.startswith(prefix) and r.ns == ns
+        t.policy = policy_of(config)
+        t.policy.observe = True
+        reader = t.write("kubeconfig-reader", home)
+        obj = victim(t, duty, ns)
+        pod = obj if isinstance(obj, dict) else obj.pods()[0]
+        time.sleep(1.5)
+        alone = Alone(t, config, reader)
+        rows = alone.plan("-n", ns)["rows"]
+        assert [r["name"] for r in rows if r["duty"] == duty], rows
+        alone.call("explain", f"{ns}/{pod['metadata']['name']}")
+        not_refused(t, prefix, ns)
+        program = t.program(config, reader)
+        t.wait_history(program, ns=ns, outcome="would")
+        assert program.ask_json("plan")["rows"] and program.ask("explain", f"{ns}/{pod['metadata']['name']}", check=True)
+        assert not [r for r in not_refused(t, prefix, ns) if r.dry_run], "it may not even ask"
+        program.stop()
+        pair = home.replace("contexts:\n", "contexts:\n- name: writer\n  context: {cluster: test, user: writer}\n")
+        config = {**config, "mode": "enforce", "writerContext": "writer"}
+        t.policy = policy_of(config)
+        t.program(config, t.write("kubeconfig-pair", pair + f"- name: writer\n  user:\n    token: {tokens['writer']}\n"))
+        t.wait_write(obj, 20)
+        assert {r.user for r in not_refused(t, prefix, ns) if r.is_write and r.ns == ns and r.resource not in REVIEWS} == {prefix + "writer"}
+
+    return onlooker
+
+
+for acting in ("deleteEvictedPod", "deleteFinishedPod", "deleteTerminatingPod", "errImagePull", "crashLoop"):
+    of_each_duty(acting)
 
 
 @scenario("rbac/unguarded", servers=("cluster",))

@@ -244,6 +244,21 @@ TEST(rights_are_of_roles_and_writes_of_the_writer)
 		ck_assert(used[i]);
 }
 
+/* What a worker reads the reader may read, too: it is enough to observe. */
+TEST(the_reader_reads_all_that_is_read)
+{
+	const struct right_desc *r;
+
+	for (size_t i = 0; (r = right_at(i)); i++) {
+		const bool reads = strncmp(r->verbs, "get", 3) == 0 || strncmp(r->verbs, "list", 4) == 0;
+
+		/* Events are read there to be written again. */
+		ck_assert_msg(!reads || strstr(r->verbs, "create") ||
+				      role_of(r->role)->account != ACCOUNT_WRITER,
+			      "%s %s is the writer's alone", r->verbs, r->resources ? r->resources : "");
+	}
+}
+
 TEST(troubles_are_complete_in_both_languages)
 {
 	for (enum trouble k = 0; k < TROUBLE__MAX; k++) {

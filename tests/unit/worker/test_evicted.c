@@ -4,6 +4,7 @@
 #include "fake.h"
 #include "tests/facts_en.h"
 #include "tests/suite.h"
+#include "worker/access.h"
 
 #define EVICTED "'phase':'Failed','reason':'Evicted'"
 #define GET     "GET " POD_PATH
@@ -85,6 +86,46 @@ TEST_LOOP(observe_without_the_right_to_ask, 0, 6)
 	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail),
 				     "phase Failed, reason Evicted; the server was not asked; "
 				     "delete pods: 403 pods \"web\" is forbidden"));
+}
+
+/* What the credential may not write is not asked for: nothing is refused, and our own judgement stands. */
+TEST(observe_asks_for_nothing_that_it_may_not_do)
+{
+	fake.grant.observe = true;
+	on_pod("41", "", "", EVICTED);
+	on("POST " ACCESS_PATH, 201, "{'status':{'allowed':false,'reason':'no rule'}}");
+	go();
+	REQUESTS(GET,
+		 "POST " ACCESS_PATH
+		 " {\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":\"SelfSubjectAccessReview\",\"spec\":"
+		 "{\"resourceAttributes\":{\"group\":\"\",\"resource\":\"pods\",\"subresource\":\"\","
+		 "\"verb\":\"delete\","
+		 "\"namespace\":\"shop\",\"name\":\"web\"}}}");
+	RESULT(WOULD, EVICTED);
+	ck_assert_uint_eq(fake.result.http, 403);
+	ck_assert_ptr_nonnull(strstr(fake.result.request, "\"dryRun\":[\"All\"]"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail),
+				     "the server was not asked; delete pods: the credential "
+				     "has no right to it: no rule"));
+}
+
+/* What a review does not say, the write itself is asked. */
+TEST_LOOP(observe_asks_where_no_review_answers, 0, 4)
+{
+	static const struct {
+		long status;
+		const char *body;
+	} answers[] = {
+		{ 201, "{'status':{'allowed':true}}" }, { 201, "{}" }, { 404, "{}" }, { 500, "gone" }
+	};
+
+	fake.grant.observe = true;
+	on_pod("41", "", "", EVICTED);
+	on("POST " ACCESS_PATH, answers[_i].status, "%s", answers[_i].body);
+	on(DELETE, 200, SUCCESS);
+	go();
+	REQUESTS(GET, "POST " ACCESS_PATH, DELETE);
+	RESULT(WOULD, EVICTED);
 }
 
 /* A dry run reads and judges alike, sends no write, and says what it would have sent. */
