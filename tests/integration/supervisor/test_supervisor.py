@@ -317,7 +317,8 @@ def children_inherit_nothing():
     t = Service(environment={"SECRET": "x", "OPC_LOG_LEVEL": "debug", "LD_LIBRARY_PATH_X": "y", "NOTIFY_SOCKET": "/nowhere"}, reporter="world",
              watcher="world", worker="world")
     t.wait_for("WORLD worker cwd", count=2)
-    t.wait_for("WORLD watcher cwd")
+    for role in ("watcher", "reporter"):
+        t.wait_for(f"WORLD {role} cwd")
     text = t.text()
     # /dev/null, the pipe of the log, one socket (the channel), the settings, what libevent made after exec; workers: the lock.
     for role, extra in (("watcher", set()), ("reporter", set()), ("worker", {"4"})):
