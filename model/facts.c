@@ -48,9 +48,10 @@ const char *fact_label(enum fact key, enum language l)
 
 enum fact fact_of(struct str key)
 {
+	const char first = key.n > 0 ? *key.p : '\0'; /* most rows differ in it */
 	enum fact f = 0;
 
-	while (f < FACT__MAX && !str_is(key, descs[f].key))
+	while (f < FACT__MAX && (*descs[f].key != first || !str_is(key, descs[f].key)))
 		f++;
 	return f;
 }
