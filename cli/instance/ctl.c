@@ -45,27 +45,57 @@ static int connect_socket(const char *path)
 	return TAKE_FD(fd);
 }
 
-static int not_connected(const char *path, int err)
+static bool is_denied(int err)
 {
-	const bool denied = err == EACCES || err == EPERM;
-
-	output_complain(NULL, denied ? TEXT(CTL_DENIED) : TEXT(CTL_ABSENT), path, strerrordesc_np(err));
-	return denied ? EXIT_CODE_CREDENTIAL : EXIT_CODE_UNAVAILABLE;
+	return err == EACCES || err == EPERM;
 }
 
+static void complain_denied(const char *path, int err)
+{
+	output_complain(NULL, paths_is_of_system(path) ? TEXT(CTL_DENIED_GROUP) : TEXT(CTL_DENIED), path,
+			strerrordesc_np(err));
+}
+
+static int not_connected(const char *path, int err, bool named)
+{
+	_cleanup_free_ char *other = named ? NULL : paths_socket_of_template();
+
+	if (is_denied(err)) {
+		complain_denied(path, err);
+		return EXIT_CODE_CREDENTIAL;
+	}
+	output_complain(NULL, TEXT(CTL_ABSENT), path, strerrordesc_np(err));
+	if (other)
+		output_complain(NULL, TEXT(CTL_ELSEWHERE), other);
+	return EXIT_CODE_UNAVAILABLE;
+}
+
+/* The first that answers. What is told of the others is that one is there and may not be asked, else that the
+ * first is not there. */
 int ctl_open(const char *socket, struct ctl **ret)
 {
+	char *paths[PATHS_SOCKETS + 1];
 	struct ctl *c = xcalloc(1, sizeof(*c));
+	size_t told = 0;
+	int first = 0;
 
-	c->path = socket ? xstrdup(socket) : paths_default_control_socket();
-	c->fd = connect_socket(c->path);
-	if (c->fd >= 0) {
-		*ret = c;
-		return EXIT_CODE_OK;
+	paths_control_sockets(socket, paths);
+	c->fd = -1;
+	for (size_t i = 0; paths[i] && c->fd < 0; i++) {
+		c->fd = connect_socket(paths[i]);
+		if (c->fd >= 0)
+			c->path = xstrdup(paths[i]);
+		else if (i == 0 || (is_denied(-c->fd) && !is_denied(first)))
+			first = -c->fd, told = i;
 	}
-	const int code = not_connected(c->path, -c->fd);
+	const int code = c->fd >= 0 ? EXIT_CODE_OK : not_connected(paths[told], first, socket != NULL);
 
-	ctl_close(&c);
+	for (size_t i = 0; paths[i]; i++)
+		free(paths[i]);
+	if (code == EXIT_CODE_OK)
+		*ret = c;
+	else
+		ctl_close(&c);
 	return code;
 }
 

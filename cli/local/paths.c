@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/local/paths.h"
 
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,14 +21,57 @@ static char *below_home(const char *variable, const char *fallback, const char *
 		    : xasprintf("/tmp/ops-pod-cleaner-%u/%s", (unsigned)geteuid(), rest);
 }
 
+#define SYSTEM_FOLDER "/run/ops-pod-cleaner"
+#define CONTROL_NAME  "/control.sock"
+#define READER_NAME   "/read.sock"
+
 char *paths_default_control_socket(void)
 {
 	const char *run = str_env("XDG_RUNTIME_DIR");
 
 	if (geteuid() == 0)
-		return xstrdup("/run/ops-pod-cleaner/control.sock");
+		return xstrdup(SYSTEM_FOLDER CONTROL_NAME);
 	return run ? xasprintf("%s/ops-pod-cleaner/control.sock", run)
 		   : below_home("XDG_STATE_HOME", ".local/state", "ops-pod-cleaner/control.sock");
+}
+
+bool paths_is_of_system(const char *socket)
+{
+	const size_t n = strlen(SYSTEM_FOLDER);
+
+	return strncmp(socket, SYSTEM_FOLDER, n) == 0 && (socket[n] == '/' || socket[n] == '@');
+}
+
+/* Beside a control.sock; NULL: it has another name. */
+static char *reader_beside(const char *socket)
+{
+	const char *slash = strrchr(socket, '/');
+
+	return slash && strcmp(slash, CONTROL_NAME) == 0
+		       ? xasprintf("%.*s" READER_NAME, (int)(slash - socket), socket)
+		       : NULL;
+}
+
+void paths_control_sockets(const char *named, char *ret[static PATHS_SOCKETS + 1])
+{
+	size_t n = 0;
+
+	memset(ret, 0, (PATHS_SOCKETS + 1) * sizeof(*ret));
+	ret[n++] = named ? xstrdup(named) : paths_default_control_socket();
+	if (!named && geteuid() != 0)
+		ret[n++] = xstrdup(SYSTEM_FOLDER CONTROL_NAME);
+	ret[n] = reader_beside(ret[n - 1]);
+}
+
+char *paths_socket_of_template(void)
+{
+	glob_t found = { 0 };
+	char *socket = NULL;
+
+	if (glob(SYSTEM_FOLDER "@*", GLOB_ONLYDIR, NULL, &found) == 0 && found.gl_pathc > 0)
+		socket = xconcat(found.gl_pathv[0], CONTROL_NAME, NULL);
+	globfree(&found);
+	return socket;
 }
 
 char *paths_find_config(void)

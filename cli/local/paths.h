@@ -5,7 +5,18 @@
 #ifndef CLI_LOCAL_PATHS_H
 #define CLI_LOCAL_PATHS_H
 
+#include <stdbool.h>
+
+#define PATHS_SOCKETS 3
+
 char *paths_default_control_socket(void);
+/* Where an instance may answer, in the order in which they are tried, NULL behind the last: the one that is
+ * named (NULL: the default), then for who is not root that of the system, then the read-only one. */
+void paths_control_sockets(const char *named, char *ret[static PATHS_SOCKETS + 1]);
+/* The control socket of an instance of the template unit; NULL: there is none. */
+char *paths_socket_of_template(void);
+/* Is it one of the system's instances, whose group may ask? */
+bool paths_is_of_system(const char *socket);
 /* The file `run` takes: the default, else ./config.yml where only that exists (as the original did). Root's
  * is the default alone. */
 char *paths_find_config(void);

@@ -58,6 +58,8 @@ static const struct entry files[] = {
 	{ "/etc/ops-pod-cleaner/kubeconfig", "cluster and credential, for the systemd unit." },
 	{ "/var/lib/ops-pod-cleaner", "the history and what must outlast a restart." },
 	{ "/run/ops-pod-cleaner/control.sock", "where the commands ask. Who may write to it may command." },
+	{ "/run/ops-pod-cleaner/read.sock",
+	  "where members of the group ops-pod-cleaner ask, who may look and change nothing." },
 	{ "/etc/ops-pod-cleaner/NAME.yml, /etc/ops-pod-cleaner/NAME.kubeconfig, "
 	  "/var/lib/ops-pod-cleaner@NAME, "
 	  "/run/ops-pod-cleaner@NAME/control.sock",

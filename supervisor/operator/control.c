@@ -17,12 +17,15 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "ipc/channel.h"
+#include "supervisor/operator/control_socket.h"
 #include "supervisor/operator/pauses.h"
 #include "supervisor/operator/status_answer.h"
 
-#define CONNECTIONS_MAX 32
+#define CONNECTIONS_MAX CONTROL_BACKLOG
 /* Connections whose questions children answer at once. What the supervisor answers itself has no limit. */
 #define WAITING_MAX 8
+/* Who may only look keeps nobody out who may command: of both they have a half. */
+#define READERS_SHARE 2
 /* A connection without an open question is closed after this time. */
 #define IDLE_MS 600000u
 /* Restores that one connection may have been shown; of older ones a worker is asked again. */
@@ -45,6 +48,7 @@ struct connection {
 	struct control *control;
 	struct channel *channel; /* NULL = free */
 	uid_t uid;               /* of the peer */
+	bool reads;              /* it came by the read-only socket */
 	unsigned open;           /* requests without the end of their answer */
 	uint64_t used_ms;        /* boot time of the last request or answer */
 	uint64_t restore_id;     /* of the CTL_RESTORE that is not answered yet; 0 = none */
@@ -56,11 +60,18 @@ struct connection {
 #endif
 };
 
-struct control {
-	struct supervisor *supervisor;
+struct listener {
+	struct control *control;
 	const char *path;
+	char *own; /* the same, where it is ours to free */
 	struct event *on_accept;
 	int fd;
+	gid_t group; /* of the read-only one */
+};
+
+struct control {
+	struct supervisor *supervisor;
+	struct listener listener, reader; /* reader: on_accept NULL where there is none */
 	struct connection connections[CONNECTIONS_MAX];
 };
 
@@ -199,13 +210,16 @@ static bool take_answer(struct asker *a, const struct msg *m)
 
 /* -- requests -- */
 
-static bool is_busy(const struct control *control)
+static bool is_busy(const struct control *control, bool reads)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
-		n += control->connections[i].channel && asker_waits(&control->connections[i].asker);
-	return n >= WAITING_MAX;
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
+		const struct connection *c = &control->connections[i];
+
+		n += c->channel && asker_waits(&c->asker) && (c->reads || !reads);
+	}
+	return n >= (reads ? WAITING_MAX / READERS_SHARE : WAITING_MAX);
 }
 
 /* A request that is not for the supervisor itself; a watcher is named by its cluster, "" = the first. */
@@ -222,7 +236,7 @@ static void forward(struct connection *c, struct msg *m)
 		end_request(c, EXIT_CODE_USAGE, "no cluster of that name: see `ops-pod-cleaner status`");
 		return;
 	}
-	if (!asker_waits(&c->asker) && is_busy(c->control)) {
+	if (!asker_waits(&c->asker) && is_busy(c->control, c->reads)) {
 		end_request(c, EXIT_CODE_TEMPORARY, "busy with the questions of other operators: ask again");
 		return;
 	}
@@ -370,7 +384,10 @@ static void on_msg(void *ctx, struct channel *ch, const struct msg *in, int fd)
 	c->open++;
 	c->used_ms = clock_boot_ms();
 	msg_set_u64(&m, "conn", c->asker.conn);
-	if (lifecycle_generation(c->control->supervisor->root))
+	if (c->reads && !control_only_reads(&m))
+		end_request(c, EXIT_CODE_CREDENTIAL,
+			    "this command changes something, and the read-only socket refuses it: use sudo");
+	else if (lifecycle_generation(c->control->supervisor->root))
 		on_request(c, &m);
 	else
 		end_request(c, EXIT_CODE_UNAVAILABLE, "still starting");
@@ -386,32 +403,31 @@ static void on_close(void *ctx, struct channel *ch, int err, const char *text)
 
 /* -- the socket -- */
 
-static bool may_connect(int fd, uid_t *ret_uid)
-{
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
-		return false;
-	*ret_uid = peer.uid;
-	return peer.uid == 0 || peer.uid == geteuid();
-}
-
 /* A free place. When all are taken the peer that has been quiet for longest loses its place, one without an
- * open question first: whoever comes may want to pause. */
-static struct connection *make_room(struct control *control)
+ * open question first: whoever comes may want to pause. Readers only take the place of readers. */
+static struct connection *make_room(struct control *control, bool reads)
 {
-	struct connection *oldest = NULL;
+	struct connection *oldest = NULL, *place = NULL;
+	size_t readers = 0;
 
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
 		struct connection *c = &control->connections[i];
 
-		if (!c->channel)
-			return c;
+		if (!c->channel) {
+			place = c;
+			continue;
+		}
+		readers += c->reads;
+		if (reads && !c->reads)
+			continue;
 		if (!oldest || (c->open == 0) > (oldest->open == 0) ||
 		    ((c->open == 0) == (oldest->open == 0) && c->used_ms < oldest->used_ms))
 			oldest = c;
 	}
+	if (place && !(reads && readers >= CONNECTIONS_MAX / READERS_SHARE))
+		return place;
+	if (!oldest)
+		return NULL;
 	end_request(oldest, EXIT_CODE_TEMPORARY, "busy: more operators are connected than fit; ask again");
 	if (oldest->channel)
 		close_connection(oldest);
@@ -421,22 +437,30 @@ static struct connection *make_room(struct control *control)
 static void on_accept(evutil_socket_t listener, short what, void *arg)
 {
 	static const struct channel_ops ops = { .on_msg = on_msg, .on_close = on_close };
-	struct control *control = arg;
+	const struct listener *from = arg;
+	struct control *control = from->control;
+	const bool reads = from == &control->reader;
 	const int fd = accept4((int)listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	uid_t uid = 0;
 
 	(void)what;
 	if (fd < 0)
 		return;
-	if (!may_connect(fd, &uid)) {
+	if (!control_socket_admits(fd, reads ? &from->group : NULL, &uid)) {
 		(void)close(fd);
 		return;
 	}
-	struct connection *c = make_room(control);
+	struct connection *c = make_room(control, reads);
 
-	*c = (struct connection){
-		.asker.take = take_answer, .control = control, .uid = uid, .used_ms = clock_boot_ms()
-	};
+	if (!c) {
+		(void)close(fd);
+		return;
+	}
+	*c = (struct connection){ .asker.take = take_answer,
+				  .control = control,
+				  .uid = uid,
+				  .reads = reads,
+				  .used_ms = clock_boot_ms() };
 	answers_add(&control->supervisor->answers, &c->asker);
 	c->channel = channel_new(lifecycle_base(control->supervisor->root), fd, ROLE_SUPERVISOR, ROLE_CLI,
 				 &ops, c);
@@ -453,53 +477,50 @@ void control_tick(struct control *control, uint64_t now_ms)
 	}
 }
 
-/* The lock beside the socket is ours, so a socket that is there has no owner. Anything else is not ours. */
-static int remove_old(const char *path)
+static void open_listener(struct control *control, struct listener *l, int fd)
 {
-	struct stat st;
-
-	if (lstat(path, &st) < 0)
-		return errno == ENOENT ? 0 : -errno;
-	if (!S_ISSOCK(st.st_mode))
-		return -EEXIST;
-	return unlink(path) < 0 ? -errno : 0;
+	l->fd = fd;
+	l->control = control;
+	l->on_accept =
+		event_new(lifecycle_base(control->supervisor->root), fd, EV_READ | EV_PERSIST, on_accept, l);
+	(void)event_add(l->on_accept, NULL);
 }
 
-static int listen_at(const char *path)
+static void close_listener(struct listener *l)
 {
-	struct sockaddr_un sa = { .sun_family = AF_UNIX };
-	const int gone = remove_old(path);
+	if (!l->on_accept)
+		return;
+	event_free(l->on_accept);
+	(void)close(l->fd);
+	(void)unlink(l->path);
+}
 
-	if (gone < 0)
-		return gone;
-	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+/* Without it the control socket answers all the same. */
+static void listen_for_group(struct control *control)
+{
+	struct listener *l = &control->reader;
 
-	if (fd < 0)
-		return -errno;
-	(void)snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
-	const mode_t old = umask(0177);
-	const int r =
-		bind(fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0 || listen(fd, CONNECTIONS_MAX) < 0
-			? -errno
-			: fd;
+	l->path = l->own = control_socket_reader(control->listener.path, &l->group);
+	const int fd = l->path ? control_socket_listen_group(l->path, l->group) : -1;
 
-	(void)umask(old);
-	if (r < 0)
-		(void)close(fd);
-	return r;
+	if (fd >= 0)
+		open_listener(control, l, fd);
+	else if (l->path)
+		(void)log_warn(fd, "cannot open the read-only socket", kv_s("path", l->path));
 }
 
 int control_new(struct supervisor *s, const char *path, struct control **ret)
 {
-	const int fd = listen_at(path);
+	const int fd = control_socket_listen(path);
 
 	if (fd < 0)
 		return fd;
 	struct control *control = xcalloc(1, sizeof(*control));
 
-	*control = (struct control){ .supervisor = s, .path = path, .fd = fd };
-	control->on_accept = event_new(lifecycle_base(s->root), fd, EV_READ | EV_PERSIST, on_accept, control);
-	(void)event_add(control->on_accept, NULL);
+	control->supervisor = s;
+	control->listener.path = path;
+	open_listener(control, &control->listener, fd);
+	listen_for_group(control);
 	*ret = control;
 	return 0;
 }
@@ -511,9 +532,9 @@ void control_free(struct control **cp)
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
 		if (control->connections[i].channel)
 			close_connection(&control->connections[i]);
-	event_free(control->on_accept);
-	(void)close(control->fd);
-	(void)unlink(control->path);
+	close_listener(&control->listener);
+	close_listener(&control->reader);
+	free(control->reader.own);
 	free(control);
 	*cp = NULL;
 }

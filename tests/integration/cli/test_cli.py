@@ -192,6 +192,25 @@ def names_are_taken_as_they_are_printed():
     assert "with -n NAMESPACE" in call("explain", "web-1", code=64)
 
 
+def the_sockets_of_the_system_are_looked_for():
+    """Who is not root is told what is missing to ask the instance of the machine."""
+    def of_system(script, code):
+        # A /run of its own, and a program that everybody may execute.
+        begin = f"mount -t tmpfs -o mode=0755 none /run && install -m 0755 {PROGRAM} /run/program && {script} && "
+        ask = "exec setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/nowhere /run/program status"
+        r = subprocess.run(["unshare", "-m", "sh", "-c", begin + ask], capture_output=True, text=True, timeout=30, cwd="/")
+        assert r.returncode == code, r
+        return r.stderr
+
+    if os.geteuid() != 0:
+        return  # nobody else to be
+    said = of_system("mkdir -m 0710 /run/ops-pod-cleaner", 77)
+    assert "sudo" in said and "join the group ops-pod-cleaner" in said and "/run/ops-pod-cleaner/" in said, said
+    said = of_system("mkdir -m 0710 /run/ops-pod-cleaner@east", 69)
+    assert "no running instance" in said and "--control-socket /run/ops-pod-cleaner@east/control.sock" in said, said
+    assert "another instance" not in of_system("true", 69)
+
+
 def rbac_is_printed_as_json():
     config = write("config.yml", ORIGINAL)
     objects = json.loads(call("rbac", "--config", config, "-o", "json"))
@@ -579,7 +598,7 @@ def bash_completes_what_the_tables_hold():
                 assert option in text, (shell, name, option)
 
 
-CASES = [every_verb_refuses_what_it_does_not_know, a_full_disk_is_an_error, json_of_what_needs_no_instance, check_reads_standard_input,
+CASES = [the_sockets_of_the_system_are_looked_for, every_verb_refuses_what_it_does_not_know, a_full_disk_is_an_error, json_of_what_needs_no_instance, check_reads_standard_input,
          strict_takes_no_warning, the_schema_fits_what_the_program_takes, bash_completes_what_the_tables_hold,
          every_command_has_help, version, misuse_is_64_and_helps,
          manual_page_has_every_command, original_configuration_is_ok, the_file_may_be_named_as_everywhere, errors_have_a_place_and_a_remedy, a_file_of_a_sink_is_read_too, check_says_which_clusters,

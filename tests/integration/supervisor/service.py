@@ -32,10 +32,14 @@ class Service:
 
     opened = threading.local()
 
-    def __init__(self, environment=None, **behaviour):
+    def __init__(self, environment=None, group=None, **behaviour):
+        """group: may look (the read-only socket)."""
         Service.opened.services.append(self)
         self.after_ready = []   # what is open then
         self.dir = scratch.folder("supervisor")
+        if group is not None:
+            os.chown(self.dir, -1, group)
+            os.chmod(self.dir, 0o710)
         place(SUPERVISOR, os.path.join(self.dir, "supervisor"))
         for role in GOOD:
             place(FAKECHILD, os.path.join(self.dir, role))

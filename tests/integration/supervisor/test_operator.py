@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """What an operator asks of a running supervisor: pauses, plans, restores."""
+import json
 import os
 import pty
 import re
+import select
 import signal
+import socket
 import stat
 import subprocess
 import sys
 import time
 
 sys.dont_write_bytecode = True
-from service import PROGRAM, Service, main, ready  # noqa: E402
+from service import PROGRAM, Service, main, place, ready  # noqa: E402
 
 
 def pause_reaches_everybody_and_holds():
@@ -49,6 +52,67 @@ def the_socket_is_for_its_user_alone():
     r = subprocess.run(["/usr/bin/python3", "-c", ask], cwd=t.dir, user=65534, group=65534, extra_groups=[], capture_output=True, text=True, timeout=20)
     assert r.stdout == "0\n", r
     assert t.ask("status", "-o", "json")["phase"] == "running"
+
+
+def _as(t, *args, groups=(), code=0):
+    """The same command by somebody who is neither root nor the service; -> what it printed."""
+    r = subprocess.run(["./ops-pod-cleaner", *args, "--control-socket", "./control.sock"], cwd=t.dir, user=65534, group=65534, extra_groups=groups,
+                       stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    assert r.returncode == code, (args, r.returncode, r.stdout, r.stderr)
+    return r.stdout + r.stderr
+
+
+def a_group_may_look_and_change_nothing():
+    if os.geteuid() != 0:
+        return  # nobody else to be
+    group = 4711
+    t = ready(group=group)
+    os.chmod(t.dir, 0o711)      # so that everybody can begin the program that lies there
+    place(PROGRAM, os.path.join(t.dir, "ops-pod-cleaner"))
+    os.chmod(os.path.join(t.dir, "ops-pod-cleaner"), 0o755)
+    path = os.path.join(t.dir, "read.sock")
+    at = os.stat(path)
+    assert stat.S_IMODE(at.st_mode) == 0o660 and at.st_gid == group, oct(at.st_mode)
+    assert stat.S_IMODE(os.stat(os.path.join(t.dir, "control.sock")).st_mode) == 0o600
+    assert json.loads(_as(t, "status", "-o", "json", groups=[group]))["phase"] == "running"
+    _as(t, "history", groups=[group])
+    for args in (("pause",), ("resume",), ("reload",), ("log-level", "debug"), ("report", "send", "--sink", "x", "--test")):
+        assert "use sudo" in _as(t, *args, groups=[group], code=77), args
+    assert "use sudo" in _as(t, "restore", "1", "--yes", groups=[group], code=1)
+    assert "use sudo" in _as(t, "status", code=77)
+    # Where the mode lets everybody in, the kernel still says who it is.
+    os.chmod(path, 0o666)
+    _as(t, "status", code=69)
+    _as(t, "status", groups=[group])
+    assert t.ask("status", "-o", "json")["pauses"] == []
+    t.signal(signal.SIGTERM)
+    assert t.wait_exit() == 0 and not os.path.exists(path)
+
+
+def who_looks_keeps_nobody_out_who_commands():
+    if os.geteuid() != 0:
+        return  # nobody else to be
+    t = ready(group=0)
+    held = []
+    for _ in range(40):
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        s.connect(os.path.join(t.dir, "read.sock"))
+        held.append(s)
+    commander = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    commander.connect(os.path.join(t.dir, "control.sock"))
+    for _ in range(40):
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        s.connect(os.path.join(t.dir, "read.sock"))
+        held.append(s)
+    t.ask("pause")
+    assert not select.select([commander], [], [], 0.5)[0], "a commander lost the place to those who look"
+    for s in (*held, commander):
+        s.close()
+
+
+def a_folder_of_one_user_has_no_second_socket():
+    t = ready()
+    assert not os.path.exists(os.path.join(t.dir, "read.sock"))
 
 
 def resume_says_what_it_did_not_find():
