@@ -11,10 +11,11 @@
 #include "config/settings.h"
 
 /* One per kind: does not compile when the member has another C type than the kind says. */
-#define TYPE_BOOL(m)       _Generic((m), bool : 1)
-#define TYPE_COUNT(m)      _Generic((m), int64_t : 1, uint64_t : 1)
-#define TYPE_DURATION(m)   _Generic((m), int64_t : 1, uint64_t : 1)
-#define TYPE_ENUM(m)       _Generic((m), enum policy_mode : 1, enum restore_mode : 1, uint64_t : 1)
+#define TYPE_BOOL(m)     _Generic((m), bool : 1)
+#define TYPE_COUNT(m)    _Generic((m), int64_t : 1, uint64_t : 1)
+#define TYPE_DURATION(m) _Generic((m), int64_t : 1, uint64_t : 1)
+#define TYPE_ENUM(m)                                                                                         \
+	_Generic((m), enum policy_mode : 1, enum restore_mode : 1, enum ordinal_mode : 1, uint64_t : 1)
 #define TYPE_OPTIONS(m)    _Generic((m), uint64_t : 1)
 #define TYPE_TEXT(m)       _Generic((m), char * : 1)
 #define TYPE_CRON(m)       TYPE_TEXT(m)

@@ -16,6 +16,10 @@ enum action_kind {
 	ACTION_NONE = ACTION__MAX, /* of a duty that only reports */
 };
 
+/* How a scale-down is carried out on what it finds: replicas 0; a Job is suspended; of a StatefulSet the pod
+ * is deleted that holds up its order (worker/steps/ordinal.c). */
+enum scale_way { SCALE_TO_ZERO, SCALE_SUSPENDS, SCALE_DELETES };
+
 enum action_target { TARGET_POD, TARGET_WORKLOAD };
 
 struct action_desc {

@@ -24,16 +24,20 @@ const struct object_event_desc *object_event_desc(enum object_event_id e)
 	return &events[e];
 }
 
-const struct object_event_desc *object_event_of(enum action_kind a, bool suspends)
+const struct object_event_desc *object_event_of(enum action_kind a, enum scale_way way)
 {
-	return &events[suspends ? OBJECT_EVENT_SUSPEND : of_actions[a]];
+	static const enum object_event_id of_ways[] = {
+		[SCALE_SUSPENDS] = OBJECT_EVENT_SUSPEND, [SCALE_DELETES] = OBJECT_EVENT_ORDINAL
+	};
+
+	return &events[way == SCALE_TO_ZERO ? of_actions[a] : of_ways[way]];
 }
 
-char *object_event_say_done(enum action_kind a, bool suspends, int64_t replicas, enum language l)
+char *object_event_say_done(enum action_kind a, enum scale_way way, int64_t replicas, enum language l)
 {
-	if (a == ACTION_SCALE_DOWN && !suspends && replicas > 0)
+	if (a == ACTION_SCALE_DOWN && way == SCALE_TO_ZERO && replicas > 0)
 		return xasprintf(phrase(NEWS_SCALED, l), replicas);
 	if (a == ACTION_RESTORE && replicas > 0)
 		return xasprintf(phrase(NEWS_RESTORED, l), replicas);
-	return xstrdup(phrase_text(object_event_of(a, suspends)->done_phrase, l));
+	return xstrdup(phrase_text(object_event_of(a, way)->done_phrase, l));
 }

@@ -24,10 +24,10 @@ struct object_event_desc {
 
 /* Its row. e is below OBJECT_EVENT__MAX. */
 const struct object_event_desc *object_event_desc(enum object_event_id e);
-/* That of an action, a below ACTION__MAX; suspends: it is a Job, which is suspended instead. */
-const struct object_event_desc *object_event_of(enum action_kind a, bool suspends);
+/* That of an action, a below ACTION__MAX. */
+const struct object_event_desc *object_event_of(enum action_kind a, enum scale_way way);
 /* What was done, with its numbers: "scaled from 3 to 0". replicas: that it had, or has again; 0 or less: not
  * known. Owned by the caller. */
-char *object_event_say_done(enum action_kind a, bool suspends, int64_t replicas, enum language l);
+char *object_event_say_done(enum action_kind a, enum scale_way way, int64_t replicas, enum language l);
 
 #endif

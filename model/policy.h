@@ -22,6 +22,9 @@ enum pull_cause {
 	CAUSE__MAX
 };
 
+/* A pod that hangs in an older revision, and holds up the order in which a StatefulSet replaces its pods. */
+enum ordinal_mode { ORDINAL_REPORT, ORDINAL_DELETE };
+
 /* Do replicas that were taken come back when somebody has corrected the workload? */
 enum restore_mode { RESTORE_NEVER, RESTORE_WHEN_TEMPLATE_CHANGES };
 
@@ -38,10 +41,11 @@ struct duty_policy {
 	struct str_list causes; /* errImagePull: that may act: words of cause_name() */
 	bool suspend_jobs;      /* errImagePull: suspend the Job above the pod (R24) */
 	bool suspend_cron_jobs; /* errImagePull: and the CronJob above that */
-	enum restore_mode restore; /* of the duties that scale workloads down */
-	int64_t fresh_attempt_ms;  /* errImagePull: first delete one failing pod, then wait; 0 = no */
-	int64_t announce_ms;       /* grace announced on the object before the act; 0 = none */
-	struct str_list windows;   /* when it may act: "CRON for DURATION"; empty = always */
+	enum ordinal_mode ordinal_stuck; /* errImagePull */
+	enum restore_mode restore;       /* of the duties that scale workloads down */
+	int64_t fresh_attempt_ms;        /* errImagePull: first delete one failing pod, then wait; 0 = no */
+	int64_t announce_ms;             /* grace announced on the object before the act; 0 = none */
+	struct str_list windows;         /* when it may act: "CRON for DURATION"; empty = always */
 	/* Budgets: at most so many acts in a sliding minute, hour, day, over the cluster and in one
 	 * namespace, and at most this share of the pods of one namespace or node within an hour. 0 = no
 	 * limit.

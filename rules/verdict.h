@@ -71,6 +71,9 @@ struct pod_context {
 	/* does the kind of the pod's controller scale, where that is not one of model/kinds.def: by discovery
 	 */
 	enum tri owner_scales;
+	/* a failed pull: does the pod hold up the order of its StatefulSet, which makes another revision by
+	 * now? Only asked for live */
+	enum tri ordinal_stuck;
 	/* terminating: the pod's node, read live */
 	enum tri node_exists, node_ready, node_out_of_service;
 	enum tri volume_attached; /* a VolumeAttachment of one of its claims to that node exists */

@@ -157,9 +157,20 @@ bool check_workload_scalable(struct evaluation *l)
 	       evaluation_decide(l, VERDICT_REFUSE, REASON_KIND_NOT_SCALABLE);
 }
 
+/* The one pod that a StatefulSet waits for is deleted, whatever its others do. From the cache nobody knows
+ * whether it is one. */
+static bool may_hold_up_order(const struct evaluation *l)
+{
+	const struct owner_facts *o = &l->p->owner;
+
+	return l->dp->ordinal_stuck == ORDINAL_DELETE && str_is(o->kind, "StatefulSet") &&
+	       str_is(o->api_version, "apps/v1") &&
+	       (l->s->stage == STAGE_CACHE || l->s->ordinal_stuck == TRI_YES);
+}
+
 bool check_workload_tally(struct evaluation *l)
 {
-	const enum reason reason = tally_reason(l->s);
+	const enum reason reason = may_hold_up_order(l) ? REASON_NOTHING_TO_DO : tally_reason(l->s);
 
 	if (l->found && l->s->tally_known == TRI_YES)
 		add_counts(l, l->found);

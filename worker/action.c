@@ -67,6 +67,7 @@ enum {
 	SCALE = 1u << ACTION_SCALE_DOWN | 1u << ACTION_FRESH_ATTEMPT,
 	RESTORE = 1u << ACTION_RESTORE,
 	SUSPEND = 1u << ACTION__MAX,
+	ORDINAL = 1u << (ACTION__MAX + 1),
 };
 
 static const struct step_row {
@@ -87,9 +88,11 @@ const struct step_desc *step_desc(enum step step)
 
 static bool is_due(const struct action *a, enum step step)
 {
+	static const unsigned ways[] = { [SCALE_SUSPENDS] = SUSPEND, [SCALE_DELETES] = ORDINAL };
 	const struct step_row *row = &rows[step];
+	const unsigned kind = a->found.way ? ways[a->found.way] : 1u << a->grant.action;
 
-	if (!(row->kinds & (a->found.suspends ? SUSPEND : 1u << a->grant.action)))
+	if (!(row->kinds & kind))
 		return false;
 	if (row->desc.flags & STEP_WRITES)
 		return a->write == step;
@@ -225,7 +228,7 @@ static bool is_success(long status)
 static enum step_then on_absent(struct action *a, const struct step_desc *d)
 {
 	const bool writes = d->flags & STEP_WRITES;
-	const bool is_pod = a->step == STEP_POD || (writes && action_is_on_pod(a));
+	const bool is_pod = a->step == STEP_POD || (writes && action_writes_pod(a));
 	struct facts when = { 0 };
 
 	if (writes)
@@ -275,7 +278,7 @@ static enum step_then nothing_learnt(struct action *a)
 {
 	struct msg_result *r = &a->result.u.result;
 
-	if (action_is_on_pod(a) && r->outcome == OUTCOME_FAILED) {
+	if (action_writes_pod(a) && r->outcome == OUTCOME_FAILED) {
 		r->outcome = OUTCOME_UNCONFIRMED;
 		if (!r->retry_ms)
 			action_set_retry(a, DOUBT_RETRY_MS);

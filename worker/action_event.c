@@ -24,7 +24,7 @@ static const struct owner_link *about_workload(const struct action *a)
 /* How it is undone, with what stands before it, or nothing. Owned by the caller. */
 static char *say_undo(const struct action *a)
 {
-	if (a->grant.action != ACTION_SCALE_DOWN)
+	if (a->grant.action != ACTION_SCALE_DOWN || a->found.way == SCALE_DELETES)
 		return xstrdup("");
 	_cleanup_free_ char *command = mark_undo(a, about_workload(a));
 	_cleanup_free_ char *undo = xasprintf(SAY(NEWS_UNDO), command);
@@ -36,10 +36,10 @@ static void tell_done(const struct action *a, struct object_event *ret)
 {
 	const struct msg_result *r = &a->result.u.result;
 	const struct object_event_desc *desc =
-		object_event_of((enum action_kind)a->grant.action, a->found.suspends);
+		object_event_of((enum action_kind)a->grant.action, a->found.way);
 	const bool restores = a->grant.action == ACTION_RESTORE;
 	_cleanup_free_ char *act =
-		object_event_say_done((enum action_kind)a->grant.action, a->found.suspends,
+		object_event_say_done((enum action_kind)a->grant.action, a->found.way,
 				      restores ? a->grant.want_replicas : r->replicas, LANGUAGE_EN);
 	_cleanup_free_ char *undo = say_undo(a);
 	_cleanup_free_ char *detail = facts_render(&r->detail, NULL);
@@ -66,7 +66,7 @@ static char *refusing_command(const struct action *a)
 static void tell_announced(const struct action *a, struct object_event *ret)
 {
 	const struct object_event_desc *desc =
-		object_event_of((enum action_kind)a->grant.action, a->found.suspends);
+		object_event_of((enum action_kind)a->grant.action, a->found.way);
 	_cleanup_free_ char *command = refusing_command(a);
 	_cleanup_free_ char *evidence = facts_render(&a->verdict.evidence, NULL);
 	char end[RFC3339_MAX];

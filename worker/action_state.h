@@ -60,10 +60,10 @@ struct findings {
 	bool owners_read;   /* a pod that is deleted: all of them that are to be read */
 	json_t *scale_json; /* owned */
 	struct scale_facts scale;
-	struct facts *hpa; /* owned: detail of the refusal, where the server's version decides; NULL none */
-	bool suspends;     /* a Job: there is nothing to scale */
-	size_t suspended;  /* index of the owner that is suspended */
-	char *selector;    /* of the Job's pods */
+	struct facts *hpa;  /* owned: detail of the refusal, where the server's version decides; NULL none */
+	enum scale_way way; /* a Job has nothing to scale */
+	size_t suspended;   /* index of the owner that is suspended */
+	char *selector;     /* of the Job's pods */
 	enum revision_rule rule;
 	char newest[64];        /* uid of the newest ReplicaSet, or name of the update revision */
 	uint64_t newest_number; /* its revision, 0 when it has none */
@@ -123,6 +123,12 @@ struct action {
 static inline bool action_is_on_pod(const struct action *a)
 {
 	return action_desc((enum action_kind)a->grant.action)->target == TARGET_POD;
+}
+
+/* Does it write to the pod? */
+static inline bool action_writes_pod(const struct action *a)
+{
+	return action_is_on_pod(a) || a->found.way == SCALE_DELETES;
 }
 
 /* Does it end in the deletion of the pod, whatever becomes of its workload? */

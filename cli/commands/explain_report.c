@@ -290,7 +290,8 @@ static void print_sentence(const struct explain_report *e, const struct explain_
 	const struct duty_desc *duty = duty_desc((enum duty)row->r.duty);
 	const bool reports = duty->action == ACTION_NONE;
 	const char *will =
-		reports ? "" : phrase_text(object_event_of(duty->action, false)->will_phrase, e->language);
+		reports ? ""
+			: phrase_text(object_event_of(duty->action, SCALE_TO_ZERO)->will_phrase, e->language);
 	const bool workload = !reports && action_desc(duty->action)->target == TARGET_WORKLOAD;
 	const char *its = workload ? TEXT(EXPLAIN_WORKLOAD) : "";
 	const struct shown_verdict told = shown_verdict_of(e, row);

@@ -14,7 +14,8 @@ static unsigned needs_of_duty(const struct duty_policy *dp, enum duty d)
 	const enum action_kind action = duty_desc(d)->action;
 	unsigned needs = dp->announce_ms > 0 ? NEED_ANNOUNCES : 0;
 
-	if (action == ACTION_DELETE || action == ACTION_FORCE_DELETE || dp->fresh_attempt_ms > 0)
+	if (action == ACTION_DELETE || action == ACTION_FORCE_DELETE || dp->fresh_attempt_ms > 0 ||
+	    dp->ordinal_stuck == ORDINAL_DELETE)
 		needs |= NEED_DELETES;
 	if (action == ACTION_FORCE_DELETE)
 		needs |= NEED_FORCES | NEED_JOB_PODS;

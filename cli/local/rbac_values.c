@@ -58,7 +58,7 @@ static void set_list(json_t *to, const char *key, const struct str_list *l)
 
 /* What a duty may delete or suspend: the widest of its settings and of all overrides. */
 struct limits {
-	bool jobs, bare, fresh_attempt;
+	bool jobs, bare, fresh_attempt, ordinal;
 	int64_t suspend_after_ms; /* the shortest; 0: it suspends nothing */
 	struct str_list status, phases;
 };
@@ -77,6 +77,7 @@ static void add_limits(struct limits *l, const struct duty_policy *dp)
 	l->jobs = l->jobs || dp->include_jobs;
 	l->bare = l->bare || dp->include_bare_pods;
 	l->fresh_attempt = l->fresh_attempt || dp->fresh_attempt_ms > 0;
+	l->ordinal = l->ordinal || dp->ordinal_stuck == ORDINAL_DELETE;
 	if (dp->suspend_jobs && (l->suspend_after_ms == 0 || dp->hours_ms < l->suspend_after_ms))
 		l->suspend_after_ms = dp->hours_ms;
 	add_texts(&l->status, &dp->status);
@@ -102,9 +103,10 @@ static json_t *duty_values(const struct policy *p, enum duty d)
 {
 	struct limits l = limits_of(p, d);
 	const bool pod = action_desc(duty_desc(d)->action)->target == TARGET_POD;
-	json_t *duty = json_pack("{s:s, s:b, s:b, s:b, s:b, s:b, s:b}", "duty", duty_name(d), duty_name(d), 1,
-				 "deletes", pod || l.fresh_attempt, "scalesDown", !pod, "jobs", l.jobs,
-				 "bare", l.bare, "anyStatus", str_list_has(&l.status, STR_LIT("*")));
+	json_t *duty = json_pack("{s:s, s:b, s:b, s:b, s:b, s:b, s:b, s:b}", "duty", duty_name(d),
+				 duty_name(d), 1, "deletes", pod || l.fresh_attempt || l.ordinal, "setsOnly",
+				 !l.fresh_attempt, "scalesDown", !pod, "jobs", l.jobs, "bare", l.bare,
+				 "anyStatus", str_list_has(&l.status, STR_LIT("*")));
 	struct value v;
 
 	cel_named(begin(&v), &p->duty[d].namespaces);

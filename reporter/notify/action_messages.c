@@ -47,6 +47,7 @@ static char *kind_of(const struct action_details *t)
 	static const struct {
 		const char *kind, *resource;
 	} kinds[] = {
+		{ "Pod", "pods" },
 #define KIND(group, version, kind, resource, ...) { kind, resource },
 #include "model/kinds.def"
 #undef KIND
@@ -83,21 +84,28 @@ static char *object_of(const struct composer *c, const struct action_details *t)
 	return xasprintf("%s%s", cluster, name);
 }
 
-static bool is_suspended(const struct action_details *t)
+static enum scale_way way_of(const struct action_details *t)
 {
-	return strcmp(t->reason, reason_code(REASON_SUSPENDED)) == 0;
+	static const enum reason reasons[] = {
+		[SCALE_SUSPENDS] = REASON_SUSPENDED, [SCALE_DELETES] = REASON_ORDINAL_DELETED
+	};
+
+	for (int way = SCALE_SUSPENDS; way <= SCALE_DELETES; way++)
+		if (strcmp(t->reason, reason_code(reasons[way])) == 0)
+			return (enum scale_way)way;
+	return SCALE_TO_ZERO;
 }
 
 /* "scaled from 3 to 0" */
 static char *verb_of(const struct composer *c, const struct action_details *t)
 {
-	return object_event_say_done(t->action, is_suspended(t), t->replicas, c->language);
+	return object_event_say_done(t->action, way_of(t), t->replicas, c->language);
 }
 
 static char *announcement_of(const struct composer *c, const struct action_details *t)
 {
 	char when[WHEN_TEXT_MAX];
-	const enum phrase verb = object_event_of(t->action, is_suspended(t))->will_phrase;
+	const enum phrase verb = object_event_of(t->action, way_of(t))->will_phrase;
 
 	when_format(t->at + t->retry_ms, c->zone, when);
 	return xasprintf(phrase(NEWS_EARLIEST, c->language), phrase_text(verb, c->language), when);
@@ -190,7 +198,8 @@ static void add_single(struct composer *c, struct section *s, const struct actio
 	entry_add_fact(e, "kind", kind);
 	if (t->replicas >= 0)
 		add_number(e, "replicas", t->replicas);
-	if (t->action == ACTION_SCALE_DOWN && (OUTCOMES_WRITTEN >> t->outcome & 1) && !is_suspended(t)) {
+	if (t->action == ACTION_SCALE_DOWN && (OUTCOMES_WRITTEN >> t->outcome & 1) &&
+	    way_of(t) == SCALE_TO_ZERO) {
 		_cleanup_free_ char *undo = xasprintf("ops-pod-cleaner restore %" PRId64, t->id);
 
 		entry_set_command(e, undo);

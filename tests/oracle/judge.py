@@ -21,10 +21,11 @@ from dataclasses import dataclass, field
 
 from .crashes import Loops, pulled_it, why_not_crash_loop
 from .logs import parse_time
+from .ordinals import why_not_stuck_ordinal
 from .others import at_work_on, scaler_from_zero
 from .pods import (PULL, cause_in, causes_of, claims_of, controller_of, finished_at, hosts_of, is_half_deleted, is_mirror, is_ready, refused_images,
                    runs, waiting_reasons)
-from .settings import BUDGETS, Policy, window_open  # noqa: F401
+from .settings import BUDGETS, KNOWN_SLACK, Policy, window_open  # noqa: F401
 
 ANNOUNCED = "ops-pod-cleaner.io/announced"
 MARK = "ops-pod-cleaner.io/scaled-down-"
@@ -34,7 +35,6 @@ DUTY_KEYS = {"evicted": "deleteEvictedPod", "terminating": "deleteTerminatingPod
              "finished": "deleteFinishedPod", "crash_loop": "crashLoop"}
 
 SKEW = 300      # seconds by which clocks may differ: what began later than so much after now did not begin
-KNOWN_SLACK = 2 # seconds that the supervisor believes of a watcher beyond what it was told itself
 
 
 @dataclass
@@ -218,7 +218,9 @@ def judge_delete(request, states, policy, world):
         reasons += [why_not_evicted(pod, request, policy), why_not_finished(pod, request, policy)]
     if None in reasons or is_fresh_attempt(pod, request, policy):
         return None
-    return "; ".join(reasons)
+    if policy.ordinal_stuck and request.grace is None and policy.covers("image_pull", request.ns, request.t):
+        reasons.append(why_not_stuck_ordinal(pod, request, policy, world))
+    return None if None in reasons else "; ".join(reasons)
 
 
 def is_fresh_attempt(pod, request, policy):
@@ -231,7 +233,7 @@ def duty_of_delete(request, states, policy):
     if request.grace == 0:
         return "terminating"
     pod = states.at(request.uid, request.rv)
-    if pod and is_fresh_attempt(pod, request, policy):
+    if pod and (is_fresh_attempt(pod, request, policy) or (policy.ordinal_stuck and any(r in PULL for r in waiting_reasons(pod)))):
         return "image_pull"
     return "finished" if pod and why_not_evicted(pod, request, policy) else "evicted"
 
@@ -584,7 +586,9 @@ def check_delete(r, policy, states, world, memory, report):
     if not pod or not is_half_deleted(pod):     # the rest of a deletion is no second act
         check_limits(r, duty, policy, memory.acts, report)
     if duty != "image_pull":
-        check_grace(r, duty, states.at(r.uid, r.rv), policy, report)
+        check_grace(r, duty, pod, policy, report)
+    elif not is_fresh_attempt(pod, r, policy):      # announced on its StatefulSet
+        check_grace(r, duty, world.objects.get((controller_of(pod) or {}).get("uid")), policy, report)
 
 
 def replicas_of(obj):

@@ -11,6 +11,7 @@ LEFT_BEHIND = ("NodeShutdown", "Terminated", "Shutdown", "NodeAffinity", "NodePo
                "PodOSSelectorNodeLabelDoesNotMatch", "SysctlForbidden", "TopologyAffinityError", "SMTAlignmentError", "NodeLost", "OutOf*",
                "UnexpectedAdmissionError", "ContainerStatusUnknown", "Preempting")
 UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+KNOWN_SLACK = 2 # seconds that the supervisor believes of a watcher beyond what it was told itself
 BUDGETS = {"maxPerMinute": 60, "maxPerHour": 3600, "maxPerDay": 86400, "maxPerNamespaceHour": 3600}
 
 
@@ -38,6 +39,7 @@ class Policy:
     unreachable_nodes: bool = False
     causes_named: set = field(default_factory=set)
     fresh_attempt: bool = False
+    ordinal_stuck: bool = False                     # a pod that holds up the order of its StatefulSet is deleted
     suspend_jobs: bool = False
     suspend_cron_jobs: bool = False
     announce: dict = field(default_factory=dict)    # seconds
@@ -87,6 +89,7 @@ class Policy:
             causes = section.get("causes") or []
             self.causes_named |= set(causes.split(",") if isinstance(causes, str) else causes)
             self.fresh_attempt |= seconds(section.get("freshAttempt", "0s")) > 0
+            self.ordinal_stuck |= section.get("ordinalStuck") == "delete"
             self.suspend_jobs |= bool(section.get("suspendJobs"))
             self.suspend_cron_jobs |= bool(section.get("suspendCronJobs"))
         if duty == "evicted":

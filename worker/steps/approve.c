@@ -113,9 +113,9 @@ bool approve_above(struct action *a)
 
 static enum step choose_write(const struct action *a)
 {
-	if (action_is_on_pod(a))
+	if (action_writes_pod(a))
 		return STEP_DELETE;
-	return a->found.suspends ? STEP_SUSPEND : scale_write(a);
+	return a->found.way == SCALE_SUSPENDS ? STEP_SUSPEND : scale_write(a);
 }
 
 enum step_then take_approval(struct action *a, const struct step_reply *reply)
@@ -131,8 +131,9 @@ enum step_then take_approval(struct action *a, const struct step_reply *reply)
 
 	dp = *action_policy(a);
 	a->write = choose_write(a);
-	if (a->found.suspends)
-		a->verdict.reason = REASON_SUSPENDED;
+	if (a->found.way != SCALE_TO_ZERO)
+		a->verdict.reason =
+			a->found.way == SCALE_SUSPENDS ? REASON_SUSPENDED : REASON_ORDINAL_DELETED;
 	if (a->grant.action == ACTION_FRESH_ATTEMPT) { /* it is no loss: it needs no grace */
 		dp.announce_ms = 0;
 		a->verdict.reason = REASON_FRESH_ATTEMPT;

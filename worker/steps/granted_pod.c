@@ -120,7 +120,7 @@ enum step_then take_pod(struct action *a, const struct step_reply *reply)
 		return action_end_at(a, OUTCOME_FAILED, REASON_BAD_ANSWER, TEXT_ANSWER_OTHER_POD);
 	if (!str_is(p->uid, a->grant.uid))
 		return action_gone(a, REASON_UID_CHANGED, NULL);
-	if (action_is_on_pod(a) && action_may_be_ours(a) && p->deletion > 0 &&
+	if (action_writes_pod(a) && action_may_be_ours(a) && p->deletion > 0 &&
 	    (!is_forced(a) || p->grace_s == 0))
 		return end_marked(a);
 	if (a->in_doubt)

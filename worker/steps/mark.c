@@ -85,7 +85,7 @@ char *mark_undo(const struct action *a, const struct owner_link *o)
 {
 	const char *dot = o->kind.group[0] ? "." : "";
 
-	if (a->found.suspends)
+	if (a->found.way == SCALE_SUSPENDS)
 		return xasprintf(
 			"kubectl -n %s patch %s%s%s %.*s --type=merge -p '{\"spec\":{\"suspend\":false}}'",
 			a->grant.ns, o->kind.resource, dot, o->kind.group, STR_ARG(o->ref.name));
@@ -100,7 +100,7 @@ static char *say_template(const struct action *a, const struct owner_link *o)
 {
 	char now[TEMPLATE_HASH_MAX];
 
-	if (a->found.suspends)
+	if (a->found.way == SCALE_SUSPENDS)
 		return NULL;
 	if (a->found.template[0])
 		return xstrdup(a->found.template);

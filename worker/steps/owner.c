@@ -149,6 +149,12 @@ static bool deletes_claims(const struct owner_link *o)
 		      "Delete");
 }
 
+static enum step_then refuse_unobserved(struct action *a)
+{
+	action_set_retry(a, UNOBSERVED_RETRY_MS);
+	return refuse(a, REASON_NOT_OBSERVED);
+}
+
 static enum step_then take_top(struct action *a)
 {
 	const struct owner_link *o = action_top(a);
@@ -161,17 +167,15 @@ static enum step_then take_top(struct action *a)
 		return refuse_for_queue(a);
 	if (action_policy(a)->suspend_jobs && suspend_fits(a))
 		return suspend_begin(a);
+	if (ordinal_holds_up(a))
+		return read_observed(a->found.owners[0].json) ? ordinal_begin(a) : refuse_unobserved(a);
 	/* The pods of an object without a namespace may be anywhere; they cannot be counted here. */
 	if (!o->kind.scale || !o->kind.namespaced)
 		return refuse(a, REASON_KIND_NOT_SCALABLE);
 	for (size_t i = 0; i < a->found.n_owners; i++)
 		if (deletes_claims(&a->found.owners[i]))
 			return refuse(a, REASON_PVC_WOULD_BE_DELETED);
-	if (!read_observed(o->json)) {
-		action_set_retry(a, UNOBSERVED_RETRY_MS);
-		return refuse(a, REASON_NOT_OBSERVED);
-	}
-	return autoscaler_judge_writers(a);
+	return read_observed(o->json) ? autoscaler_judge_writers(a) : refuse_unobserved(a);
 }
 
 /* What this credential should be allowed to read. */

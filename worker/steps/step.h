@@ -180,6 +180,12 @@ bool suspend_fits(const struct action *a);
  */
 enum step_then suspend_begin(struct action *a);
 
+/* ordinal.c */
+/* Does the pod hang in an older revision of a StatefulSet that waits for it, in order? */
+bool ordinal_holds_up(const struct action *a);
+/* Of such a pod: STEP_NEXT, it is to be deleted; or an end that says so. */
+enum step_then ordinal_begin(struct action *a);
+
 /* restore.c */
 step_needed_fn needs_group;
 step_ask_fn ask_group;

@@ -107,7 +107,7 @@ enum step_then suspend_begin(struct action *a)
 	f->selector = selector_of(job->json);
 	if (!f->selector)
 		return owner_refuse(a, REASON_TALLY_UNKNOWN, TEXT_JOB_SELECTS);
-	f->suspends = true;
+	f->way = SCALE_SUSPENDS;
 	f->scale.selector = STR_C(f->selector);
 	f->rule = REVISION_BY_OWNER;
 	(void)snprintf(f->newest, sizeof(f->newest), "%.*s", STR_ARG(job->ref.uid));

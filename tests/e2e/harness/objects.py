@@ -276,6 +276,7 @@ class Workload:
     def __init__(self, objects, kind, ns, replicas, name, spec):
         self.objects, self.kind, self.ns, self.name, self.replicas = objects, kind, ns, name, replicas
         self.labels = {"app": name}
+        self.ordered = spec.pop("ordered", False)   # of a StatefulSet: one pod after the other, each once the one before is Ready
         self.spec = spec
         self.revision = uuid.uuid4().hex[:9]
         self.top = objects.admin.post(path_of(kind, ns), self._body())
@@ -300,7 +301,7 @@ class Workload:
         if self.kind == "ReplicationController":
             spec["selector"] = self.labels
         elif self.kind == "StatefulSet":
-            spec.update(serviceName=self.name, podManagementPolicy="Parallel")
+            spec.update(serviceName=self.name, podManagementPolicy="OrderedReady" if self.ordered else "Parallel")
         elif self.kind == "DaemonSet":
             del spec["replicas"]
         elif self.kind in ("Fleet", "Widget"):
@@ -315,7 +316,8 @@ class Workload:
         if self.kind == "Rollout" or (self.kind == "Deployment" and not self.objects.server.has_controllers):
             self.replica_set = self._make_replica_set(self.revision, self.replicas)
         if self._controllers_make_pods():
-            until(f"{self.replicas} pods of {self.kind} {self.name}", lambda: len(self.pods()) >= self.replicas, 60)
+            first = min(1, self.replicas) if self.ordered else self.replicas
+            until(f"{first} pods of {self.kind} {self.name}", lambda: len(self.pods()) >= first, 60)
             return
         if self.kind in ("StatefulSet", "DaemonSet"):
             self._make_revision()
@@ -409,6 +411,22 @@ class Workload:
             self.replica_set = self._make_replica_set(self.revision, 1, 2)
             self.add_pod()
         return [p for p in self.pods() if p["metadata"]["uid"] not in old]
+
+    def correct(self):
+        """Another template of a StatefulSet, as by a person who corrects the image, of which its controller has taken note."""
+        path = path_of(self.kind, self.ns, self.name)
+        status = self.objects.admin.get(path).get("status") or {}
+        if not self._controllers_make_pods():
+            self.revision = f"{self.name}-{uuid.uuid4().hex[:9]}"
+            self.objects.admin.patch(path + "/status", {"status": {"updateRevision": self.revision}})
+            return
+        containers = [{**c, "env": [{"name": "REVISION", "value": uuid.uuid4().hex}]} for c in self._template()["spec"]["containers"]]
+        generation = self.objects.admin.patch(path, {"spec": {"template": {"spec": {"containers": containers}}}})["metadata"]["generation"]
+
+        def noted():
+            now = self.objects.admin.get(path)["status"]
+            return now["observedGeneration"] >= generation and now["updateRevision"] != status.get("updateRevision") and now["updateRevision"]
+        self.revision = until(f"the new revision of {self.name}", noted, 30)
 
     def delete(self):
         """Delete it; returns when it is gone. Its pods stay for the garbage collector, if there is one."""

@@ -14,7 +14,7 @@ APPLY = "application/apply-patch+yaml"
 
 def policy_of(ns, spared):
     return f"""
-errImagePull: {{enable: true, namespaces: ['{ns}*', {spared}], hours: 10m, suspendJobs: true, suspendCronJobs: true}}
+errImagePull: {{enable: true, namespaces: ['{ns}*', {spared}], hours: 10m, suspendJobs: true, suspendCronJobs: true, ordinalStuck: delete}}
 deleteEvictedPod: {{enable: true, namespaces: [{ns}, {spared}]}}
 deleteTerminatingPod: {{enable: true, namespaces: [{ns}, {spared}], hours: 1h}}
 deleteFinishedPod: {{enable: true, namespaces: ['label:finished=clean*'], hours: 1h}}
@@ -70,6 +70,8 @@ class Scene:
         self.succeeded = o.evict(o.pod(ns), reason="NodeShutdown", phase="Succeeded")
         self.bare = o.evict(o.pod(ns), reason="NodeShutdown")
         self.pulling = o.fail_to_pull(o.pod(ns))
+        self.ordinal = o.fail_to_pull(o.workload("StatefulSet", ns, 1, ordered=True).pods()[0])
+        self.replica = o.fail_to_pull(o.workload("Deployment", ns, 1).pods()[0])
         self.stuck = o.terminate(o.pod(ns), 1)
         self.patient = o.terminate(o.pod(ns), 300)
         self.held = o.terminate(o.pod(ns, finalizers=["example.com/held"]), 1)
@@ -199,6 +201,8 @@ def attempts_on_pods(s):
         "delete a pod that succeeded": delete(s.succeeded),
         "delete a finished pod without a controller": delete(s.bare),
         "delete a pod that pulls its image": delete(s.pulling),
+        "delete a pod of a Deployment that pulls its image": delete(s.replica),
+        "delete a pod of a StatefulSet that pulls its image by force": delete(s.ordinal, gracePeriodSeconds=0),
         "delete a pod of a Job": delete(s.job_pod),
         "delete a pod that is to be ignored": delete(s.ignored),
         "delete a mirror pod": delete(s.mirror),
@@ -497,7 +501,7 @@ def duties_are_served(t, s, taken):
     """What the duties need is taken from the same user."""
     no_wish = {"ops-pod-cleaner.io/restore": None}
     served = {
-        "evicted": delete(s.evicted), "finished": delete(s.shut_down), "scale to 0": at_once(s.deployment, 0, {**noted(3), **no_wish}),
+        "evicted": delete(s.evicted), "ordinal": delete(s.ordinal), "finished": delete(s.shut_down), "scale to 0": at_once(s.deployment, 0, {**noted(3), **no_wish}),
         "restore": at_once(s.put_down, 3, {**AWAY, **no_wish}),
         "unmark what is up again": patch(s.up_again, {"metadata": {"annotations": {**AWAY, **no_wish}}}),
         "a named kind to 0": patch(s.fleet, {"spec": {"replicas": 0}}, "scale"),

@@ -152,6 +152,120 @@ def clock(t):
     t.expect(scaled=[workload])
 
 
+# --- a StatefulSet that waits, in order, for a pod that its correction has left behind (kubernetes/kubernetes#67250) ---
+
+def left_behind(t, ns, replicas=2):
+    """(the StatefulSet, its last pod): a rollout has got as far as that pod, which cannot pull, and the template was corrected since.
+    The others serve."""
+    workload = t.objects.workload("StatefulSet", ns, replicas, ordered=True)
+
+    def named(i, but=None):
+        return t.until(f"pod {i}", lambda: next((p for p in workload.pods() if p["metadata"]["name"] == f"{workload.name}-{i}"
+                                                 and p["metadata"]["uid"] != but), None), 30)
+    for i in range(replicas):
+        first = t.objects.run(named(i))
+    workload.correct()
+    if t.server.has_controllers:    # it asks the last one to go
+        t.until("the last pod to be asked", lambda: t.objects.get(first)["metadata"].get("deletionTimestamp"), 30)
+    t.objects.force_delete(first)
+    if not t.server.has_controllers:
+        workload.add_pod(replicas - 1)
+    last = t.objects.fail_to_pull(named(replicas - 1, first["metadata"]["uid"]))
+    workload.correct()
+    return workload, last
+
+
+@scenario("image-pull/ordinal-stuck")
+def ordinal_stuck(t):
+    """Its StatefulSet never replaces it: with ordinalStuck: delete it is deleted, not by force, though others serve; the next one is of
+    the newest revision. Not before it has failed for `hours`."""
+    ns = t.ns()
+    workload, last = left_behind(t, ns)
+    config = t.config(image_pull=ns, hours="3s")
+    config["errImagePull"]["ordinalStuck"] = "delete"
+    begin = time.time()
+    program = t.program(config)
+    deleted = t.wait_write(last)
+    assert deleted.verb == "delete" and deleted.grace is None and deleted.t >= begin + 3, f"{deleted} {deleted.t - begin:.3f} s after the start"
+    row = t.wait_history(program, outcome="done", reason="OrdinalDeleted")
+    assert row["duty"] == "errImagePull" and row["target"] == f"pods/{ns}/{last['metadata']['name']}", row
+    t.objects.force_delete(last)
+    if t.server.has_controllers:
+        def again():
+            return next((p for p in workload.pods() if p["metadata"]["name"] == last["metadata"]["name"]
+                         and p["metadata"]["uid"] != last["metadata"]["uid"]), None)
+        made = t.until("the next pod of that name", again, 30)
+        assert made["metadata"]["labels"]["controller-revision-hash"] == workload.revision, made["metadata"]["labels"]
+    time.sleep(1)
+    t.expect(deleted=[last])
+
+
+@scenario("image-pull/ordinal-planned")
+def ordinal_planned(t):
+    """What plan says of it is what would be done."""
+    ns = t.ns()
+    workload, last = left_behind(t, ns)
+    config = t.config(image_pull=ns, hours="2s")
+    config["errImagePull"]["ordinalStuck"] = "delete"
+    config["mode"] = "observe"
+    t.policy.observe = True
+    program = t.program(config)
+    t.wait_history(program, outcome="would", reason="OrdinalDeleted")
+    assert t.objects.get(last) and workload.wanted() == 2
+    t.expect()
+
+
+@scenario("image-pull/ordinal-told")
+def ordinal_told(t):
+    """By default the refusal says that the pod has to be deleted, and how."""
+    ns = t.ns()
+    workload, last = left_behind(t, ns, replicas=1)
+    program = t.run(image_pull=ns, hours="2s")
+    row = t.wait_history(program, outcome="refused", reason="OrdinalStuck")
+    said = str(program.ask_json("show", str(row["id"])))
+    assert last["metadata"]["name"] in said and workload.revision in said, said
+    assert f"kubectl -n {ns} delete pod {last['metadata']['name']}" in (shown := program.ask("show", str(row["id"])).stdout), shown
+    t.never("acted", t.writes, 2)
+    t.expect()
+
+
+@scenario("image-pull/ordinal-below-a-partition")
+def below_a_partition(t):
+    """There the older revision is what its owner wants: deleted, it would come back as it was."""
+    ns = t.ns()
+    workload, last = left_behind(t, ns)
+    t.admin.patch(path_of("StatefulSet", ns, workload.name), {"spec": {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 5}}}})
+    config = t.config(image_pull=ns, hours="1s")
+    config["errImagePull"]["ordinalStuck"] = "delete"
+    program = t.program(config)
+    t.wait_history(program, outcome="refused", reason="NotNewestRevision")
+    t.never("acted", t.writes, 2)
+    assert t.objects.get(last)
+    t.expect()
+
+
+@scenario("image-pull/not-observed")
+def not_observed(t):
+    """Its controller has not looked at a change yet: that is waited for, and then it acts. (The Rollouts of both servers have none.)"""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="2s")
+    workload = t.objects.workload("Rollout", ns, 1)
+    path = path_of("Rollout", ns, workload.name)
+
+    def observe(generation):
+        t.admin.patch(path + "/status", {"status": {"observedGeneration": str(generation)}})
+    generation = t.admin.patch(path, {"spec": {"paused": False}})["metadata"]["generation"]
+    observe(generation - 1)
+    workload.fail_to_pull()
+    t.wait_history(program, outcome="refused", reason="NotObserved")
+    t.never("acted on what its controller has not seen", t.writes, 4)
+    observe(generation)
+    begin = time.time()
+    request = t.wait_write(workload)
+    assert request.t - begin < 10, f"{request.t - begin:.1f} s after its controller had looked"
+    t.expect(scaled=[workload])
+
+
 @scenario("image-pull/first-installation")
 def first_installation(t):
     """It has failed for long when the program starts for the first time: watcher and supervisor begin to count together, and only

@@ -10,6 +10,7 @@ import time
 from harness.objects import path_of
 from harness.outage import outage
 from harness.scenario import judge, scenario, seconds
+from scenarios.image_pull import left_behind
 from scenarios.worker import count_active, cron_job, is_suspended, job as failing_job
 
 EFFECT_S = 5
@@ -225,6 +226,12 @@ def fresh_attempt(t):
     t.policy = policy       # a deletion of the time before is no act of the duty without
     request = t.until("the scale-down", lambda: next((r for r in t.writes() if judge.kind_of(r) == "scale" and r.ok), None), 15)
     assert request.t - begin <= EFFECT_S, f"took effect {request.t - begin:.1f} s after the reload"
+
+
+@switch("errImagePull.ordinalStuck")
+def ordinal_stuck(t):
+    ns, duty = t.ns(), "errImagePull"
+    play(t, duty_config(duty, ns), duty_config(duty, ns, ordinalStuck="delete"), lambda: left_behind(t, ns, replicas=1)[1:])
 
 
 @switch("errImagePull.suspendJobs")

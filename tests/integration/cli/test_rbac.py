@@ -165,6 +165,9 @@ def the_policy_knows_what_is_due():
     assert "reason" not in due("deleteFinishedPod", reasons="\"*\"", includeBarePods="true")
     assert due("errImagePull") is None, "it deletes nothing"
     assert "in ['ErrImagePull', 'ImagePullBackOff']" in due("errImagePull", freshAttempt="10m")
+    assert "StatefulSet" not in due("errImagePull", freshAttempt="10m", ordinalStuck="delete")
+    assert "o.kind == 'StatefulSet'" in due("errImagePull", ordinalStuck="delete") and "gracePeriodSeconds" in due("errImagePull", ordinalStuck="delete")
+    assert 'resources: [pods], verbs: [delete]' in printed(duty("errImagePull", ordinalStuck="delete"))
     assert due("crashLoop") is None
 
 

@@ -164,6 +164,7 @@ TEST(events_of_what_is_done)
 		[OBJECT_EVENT_FORCE_DELETE] = { "PodForceDeleted", "WillForceDeletePod" },
 		[OBJECT_EVENT_SCALE_DOWN] = { "ScaledToZero", "WillScaleToZero" },
 		[OBJECT_EVENT_SUSPEND] = { "Suspended", "WillSuspend" },
+		[OBJECT_EVENT_ORDINAL] = { "PodDeleted", "WillDeletePod" },
 	};
 
 	for (enum object_event_id e = 0; e < OBJECT_EVENT__MAX; e++) {
@@ -175,8 +176,9 @@ TEST(events_of_what_is_done)
 		ck_assert(reason_find(d->done)->event == REASON_EVENT_NO &&
 			  reason_parse(d->will) == REASON__MAX);
 	}
-	ck_assert_str_eq(object_event_of(ACTION_FORCE_DELETE, false)->done, "PodForceDeleted");
-	ck_assert_str_eq(object_event_of(ACTION_SCALE_DOWN, true)->done, "Suspended");
+	ck_assert_str_eq(object_event_of(ACTION_FORCE_DELETE, SCALE_TO_ZERO)->done, "PodForceDeleted");
+	ck_assert_str_eq(object_event_of(ACTION_SCALE_DOWN, SCALE_SUSPENDS)->done, "Suspended");
+	ck_assert_str_eq(object_event_of(ACTION_SCALE_DOWN, SCALE_DELETES)->done, "PodDeleted");
 }
 
 TEST(outside_the_tables_is_a_question_mark)

@@ -272,6 +272,35 @@ TEST(one_failing_pod_among_ready_ones_is_told)
 	ck_assert_int_eq(v.at_ms, 0);
 }
 
+/* Of a StatefulSet one pod alone may go: the cache leaves that to the worker, which has read the set. */
+TEST_LOOP(one_pod_may_hold_up_an_order, 0, 6)
+{
+	static const struct {
+		enum ordinal_mode mode;
+		const char *kind;
+		enum judge_stage stage;
+		enum tri stuck;
+		bool acts;
+	} orders[] = {
+		{ ORDINAL_DELETE, "StatefulSet", STAGE_CACHE, TRI_UNKNOWN, true },
+		{ ORDINAL_DELETE, "StatefulSet", STAGE_LIVE, TRI_YES, true },
+		{ ORDINAL_DELETE, "StatefulSet", STAGE_LIVE, TRI_UNKNOWN, false },
+		{ ORDINAL_REPORT, "StatefulSet", STAGE_CACHE, TRI_UNKNOWN, false },
+		{ ORDINAL_REPORT, "StatefulSet", STAGE_LIVE, TRI_YES, false },
+		{ ORDINAL_DELETE, "ReplicaSet", STAGE_CACHE, TRI_YES, false },
+	};
+	struct pod_facts p = pod_pull_failing();
+	struct pod_context s = live_pull();
+
+	policy.duty[DUTY_IMAGE_PULL].ordinal_stuck = orders[_i].mode;
+	p.owner.kind = STR_C(orders[_i].kind);
+	s.stage = orders[_i].stage;
+	s.ordinal_stuck = orders[_i].stuck;
+	s.ready = 2;
+	expect(judge(&p, s), orders[_i].acts ? VERDICT_ACT : VERDICT_REFUSE,
+	       orders[_i].acts ? REASON_CANNOT_PULL_IMAGE : REASON_WORKLOAD_HAS_READY_PODS, _i);
+}
+
 /* A stage or a count outside its enum is no cache and no yes: it never scales anything. */
 TEST(an_odd_stage_is_no_cache)
 {

@@ -309,7 +309,7 @@ TEST(stateful_set)
 
 TEST(stateful_set_of_another_revision)
 {
-	with_stateful_set("", "'updateRevision':'web-10'");
+	with_stateful_set("'podManagementPolicy':'Parallel'", "'updateRevision':'web-10'");
 	go();
 	RESULT(REFUSED, NOT_NEWEST_REVISION);
 }
