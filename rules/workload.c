@@ -41,6 +41,8 @@ struct facts *workload_evidence(struct evaluation *l, struct str state)
 		return f;
 	facts_duration(f, FACT_LASTED, time_add(l->now, -l->s->failing_since));
 	facts_duration(f, FACT_THRESHOLD, l->dp->hours_ms);
+	if (l->policy->plans_only)
+		facts_finding(f, TEXT_AT_LEAST);
 	return f;
 }
 

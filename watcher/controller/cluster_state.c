@@ -247,7 +247,8 @@ static void measure(struct cluster_state *c, uint32_t h, size_t i, const struct 
 
 		workloads_measure(c->workloads, owner, p->revision, i,
 				  policy_of(c->policy, p)[DUTY_CRASH_LOOP].hours_ms,
-				  most_restarts(c, store_group(c->store, h), p), now);
+				  c->policy->plans_only ? 0 : most_restarts(c, store_group(c->store, h), p),
+				  now);
 		workloads_ready(c->workloads, owner, p->revision, i, ret->ready > 0, now);
 	}
 	fill_clock(c, p, i, ret);
@@ -258,13 +259,15 @@ static void failing(struct cluster_state *c, uint32_t h, size_t i, const struct 
 		    struct pod_context *ret)
 {
 	const bool only_begins = cluster_failing_by(store_mark(c->store, h)) < 0;
+	const int64_t now = server_clock_latest(&c->server_clock, clock_wall_ms(), clock_boot_ms());
 	const enum duty d = duty_of_workload(i);
 	struct str owner = cluster_clock_owner(p);
 	enum reason ignored;
 
-	ret->failing_since =
-		workloads_fails(c->workloads, owner, p->revision, i,
-				server_clock_latest(&c->server_clock, clock_wall_ms(), clock_boot_ms()));
+	ret->failing_since = workloads_fails(c->workloads, owner, p->revision, i, now);
+	if (c->policy->plans_only)
+		ret->failing_since = workloads_failed_before(c->workloads, owner, p->revision, i,
+							     p->unready_since > 0 ? p->unready_since : now);
 	measure(c, h, i, p, ret);
 	if (only_begins) {
 		workloads_idle(c->workloads, owner, p->revision, i, (int64_t)clock_boot_ms());

@@ -198,6 +198,16 @@ int64_t workloads_fails(struct workloads *w, struct str owner, struct str revisi
 	return c->v.since;
 }
 
+int64_t workloads_failed_before(struct workloads *w, struct str owner, struct str revision, size_t i,
+				int64_t at)
+{
+	struct failing_clock *c = clock_of(w, owner, revision, i);
+
+	if (c && c->v.since > at)
+		c->v.since = at;
+	return c ? c->v.since : 0;
+}
+
 struct failing workloads_clock(const struct workloads *w, struct str owner, struct str revision, size_t i)
 {
 	const struct failing_clock *c = clock_of(w, owner, revision, i);

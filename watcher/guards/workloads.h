@@ -40,6 +40,10 @@ struct failing {
 void workloads_on_failing_since_row(struct workloads *w, const struct msg_failing_since_row *r, int64_t boot);
 /* A pod fails now: returns since when, starting the clock at `now` if it does not run. */
 int64_t workloads_fails(struct workloads *w, struct str owner, struct str revision, size_t i, int64_t now);
+/* Of an instance that only plans, whose clocks have just begun: a pod of it has not been Ready since `at`.
+ * Returns since when it fails, at least. */
+int64_t workloads_failed_before(struct workloads *w, struct str owner, struct str revision, size_t i,
+				int64_t at);
 struct failing workloads_clock(const struct workloads *w, struct str owner, struct str revision, size_t i);
 /* While the clock runs it is measured how long a pod of it is Ready: how long within the last `window`, asked
  * for by workloads_ready_ms(). restarts: how often a container of it had restarted by now, at most; of a

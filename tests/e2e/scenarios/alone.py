@@ -73,9 +73,23 @@ def plan_is_the_plan(t):
     other = t.ns()
     alone.call("plan", "-n", other, "--detailed-exitcode")
     table = alone.call("plan", "-n", ns).stdout
-    assert "errImagePull counts from the first sight" in " ".join(table.split()), table
+    assert "errImagePull: ages are at least" in " ".join(table.split()), table
     assert "deleteEvictedPod" in table and deleted[0]["metadata"]["name"] in table, table
     t.policy.observe = True
+
+
+@scenario("alone/plan-knows-ages")
+def plan_knows_ages(t):
+    """What has not been Ready for longer than `hours` is due in the first plan, by an age that is marked as the least."""
+    ns = t.ns()
+    t.policy.observe = True
+    workload = t.objects.workload("Deployment", ns, 1)
+    workload.fail_to_pull()
+    time.sleep(4)
+    alone = Alone(t, t.config(image_pull=ns, hours="2s", breaker=NO_BREAKER))
+    rows = [r for r in planned(alone.plan("-n", ns), "now") if r["duty"] == "errImagePull"]
+    assert len(rows) == 1 and "AtLeast" in json.dumps(rows[0]), rows
+    assert "at least" in " ".join(alone.call("plan", "-n", ns).stdout.split())
 
 
 @scenario("alone/plan-by-the-defaults")
