@@ -29,6 +29,8 @@ CLAIMS = (
     ("boot", "README.md", "sudo install *"),
     ("boot", "README.md", "sudo systemctl enable *"),
     ("boot", "README.md", "sudo systemd-*"),
+    ("boot", "README.md", "sudo usermod *"),
+    ("boot", "docs/troubleshooting.md", "sudo usermod *"),
     ("image", "README.md", "make image"),
     ("chart", "README.md", "helm install *"),
     ("node", "README.md", "kubectl ops_pod_cleaner *"),
@@ -69,6 +71,7 @@ NOT_RUN = (
 # runner, what a page says, what is typed instead: names that are another one's at every reader's, and sudo where root types.
 SUBSTITUTIONS = (
     ("boot", "sudo ", ""),
+    ("boot", "USER", "lisa"),
     ("boot", "./build/dist/deb/", "/packages/"),
     ("chart", "REGISTRY", "registry.example.com"),
     ("chart", "FILE", "{kubeconfig}"),

@@ -258,8 +258,8 @@ def what_make_install_leaves_is_set_up(world):
     world.machine.sh("dpkg-deb --fsys-tarfile /packages/new.deb | tar -x --keep-directory-symlink -C /; if getent passwd ops-pod-cleaner >/dev/null; then userdel ops-pod-cleaner; fi")
     for command in world.share.of("README.md", "sudo systemd-*"):
         world.machine.sh(world.share.typed(command))
-    made = world.machine.sh("getent passwd ops-pod-cleaner; stat -c '%G %n' /etc/ops-pod-cleaner")
-    assert "/usr/sbin/nologin" in made and "\nops-pod-cleaner /etc/ops-pod-cleaner" in made, made
+    made = world.machine.sh("getent passwd ops-pod-cleaner; stat -c '%U %a %n' /etc/ops-pod-cleaner")
+    assert "/usr/sbin/nologin" in made and "\nops-pod-cleaner 500 /etc/ops-pod-cleaner" in made, made
     world.machine.sh("dpkg-deb -c /packages/new.deb | sed -n 's,^-.* [.]/,/,p' | xargs rm -f; rm -rf /etc/ops-pod-cleaner")
 
 
@@ -269,6 +269,21 @@ def the_readme_makes_it_a_service(world):
         world.machine.sh("cd /root; " + world.share.typed(command))
     wait_synced(world)
     assert status(world)["mode"] == "observe" and world.machine.call("systemctl", "is-enabled", UNIT).stdout == "enabled\n"
+
+
+def who_is_in_the_group_may_look(world):
+    """And reads no credential."""
+    world.machine.sh("useradd --no-create-home lisa")
+    ask_as = ("setpriv", "--reuid", "lisa", "--regid", "lisa", "--init-groups")
+    denied = world.machine.call(*ask_as, "ops-pod-cleaner", "status")
+    assert denied.returncode == 77 and "join the group" in denied.stderr, denied
+    commands = [c for page in ("README.md", "docs/troubleshooting.md") for c in world.share.of(page, "sudo usermod *")]
+    for command in commands:
+        world.machine.sh(world.share.typed(command))
+    said = world.machine.call(*ask_as, "ops-pod-cleaner", "status", "-o", "json")
+    assert said.returncode in (0, 1) and json.loads(said.stdout)["phase"] == "running", said
+    assert world.machine.call(*ask_as, "ops-pod-cleaner", "pause").returncode == 77
+    assert world.machine.call(*ask_as, "cat", KUBECONFIG).returncode != 0
 
 
 def its_state_is_saved_as_the_page_says(world):
@@ -284,7 +299,7 @@ def its_state_is_saved_as_the_page_says(world):
 
 
 def what_troubleshooting_looks_at_is_there(world):
-    for command in world.share.of("docs/troubleshooting.md"):
+    for command in (*world.share.of("docs/troubleshooting.md", "systemctl *"), *world.share.of("docs/troubleshooting.md", "journalctl *")):
         said = world.machine.sh(world.share.typed(command))
         wanted = {"systemctl": "active (running)", "journalctl -u": "ops-pod-cleaner", "journalctl -k": ""}
         assert next(word for start, word in wanted.items() if command.text.startswith(start)) in said, said[-500:]
@@ -302,5 +317,5 @@ CASES = (the_unit_is_active_and_waits_for_its_cluster, an_upgrade_keeps_the_hist
          its_sandbox_is_whole, systemctl_reload_takes_a_changed_configuration, systemctl_reload_refuses_a_wrong_configuration,
          the_watchdog_restarts_what_hangs, one_instance_a_cluster, an_upgrade_restarts_every_instance_and_keeps_what_is_ours,
          the_journal_has_priorities, it_stops_in_order, removed_at_work_and_purged, what_make_install_leaves_is_set_up,
-         the_readme_makes_it_a_service, its_state_is_saved_as_the_page_says, what_troubleshooting_looks_at_is_there,
+         the_readme_makes_it_a_service, who_is_in_the_group_may_look, its_state_is_saved_as_the_page_says, what_troubleshooting_looks_at_is_there,
          every_command_of_the_pages_was_typed, the_machine_powers_off)
