@@ -166,7 +166,8 @@ def apiserver_restart(t):
 
 class Account:
     """A service account; grant() and revoke() what it may do with pods, in one namespace or in all."""
-    RULES = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch", "delete"]}]
+    RULES = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch", "delete"]},
+             {"apiGroups": [""], "resources": ["namespaces"], "verbs": ["get"]}]
 
     def __init__(self, t, ns, wide):
         self.t, self.ns, self.name = t, ns, f"{t.prefix}-cleaner"
