@@ -7,8 +7,10 @@
 enum { NORMAL = false, WARNING = true };
 
 static const struct object_event_desc events[OBJECT_EVENT__MAX] = {
-#define OBJECT_EVENT(ID, done, will, type, done_phrase, will_phrase)                                         \
-	[OBJECT_EVENT_##ID] = { done, will, type, PHRASE_##done_phrase, PHRASE_##will_phrase },
+#define OBJECT_EVENT(ID, done, will, type, done_phrase, will_phrase, would_phrase)                           \
+	[OBJECT_EVENT_##ID] = {                                                                              \
+		done, will, type, PHRASE_##done_phrase, PHRASE_##will_phrase, PHRASE_##would_phrase          \
+	},
 #include "model/object_events.def"
 #undef OBJECT_EVENT
 };
@@ -40,4 +42,13 @@ char *object_event_say_done(enum action_kind a, enum scale_way way, int64_t repl
 	if (a == ACTION_RESTORE && replicas > 0)
 		return xasprintf(phrase(NEWS_RESTORED, l), replicas);
 	return xstrdup(phrase_text(object_event_of(a, way)->done_phrase, l));
+}
+
+char *object_event_say_would(enum action_kind a, enum scale_way way, int64_t replicas, enum language l)
+{
+	if (a == ACTION_SCALE_DOWN && way == SCALE_TO_ZERO && replicas > 0)
+		return xasprintf(phrase(NEWS_WOULD_SCALE, l), replicas);
+	if (a == ACTION_RESTORE && replicas > 0)
+		return xasprintf(phrase(NEWS_WOULD_RESTORE, l), replicas);
+	return xstrdup(phrase_text(object_event_of(a, way)->would_phrase, l));
 }

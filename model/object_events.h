@@ -19,7 +19,7 @@ enum object_event_id {
 struct object_event_desc {
 	const char *done, *will; /* reasons; will "" = never announced */
 	bool warning;            /* type Warning; else Normal */
-	enum phrase done_phrase, will_phrase;
+	enum phrase done_phrase, will_phrase, would_phrase;
 };
 
 /* Its row. e is below OBJECT_EVENT__MAX. */
@@ -29,5 +29,7 @@ const struct object_event_desc *object_event_of(enum action_kind a, enum scale_w
 /* What was done, with its numbers: "scaled from 3 to 0". replicas: that it had, or has again; 0 or less: not
  * known. Owned by the caller. */
 char *object_event_say_done(enum action_kind a, enum scale_way way, int64_t replicas, enum language l);
+/* The same of a dry run: "would be scaled from 3 to 0 (observe mode)". Owned by the caller. */
+char *object_event_say_would(enum action_kind a, enum scale_way way, int64_t replicas, enum language l);
 
 #endif

@@ -468,8 +468,7 @@ static void print_text(const struct status *s, const struct table_view *view)
 {
 	_cleanup_free_ char *actions =
 		xasprintf(TEXT_OF(STATUS_ACTIONS, s->supervisor.actions), s->supervisor.actions);
-	_cleanup_free_ char *leases =
-		xasprintf(TEXT_OF(STATUS_LEASES, s->supervisor.leases), s->supervisor.leases);
+	_cleanup_free_ char *leases = xasprintf(TEXT(STATUS_LEASES), s->supervisor.leases);
 	_cleanup_free_ char *note = retell(s->supervisor.note, language_of_environment());
 	char span[32];
 

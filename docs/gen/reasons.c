@@ -26,7 +26,7 @@ static const char *const heads[LANGUAGE__MAX] = {
 			"指标、`explain`、`plan` 和巡检报告中都会出现。已发布的原因码不会改名。\n\n"
 			"分类：**none** = 无需处理或尚未到时间；**refusal** = "
 			"状态符合，但不允许处理；**blocked** = 应当处理，\n"
-			"但被保护机制暂时拦下；**outcome** = 处理的依据，或写入的结果。\n\n"
+			"但被保护机制暂缓；**outcome** = 处理的依据，或写入的结果。\n\n"
 			"| 原因码 | 分类 | 含义 | 如何处理 |\n|---|---|---|---|\n",
 };
 static const char *const classes[] = { [CLASS_NONE] = "none",

@@ -122,10 +122,10 @@ static char *said_of(const struct composer *c, const struct action_details *t)
 {
 	if (t->outcome == OUTCOME_ANNOUNCED)
 		return announcement_of(c, t);
+	if (is_observed(t->outcome, t->observe))
+		return object_event_say_would(t->action, way_of(t), t->replicas, c->language);
 	_cleanup_free_ char *verb = verb_of(c, t);
 
-	if (is_observed(t->outcome, t->observe))
-		return xasprintf(phrase(NEWS_WOULD, c->language), verb);
 	if (t->outcome == OUTCOME_UNCONFIRMED)
 		return xasprintf(phrase(NEWS_MAYBE, c->language), verb);
 	if (t->outcome == OUTCOME_MARKED)
@@ -267,15 +267,25 @@ static void add_count(struct composer *c, struct section *s, const struct action
 /* -- the message -- */
 
 static const struct {
-	enum phrase title, one, many;
-	bool is_counted; /* entries are of many, not of one */
+	enum phrase title, many[2], one[2]; /* done, and what observe mode would do */
+	bool is_counted;                    /* entries are of many, not of one */
 } parts[SECTION__MAX] = {
-	[SECTION_WORKLOAD] = { PHRASE_NEWS_SECTION_WORKLOADS, PHRASE_NEWS_N_WORKLOADS_ONE,
-			       PHRASE_NEWS_N_WORKLOADS_MANY, false },
-	[SECTION_FORCED] = { PHRASE_NEWS_SECTION_FORCED, PHRASE_NEWS_N_FORCED_ONE, PHRASE_NEWS_N_FORCED_MANY,
+	[SECTION_WORKLOAD] = { PHRASE_NEWS_SECTION_WORKLOADS,
+			       { PHRASE_NEWS_N_WORKLOADS_MANY, PHRASE_NEWS_N_WORKLOADS_MANY },
+			       { PHRASE_NEWS_N_WORKLOADS_ONE, PHRASE_NEWS_N_WORKLOADS_ONE },
+			       false },
+	[SECTION_FORCED] = { PHRASE_NEWS_SECTION_FORCED,
+			     { PHRASE_NEWS_N_FORCED_MANY, PHRASE_NEWS_WOULD_FORCE_MANY },
+			     { PHRASE_NEWS_N_FORCED_ONE, PHRASE_NEWS_WOULD_FORCE_ONE },
 			     false },
-	[SECTION_PODS] = { PHRASE_NEWS_SECTION_PODS, PHRASE_NEWS_N_PODS_ONE, PHRASE_NEWS_N_PODS_MANY, true },
-	[SECTION_FAILED] = { PHRASE_NEWS_SECTION_FAILED, PHRASE_NEWS_N_FAILED, PHRASE_NEWS_N_FAILED, true },
+	[SECTION_PODS] = { PHRASE_NEWS_SECTION_PODS,
+			   { PHRASE_NEWS_N_PODS_MANY, PHRASE_NEWS_WOULD_DELETE_MANY },
+			   { PHRASE_NEWS_N_PODS_ONE, PHRASE_NEWS_WOULD_DELETE_ONE },
+			   true },
+	[SECTION_FAILED] = { PHRASE_NEWS_SECTION_FAILED,
+			     { PHRASE_NEWS_N_FAILED, PHRASE_NEWS_N_FAILED },
+			     { PHRASE_NEWS_N_FAILED, PHRASE_NEWS_N_FAILED },
+			     true },
 };
 
 static bool is_for(const struct composer *c, const struct finished_action *row)
@@ -375,7 +385,7 @@ static const char *only_cluster(const struct composer *c)
 }
 
 /* "2 workloads, 5 pods deleted"; "" = none of them. */
-static char *counts_of(const struct composer *c, const uint64_t n[SECTION__MAX])
+static char *counts_of(const struct composer *c, const uint64_t n[SECTION__MAX], bool observed)
 {
 	char *ret = xstrdup("");
 
@@ -385,7 +395,8 @@ static char *counts_of(const struct composer *c, const uint64_t n[SECTION__MAX])
 		_cleanup_free_ char *count = NULL, *before = ret;
 
 		count = xasprintf(phrase_checked(phrase_en_NEWS_N_PODS_MANY,
-						 n[p] == 1 ? parts[p].one : parts[p].many, c->language),
+						 (n[p] == 1 ? parts[p].one : parts[p].many)[observed],
+						 c->language),
 				  n[p]);
 		ret = *before ? xasprintf(phrase(NEWS_AND, c->language), before, count) : xstrdup(count);
 	}
@@ -398,7 +409,7 @@ static void set_title(struct composer *c)
 {
 	const char *only = only_cluster(c);
 	_cleanup_free_ char *prefix = *only ? xasprintf("[%s] ", only) : xstrdup("");
-	_cleanup_free_ char *done = counts_of(c, c->n), *observed = counts_of(c, c->n_observed);
+	_cleanup_free_ char *done = counts_of(c, c->n, false), *observed = counts_of(c, c->n_observed, true);
 	_cleanup_free_ char *title =
 		*done ? xasprintf(phrase(NEWS_ACTIONS_TITLE, c->language), prefix, done)
 		      : xasprintf(phrase(NEWS_OBSERVED_TITLE, c->language), prefix, observed);

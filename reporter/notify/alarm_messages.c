@@ -75,12 +75,16 @@ void alarm_messages_find(const struct alarm_sources *from, struct alarms *ret)
 /* -- words -- */
 
 static const struct {
-	enum phrase section, title;
+	enum phrase section, one, many;
 } stages[STAGE__MAX] = {
-	[STAGE_BEGUN] = { PHRASE_NEWS_SECTION_BEGUN, PHRASE_NEWS_ATTENTION_TITLE },
-	[STAGE_MORE] = { PHRASE_NEWS_SECTION_JOINED, PHRASE_NEWS_JOINED_TITLE },
-	[STAGE_LASTS] = { PHRASE_NEWS_SECTION_LASTS, PHRASE_NEWS_REMIND_TITLE },
-	[STAGE_OVER] = { PHRASE_NEWS_SECTION_OVER, PHRASE_NEWS_RESOLVED_TITLE },
+	[STAGE_BEGUN] = { PHRASE_NEWS_SECTION_BEGUN, PHRASE_NEWS_ATTENTION_TITLE_ONE,
+			  PHRASE_NEWS_ATTENTION_TITLE_MANY },
+	[STAGE_MORE] = { PHRASE_NEWS_SECTION_JOINED, PHRASE_NEWS_JOINED_TITLE_ONE,
+			 PHRASE_NEWS_JOINED_TITLE_MANY },
+	[STAGE_LASTS] = { PHRASE_NEWS_SECTION_LASTS, PHRASE_NEWS_REMIND_TITLE_ONE,
+			  PHRASE_NEWS_REMIND_TITLE_MANY },
+	[STAGE_OVER] = { PHRASE_NEWS_SECTION_OVER, PHRASE_NEWS_RESOLVED_TITLE_ONE,
+			 PHRASE_NEWS_RESOLVED_TITLE_MANY },
 };
 
 /* The message to one sink. */
@@ -250,6 +254,7 @@ static int add_stage(struct composer *t, const struct alarms *all, enum alarm_st
 	return r;
 }
 
+/* The first section's first entry is the news: `top` of a sink is 1 or more. */
 static void set_title(struct composer *t)
 {
 	enum alarm_stage first = 0;
@@ -259,9 +264,10 @@ static void set_title(struct composer *t)
 	const bool one = t->from->settings->cluster_names.n == 1;
 	_cleanup_free_ char *cluster =
 		one ? xasprintf("[%s] ", t->from->settings->cluster_names.v[0]) : xstrdup("");
-	_cleanup_free_ char *title =
-		xasprintf(phrase_checked(phrase_en_NEWS_ATTENTION_TITLE, stages[first].title, t->language),
-			  cluster, t->n[first]);
+	_cleanup_free_ char *title = xasprintf(
+		phrase_checked(phrase_en_NEWS_ATTENTION_TITLE_ONE,
+			       t->n[first] == 1 ? stages[first].one : stages[first].many, t->language),
+		cluster, t->n[first], t->doc->sections[0].entries[0].title);
 
 	document_set_title(t->doc, title);
 }

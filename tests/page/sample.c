@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
+#include "model/troubles.h"
 #include "reporter/page/report.h"
 #include "reporter/page/status_page.h"
 
@@ -131,7 +132,7 @@ static const struct {
 	const char *restarts, *total, *pods;
 } report_rows[] = {
 	{ { "New", "新出现" },
-	  { "[prod] shop/checkout (Deployment): +412 (9.4/h), 531 in all",
+	  { "[prod] shop/checkout (Deployment): +412 (9.4/h), total 531",
 	    "[prod] shop/checkout（Deployment）：+412（9.4 次/小时），累计 531" },
 	  { "container app: OOMKilled, memory limit 512Mi; 3 pods on 3 nodes; image "
 	    "registry.example.com/shop/checkout:2.31 since 2026-11-20 14:02",
@@ -141,30 +142,30 @@ static const struct {
 	  "531",
 	  "3" },
 	{ { "New", "新出现" },
-	  { "[prod] payments/ledger (StatefulSet): +128 (5.1/h), 128 in all",
+	  { "[prod] payments/ledger (StatefulSet): +128 (5.1/h), total 128",
 	    "[prod] payments/ledger（StatefulSet）：+128（5.1 次/小时），累计 128" },
 	  { "container ledger: Error, exit code 137 (SIGKILL); node-07",
 	    "容器 ledger：Error，退出码 137（SIGKILL）；node-07" },
 	  "128",
 	  "128",
 	  "1" },
-	{ { "Worse", "变多" },
-	  { "[prod] shop/cart-worker (Deployment): +61 (0.4/h), 902 in all",
+	{ { "Worse", "加剧" },
+	  { "[prod] shop/cart-worker (Deployment): +61 (0.4/h), total 902",
 	    "[prod] shop/cart-worker（Deployment）：+61（0.4 次/小时），累计 902" },
 	  { "container worker: Error, exit code 1: \"connection refused: redis:6379\"",
 	    "容器 worker：Error，退出码 1：\"connection refused: redis:6379\"" },
 	  "61",
 	  "902",
 	  "12" },
-	{ { "Still", "仍在重启" },
-	  { "[staging] search/indexer (Job): +44 (0.3/h), 203 in all",
+	{ { "Still restarting", "仍在重启" },
+	  { "[staging] search/indexer (Job): +44 (0.3/h), total 203",
 	    "[staging] search/indexer（Job）：+44（0.3 次/小时），累计 203" },
 	  { "container index: exit code 3", "容器 index：退出码 3" },
 	  "44",
 	  "203",
 	  "1" },
 	{ { "Recovered", "已恢复" },
-	  { "[staging] ci/runner-of-a-team-with-a-long-name: before +36",
+	  { "[staging] ci/runner-of-a-team-with-a-long-name: was +36",
 	    "[staging] ci/runner-of-a-team-with-a-long-name：此前 +36" },
 	  { NULL, NULL },
 	  NULL,
@@ -320,12 +321,8 @@ static void sample_pause(struct msg_pause *p)
 static int print_status(enum language language)
 {
 	struct live_trouble troubles[] = {
-		{ "staging", "",
-		  language == LANGUAGE_ZH ? "API Server 拒绝了该功能所需的操作"
-					  : "the API server forbids what a duty has to do",
-		  language == LANGUAGE_ZH ? "授予所指出的权限：`ops-pod-cleaner rbac` 会输出该配置需要的权限"
-					  : "grant what is named: `ops-pod-cleaner rbac` prints the rights "
-					    "that the configuration needs",
+		{ "staging", "", trouble_desc(TROUBLE_FORBIDDEN)->text[language].sentence,
+		  trouble_desc(TROUBLE_FORBIDDEN)->text[language].remedy,
 		  said("deployments.apps \"web\" is forbidden: User \"cleaner\" cannot patch resource "
 		       "\"deployments/scale\""),
 		  NOW_MS - 2 * HOUR_MS, false },

@@ -236,14 +236,14 @@ def rows(t):
     oom(t, pod, 30)
     t.program(config(t, sink, ns, msgtitle="Restarts"))
     first = accepted(t, sink, 1, 30)[0].text
-    assert f"{ns}/{web.name} (Deployment): +30" in first and "30 in all" in first, first
+    assert f"{ns}/{web.name} (Deployment): +30" in first and "total 30" in first, first
     for words in ("OOMKilled, memory limit 256Mi, exit code 137 (SIGKILL)", "last words: allocating 300 MB", "on node ", "rolled out "):
         assert words in first, f"no {words!r} in {first}"
     oom(t, pod, 37)
     t.objects.force_delete(gone)
     crashing(t, ns, 11)
     seen = t.until("what is new, worse or still, and recovered", lambda: all_sections(sink), 30)
-    assert f"{ns}/{web.name} (Deployment): +7" in seen and "37 in all" in seen, seen
+    assert f"{ns}/{web.name} (Deployment): +7" in seen and "total 37" in seen, seen
     t.expect()
 
 

@@ -116,8 +116,8 @@ def send_test(t):
              {"name": "alerts", "type": "alertmanager", "url": alerts.url},
              mail_sink(mails, authority), mail_sink(mails, authority, "password", "another"),
              mail_sink(refusing, name="readers"), mail_sink(cut, name="cut")]
-    wanted = {"good": (0, "the message was accepted"), "bad": (77, "secret or password is refused"),
-              "gone": (78, "correct its url"), "nobody": (69, "not reached"), "no-dns": (78, "no-such-host.invalid"),
+    wanted = {"good": (0, "the message was accepted"), "bad": (77, "secret or password is rejected"),
+              "gone": (78, "fix its url"), "nobody": (69, "not reached"), "no-dns": (78, "no-such-host.invalid"),
               "alerts": (0, "the message was accepted"), "mail": (0, "the message was accepted"),
               "password": (77, "535 5.7.8 Error: authentication failed"), "readers": (78, "550 5.1.1 no such user"),
               "cut": (75, "may have arrived"), "other": (64, "there is: good, bad, gone")}

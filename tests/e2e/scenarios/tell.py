@@ -122,7 +122,7 @@ def joins(t):
     time.sleep(4)
     assert [len(said(x)) for x in ("New", "More objects")] == [1, 2], hook.accepted
     assert [names_in(e) for e in said("More objects")] == [{p["metadata"]["name"]} for p in pods[1:]], said("More objects")
-    assert ["2 in all" in str(said("More objects")[0]["lines"]), "3 in all" in str(said("More objects")[1]["lines"])] == [True, True], hook.accepted
+    assert ["2 in total" in str(said("More objects")[0]["lines"]), "3 in total" in str(said("More objects")[1]["lines"])] == [True, True], hook.accepted
     deny.times = 0
     t.until("the pods to be gone", lambda: not any(t.objects.get(pod) for pod in pods), 60)
     t.until("the end", lambda: said("Resolved"), 40)
@@ -301,7 +301,7 @@ def nothing_is_done(t, program, hook, first, pod):
     assert "[-]history failed" in served(program, "/readyz") and served(program, "/livez") == "ok"
     assert "history cannot be read" in program.ask("history").stderr
     begin = alarms(hook, "history")[0]
-    assert "history.db" in str(begin["lines"]) and "do what is named" in begin["facts"]["remedy"], begin
+    assert "history.db" in str(begin["lines"]) and "follow the instruction above" in begin["facts"]["remedy"], begin
     t.expect(deleted=[first])
     assert t.objects.get(pod) and len(alarms(hook, "history")) == 1
 

@@ -98,7 +98,7 @@ def proxy_fails(t):
         assert answer not in (407, 502) or f"response {answer}" in detail(), detail()
         for name in ("chat", "hook", "mail"):
             r = p.ask("report", "send", "--sink", name, "--test", timeout=60)
-            assert r.returncode == 69 and "its proxy lets nothing through" in r.stderr and "the proxy: " in r.stderr, f"{r.returncode} {r.stderr}"
+            assert r.returncode == 69 and "the proxy refused the connection" in r.stderr and "the proxy: " in r.stderr, f"{r.returncode} {r.stderr}"
             assert "0123" not in r.stderr and LOGIN[1] not in r.stderr, r.stderr
         assert "secret or proxy" in p.ask("status").stdout, p.ask("status").stdout
         for proxy in proxies:

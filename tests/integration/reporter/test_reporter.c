@@ -312,8 +312,8 @@ TEST(killed_while_posting_that_run_is_not_posted_again)
 	answer_digest("web-1"); /* of a later run */
 	const int conn = play_bot_request(&p, &second);
 
-	ck_assert_ptr_nonnull(strstr(first, "12 in all"));
-	ck_assert_ptr_nonnull(strstr(second, "24 in all"));
+	ck_assert_ptr_nonnull(strstr(first, "total 12"));
+	ck_assert_ptr_nonnull(strstr(second, "total 24"));
 	play_bot_answer(conn, "200 OK", "{\"code\":0}");
 	play_expect(&p, "/metrics", "opc_digest_send_total{result=\"done\"} 1\n");
 	free(first);

@@ -211,7 +211,7 @@ TEST(outside_the_table_is_a_question_mark)
 {
 	ck_assert_str_eq(phrase_text(PHRASE__MAX, LANGUAGE_EN), "?");
 	ck_assert_str_eq(phrase_text(0, LANGUAGE__MAX), "?");
-	ck_assert_str_eq(phrase(REMEDY_IS, LANGUAGE_ZH), "处理方法：%s");
+	ck_assert_str_eq(phrase(REMEDY_IS, LANGUAGE_ZH), "处理建议：%s");
 }
 
 SUITE("model/phrases");

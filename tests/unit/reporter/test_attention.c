@@ -99,9 +99,9 @@ TEST(reported_when_it_has_lasted_and_once)
 	refuse("u2", "NamespaceExcluded");
 	ck_assert_uint_eq(begin(), 2);
 	ck_assert(says("Needs an operator; each is reported once"));
-	ck_assert(says("[staging] deleteEvictedPod: HasFinalizers: finalizers hold the pod"));
+	ck_assert(says("[staging] deleteEvictedPod: HasFinalizers: blocked by finalizers"));
 	ck_assert(says("kube-system/dns-1"));
-	ck_assert(says("what to do: ask whoever set the finalizer"));
+	ck_assert(says("what to do: check why the controller that set the finalizer"));
 	ck_assert(!says("NamespaceExcluded"));
 	ck_assert_uint_eq(begin(), 2); /* not delivered yet: a crash in between loses nothing */
 	ck_assert_int_eq(attention_reported(w.db), 0);

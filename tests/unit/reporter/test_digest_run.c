@@ -16,7 +16,7 @@ TEST(a_run_is_sent_once_and_on_time)
 	ck_assert_uint_eq(w.asked, 1);
 	answer();
 	ck_assert_uint_eq(messages(), 1);
-	ck_assert_ptr_nonnull(strstr(message(), "shop/web (Deployment): 12 in all"));
+	ck_assert_ptr_nonnull(strstr(message(), "shop/web (Deployment): total 12"));
 	ck_assert_ptr_nonnull(strstr(message(), "Report of 2023-11-13 09:00"));
 	ck_assert_ptr_null(strstr(message(), "late"));
 	end_message(OUTBOX_DONE);
@@ -37,7 +37,7 @@ TEST(the_next_one_shows_what_came_since)
 	answer_count(20);
 	ck_assert_uint_eq(messages(), 2);
 	ck_assert_ptr_nonnull(
-		strstr(message(), "Still restarting\n- shop/web (Deployment): +8 (0.3/h), 20 in all"));
+		strstr(message(), "Still restarting\n- shop/web (Deployment): +8 (0.3/h), total 20"));
 	ck_assert_ptr_nonnull(strstr(message(), "Restarts since 2023-11-13 09:00: 8."));
 }
 
@@ -248,8 +248,7 @@ TEST(the_next_one_says_what_did_not_get_through)
 	end_message(OUTBOX_GIVEN_UP);
 	pass(DAY_MS);
 	answer_count(30);
-	ck_assert_ptr_nonnull(
-		strstr(message(), "Earlier reports that did not get through, or not surely: 1."));
+	ck_assert_ptr_nonnull(strstr(message(), "Earlier reports not delivered, or not confirmed: 1."));
 	end_message(OUTBOX_DONE);
 	pass(DAY_MS);
 	answer_count(40);
@@ -274,7 +273,7 @@ TEST(what_needs_an_operator_is_sent_once)
 	answer_end(0, true);
 	ck_assert_uint_eq(messages(), 1);
 	ck_assert_ptr_nonnull(strstr(message(), "Needs an operator"));
-	ck_assert_ptr_nonnull(strstr(message(), "Nothing restarts too often any more"));
+	ck_assert_ptr_nonnull(strstr(message(), "No pod restarts too often now"));
 	end_message(OUTBOX_GIVEN_UP); /* not delivered: the next one tells it */
 	pass(DAY_MS);
 	answer();
@@ -307,7 +306,7 @@ TEST(a_worker_looks_at_what_is_shown)
 	ck_assert_uint_eq(messages(), 0);
 	answer_inspection(0, true);
 	ck_assert_uint_eq(messages(), 1);
-	ck_assert_ptr_nonnull(strstr(message(), "- shop/front (Rollout): 12 in all"));
+	ck_assert_ptr_nonnull(strstr(message(), "- shop/front (Rollout): total 12"));
 	answer_inspection(0, true); /* once more, by nobody's wish */
 	ck_assert_uint_eq(messages(), 1);
 }
@@ -343,7 +342,7 @@ TEST(a_worker_that_says_nothing_is_waited_for_but_not_for_ever)
 	ck_assert_uint_eq(messages(), 0);
 	pass(1);
 	ck_assert_uint_eq(messages(), 1);
-	ck_assert_ptr_nonnull(strstr(message(), "- shop/web (Deployment): 12 in all"));
+	ck_assert_ptr_nonnull(strstr(message(), "- shop/web (Deployment): total 12"));
 	answer_inspection(0, true);
 	ck_assert_uint_eq(messages(), 1);
 }
@@ -421,14 +420,14 @@ TEST(the_first_report_knows_what_samples_say)
 	sample(4);
 	pass(10000);
 	answer_count(12);
-	ck_assert_ptr_nonnull(strstr(message(), "12 in all"));
+	ck_assert_ptr_nonnull(strstr(message(), "total 12"));
 	end_message(OUTBOX_DONE);
 	/* It restarted in the night, and not since: seen by samples alone. */
 	pass(DAY_MS / 2);
 	sample(17);
 	pass(DAY_MS / 2);
 	answer_count(17);
-	ck_assert_ptr_nonnull(strstr(message(), "+5 (0.2/h), 17 in all"));
+	ck_assert_ptr_nonnull(strstr(message(), "+5 (0.2/h), total 17"));
 }
 
 /* -- previews -- */
@@ -466,7 +465,7 @@ TEST(a_preview_says_it_now_and_leaves_no_trace)
 	answer_end(0, true);
 	answer_inspection(0, true);
 	ck_assert_uint_eq(previews, 1);
-	ck_assert_ptr_nonnull(strstr(previewed, "shop/front (Rollout): 12 in all"));
+	ck_assert_ptr_nonnull(strstr(previewed, "shop/front (Rollout): total 12"));
 	ck_assert_int_eq(sqlite3_total_changes(sql), written);
 	ck_assert_uint_eq(messages(), 0);
 	ck_assert_uint_eq(w.ended, 0);
@@ -494,7 +493,7 @@ TEST(a_preview_waits_for_no_cluster_that_cannot_be_seen)
 	answer_end(0, true);
 	answer_inspection(0, true);
 	ck_assert_uint_eq(previews, 1);
-	ck_assert_ptr_nonnull(strstr(previewed, "shop/front (Rollout): 12 in all"));
+	ck_assert_ptr_nonnull(strstr(previewed, "shop/front (Rollout): total 12"));
 	ck_assert_ptr_nonnull(strstr(previewed, "staging"));
 	free(previewed);
 }

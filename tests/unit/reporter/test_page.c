@@ -161,7 +161,7 @@ TEST(a_report_says_all_of_it)
 		"… and 7 more",
 		"restarts: 1",
 		"actions: 2",
-		"held back: 3",
+		"blocked: 3",
 		"5 of 5",
 		"<code>shop/web</code>",
 		"data-l=\"Restarts\">shop/web</td>",
@@ -215,7 +215,7 @@ TEST(status_says_what_is_wrong_and_cuts_long_lists)
 		"alice",
 		"until resumed",
 		"all clusters",
-		"as many actions as are allowed",
+		"action budget for this period is spent",
 		"… and 5 more",
 		"Nothing has been done yet.",
 	};
@@ -261,7 +261,7 @@ TEST(the_status_page_is_told_in_chinese)
 	static const char *const wanted[] = {
 		"一切正常",
 		"就绪",
-		"模式：observe",
+		"observe 模式",
 		"supervisor 自己的暂停与限额文件已损坏",
 		"API Server 没有应答：Timeout was reached",
 		"服务器没有及时应答",

@@ -118,15 +118,15 @@ TEST(new_worse_still_and_recovered)
 	pod("shop", "quiet", "quiet-1", 0);
 	ck_assert(compose());
 	ck_assert_uint_eq(section("New")->n, 1);
-	ck_assert(says("- shop/new (Deployment): +5 (0.5/h), 105 in all"));
+	ck_assert(says("- shop/new (Deployment): +5 (0.5/h), total 105"));
 	ck_assert_uint_eq(section("Worse")->n, 1);
-	ck_assert(says("- shop/worse (Deployment): +13 (1.3/h), 113 in all"));
+	ck_assert(says("- shop/worse (Deployment): +13 (1.3/h), total 113"));
 	ck_assert_uint_eq(section("Still restarting")->n, 1);
 	ck_assert(says("- shop/still (Deployment): +12"));
 	/* +0 is no row, and says that it has recovered; what was worst comes first. */
 	ck_assert_uint_eq(section("Recovered")->n, 2);
-	ck_assert_str_eq(section("Recovered")->entries[0].title, "shop/gone (Deployment): before +40");
-	ck_assert_str_eq(section("Recovered")->entries[1].title, "shop/quiet (Deployment): before +30");
+	ck_assert_str_eq(section("Recovered")->entries[0].title, "shop/gone (Deployment): was +40");
+	ck_assert_str_eq(section("Recovered")->entries[1].title, "shop/quiet (Deployment): was +30");
 	ck_assert(section("Recovered")->entries[0].is_over);
 	ck_assert(says("Restarts since 2023-11-12 23:00: 30. Workloads: 3, Pods: 3."));
 	ck_assert_int_eq(w.document.tone, TONE_WARNING);
@@ -140,7 +140,7 @@ TEST(only_who_answered_can_say_that_something_recovered)
 	w.in.answered = 1;
 	ck_assert(compose());
 	ck_assert_int_eq(w.document.tone, TONE_GOOD);
-	ck_assert(says("Nothing restarts too often any more."));
+	ck_assert(says("No pod restarts too often now."));
 }
 
 /* A kubelet waits up to five minutes between two tries. */
@@ -167,7 +167,7 @@ TEST(what_nobody_counted_shows_all_its_restarts)
 	pod("shop", "old", "old-1", DELTA_UNKNOWN);
 	w.in.is_first = true;
 	ck_assert(compose());
-	ck_assert(says("Restarting\n- shop/old (Deployment): 99 in all"));
+	ck_assert(says("Restarting\n- shop/old (Deployment): total 99"));
 }
 
 TEST(the_worst_are_shown_and_the_rest_is_counted)
@@ -230,12 +230,12 @@ TEST(a_look_says_what_the_cache_does_not)
 	pod("shop", "front-abc", "front-1", 9);
 	pod("shop", "front-abc", "front-2", 1);
 	ck_assert(compose_with(&k, 2));
-	ck_assert(says("- shop/front (Rollout): +10 (1.0/h), 210 in all\n"
+	ck_assert(says("- shop/front (Rollout): +10 (1.0/h), total 210\n"
 		       "  app: OOMKilled, memory limit 256Mi, exit code 137 (SIGKILL)\n"
 		       "  Pods: 2, on node node-1, since 2023-11-03 09:00\n"
 		       "  image registry.example/front:2, rolled out 2023-11-13 07:00\n"
 		       "  last words: allocating 300 MB\n"));
-	ck_assert(says("Earlier reports that did not get through, or not surely: 2."));
+	ck_assert(says("Earlier reports not delivered, or not confirmed: 2."));
 	const struct entry *e = &section("New")->entries[0];
 
 	ck_assert_uint_eq(e->mentions.n, 1);

@@ -141,15 +141,16 @@ TEST(reasons_tell_it_without_a_message)
 TEST(only_listed_causes_act)
 {
 	static const struct {
-		const char *word, *message;
+		const char *word, *message, *told;
 		enum reason refused;
 	} rows[] = {
-		{ "permanent", "manifest unknown", REASON_CAUSE_NOT_ENABLED },
-		{ "auth", "401 Unauthorized", REASON_CAUSE_AUTH },
-		{ "misconfigured", "no such host", REASON_CAUSE_MISCONFIGURED },
-		{ "transient", "i/o timeout", REASON_CAUSE_TRANSIENT },
-		{ "unknown", "who knows", REASON_CAUSE_UNKNOWN },
-		{ "node", "input/output error", REASON_NODE_CANNOT_PULL }, /* no word of the setting */
+		{ "permanent", "manifest unknown", "image not found", REASON_CAUSE_NOT_ENABLED },
+		{ "auth", "401 Unauthorized", "registry denied access", REASON_CAUSE_AUTH },
+		{ "misconfigured", "no such host", "misconfigured reference", REASON_CAUSE_MISCONFIGURED },
+		{ "transient", "i/o timeout", "registry or network failure", REASON_CAUSE_TRANSIENT },
+		{ "unknown", "who knows", "cause: unknown", REASON_CAUSE_UNKNOWN },
+		/* no word of the setting */
+		{ "node", "input/output error", "node failure", REASON_NODE_CANNOT_PULL },
 	};
 	const struct pod_context live = live_pull();
 
@@ -167,7 +168,7 @@ TEST(only_listed_causes_act)
 			}
 			expect(v, VERDICT_REFUSE, rows[i].refused, __LINE__);
 			ck_assert_ptr_nonnull(strstr(EN(v.evidence), rows[i].message));
-			ck_assert_ptr_nonnull(strstr(EN(v.evidence), rows[i].word));
+			ck_assert_ptr_nonnull(strstr(EN(v.evidence), rows[i].told));
 			ck_assert_str_eq(v.rule, "R3");
 		}
 }

@@ -27,7 +27,7 @@ TEST(strictly_after_first_seen_plus_threshold)
 	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
 	ck_assert_str_eq(
 		EN(v.evidence),
-		"container app: ImagePullBackOff for 2m (threshold 2m), cause unknown; 3 of 3 pods of "
+		"container app: ImagePullBackOff for 2m (threshold 2m), cause: unknown; 3 of 3 pods of "
 		"the revision fail, 0 Ready");
 }
 

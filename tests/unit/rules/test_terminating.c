@@ -369,7 +369,7 @@ TEST(evidence_tells_the_proof)
 	p.deletion = NOW - 3 * HOUR - 5 * MIN;
 	v = judge(&p, live_node_gone());
 	ck_assert_str_eq(EN(v.evidence),
-			 "should be gone since 2026-09-21T11:08:20Z (3h5m ago, threshold 2m), "
+			 "deletion deadline 2026-09-21T11:08:20Z, overdue by 3h5m (threshold 2m), "
 			 "node node-1; node is gone");
 }
 

@@ -57,9 +57,8 @@ TEST(the_event_tells)
 	go();
 	REQUESTS(GET, ASKED, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, PATCH_MARK "?");
 	RESULT(DONE, CANNOT_PULL_IMAGE);
-	ck_assert_msg(strstr(EN(fake.result.evidence),
-			     "container app: ImagePullBackOff, cause permanent by its Event: " UNKNOWN) !=
-			      NULL,
+	ck_assert_msg(strstr(EN(fake.result.evidence), "container app: ImagePullBackOff, cause: image not "
+						       "found (from its Event): " UNKNOWN) != NULL,
 		      "%s", EN(fake.result.evidence));
 }
 
@@ -118,8 +117,8 @@ TEST_LOOP(events_unreadable, 0, 2)
 	on(EVENTS, _i == 0 ? 403 : 404, _i == 0 ? DENIED : NOTFOUND);
 	go();
 	expect_refused(REASON_CAUSE_UNKNOWN);
-	ck_assert_ptr_nonnull(
-		strstr(EN(fake.result.evidence), _i == 0 ? "Events may not be read" : "no Event tells"));
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence),
+				     _i == 0 ? "Events may not be read" : "no Event with the pull error"));
 }
 
 TEST(events_in_pages)

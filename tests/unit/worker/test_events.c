@@ -270,7 +270,7 @@ TEST(a_workload_is_told)
 	ck_assert_str_eq(fake.event.ns, "shop");
 	ck_assert_str_eq(fake.event.reason, "ScaledToZero");
 	ck_assert_msg(strncmp(fake.event.message,
-			      "scaled from 3 to 0: no pod of the newest revision can pull", 58) == 0,
+			      "scaled from 3 to 0: all pods of the newest revision have f", 58) == 0,
 		      "%s", fake.event.message);
 	ck_assert_ptr_nonnull(strstr(fake.event.message, "; undo: ops-pod-cleaner restore 7"));
 	ck_assert(fake.event.warning);
@@ -306,7 +306,7 @@ TEST(an_announcement_is_told)
 	ck_assert_msg(strncmp(fake.event.message, "will be scaled to 0 after 2026-09-21T15:13:20Z: ", 48) ==
 			      0,
 		      "%s", fake.event.message);
-	ck_assert_msg(strstr(fake.event.message, ": no pod of the newest revision can pull its image") !=
+	ck_assert_msg(strstr(fake.event.message, ": all pods of the newest revision have failed to pull") !=
 			      NULL,
 		      "%s", fake.event.message);
 	ck_assert_msg(strstr(fake.event.message,

@@ -26,7 +26,7 @@ TEST(deployment_is_scaled_to_zero)
 	ck_assert_int_eq(strncmp(fake.result.request, WRITE, strlen(WRITE)), 0);
 	ck_assert_str_eq(EN(fake.result.evidence),
 			 "pod web at resourceVersion 41: phase Pending; controlled by ReplicaSet/web-2; "
-			 "container app: ImagePullBackOff, cause permanent by its message: "
+			 "container app: ImagePullBackOff, cause: image not found (from its message): "
 			 "Back-off pulling image: ErrImagePull: manifest unknown; "
 			 "owner ReplicaSet/web-2/rs-2, owner Deployment/web/dep-1; "
 			 "scale at resourceVersion 77: 3 replicas; "
