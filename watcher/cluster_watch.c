@@ -175,6 +175,12 @@ static void schedule(struct cluster_watch *w)
 	(void)evtimer_add(w->run_timer, CLOCK_TIMEVAL(delay));
 }
 
+/* Who waits for a list to be judged (`plan`) need not wait for the next figures. */
+static bool is_done_with_list(const struct cluster_watch *w)
+{
+	return w->stats.u.watch_stats.queue > 0 && controller_is_idle(w->controller);
+}
+
 static void on_run_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct cluster_watch *w = arg;
@@ -187,7 +193,10 @@ static void on_run_timer(evutil_socket_t fd, short what, void *arg)
 		return;
 	(void)controller_run(w->controller);
 	r = questions_step(w->questions);
-	touch_stats(w);
+	if (is_done_with_list(w))
+		send_watch_stats(w);
+	else
+		touch_stats(w);
 	if (r == -EAGAIN) /* cluster_watch_on_room goes on; should nobody call it, a short pause does */
 		(void)evtimer_add(w->run_timer, CLOCK_TIMEVAL(PAUSE_MS));
 	else

@@ -637,6 +637,11 @@ uint64_t controller_next(const struct controller *c)
 	return next;
 }
 
+bool controller_is_idle(const struct controller *c)
+{
+	return queue_len(c->keys) == 0 && queue_len(c->groups) == 0;
+}
+
 /* -- for others -- */
 
 const struct cluster_state *controller_cluster(const struct controller *c)

@@ -67,6 +67,8 @@ void controller_on_room(struct controller *c);
 uint64_t controller_run(struct controller *c);
 /* When controller_run would next have something to do, without doing it. */
 uint64_t controller_next(const struct controller *c);
+/* Is no key left to judge? */
+bool controller_is_idle(const struct controller *c);
 
 /* For plan, explain and digests. */
 const struct cluster_state *controller_cluster(const struct controller *c);

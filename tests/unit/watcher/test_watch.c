@@ -122,6 +122,7 @@ TEST(stats_follow)
 	ck_assert_uint_eq(s->pods, 1);
 	ck_assert_uint_eq(s->events, 7);
 	ck_assert_uint_eq(s->lists, 1);
+	ck_assert_uint_eq(s->queue, 0); /* as soon as it is judged */
 	ck_assert_uint_gt(s->bytes, 0);
 }
 
