@@ -35,7 +35,8 @@ struct duty_policy {
 	struct str_list status; /* reasons that count: of containers; deleteFinishedPod: of pods, "*" any */
 	struct str_list phases; /* deleteFinishedPod: Failed, Succeeded */
 	int64_t counts;         /* restarts that are too many (tooManyRestart, crashLoop) */
-	bool include_jobs;      /* duties that delete: also pods of Jobs, which carry exit information */
+	int64_t keep_newest; /* deleteEvictedPod, deleteFinishedPod: so many of an owner are kept; 0: none */
+	bool include_jobs;   /* duties that delete: also pods of Jobs, which carry exit information */
 	bool include_bare_pods; /* deleteFinishedPod: also pods without a controller */
 	bool unreachable_nodes; /* deleteTerminatingPod: force where the node is NotReady: dangerous */
 	struct str_list causes; /* errImagePull: that may act: words of cause_name() */
@@ -91,6 +92,19 @@ struct policy {
 	char *own_namespace;       /* NULL outside a cluster; treated as a default exclusion */
 	char *own_pod;             /* NULL outside a cluster; never acted on */
 };
+
+/* Does any duty keep the newest of what has ended, for any object? */
+static inline bool policy_keeps_newest(const struct policy *p)
+{
+	for (int d = 0; d < DUTY__MAX; d++) {
+		if (p->duty[d].keep_newest > 0)
+			return true;
+		for (size_t i = 0; i < p->n_overrides; i++)
+			if (p->overrides[i].duty[d].keep_newest > 0)
+				return true;
+	}
+	return false;
+}
 
 /* Does this duty work for any object at all: by the policy, or by an override alone? */
 static inline bool policy_enables(const struct policy *p, enum duty d)

@@ -181,6 +181,22 @@ bool check_skipped(struct evaluation *l)
 	return marked && evaluation_forbid(l, REASON_SKIP_ANNOTATION);
 }
 
+bool check_newest(struct evaluation *l)
+{
+	const uint32_t newer = l->s->newer[l->duty];
+
+	if (l->dp->keep_newest == 0 || l->s->newer_known != TRI_YES || l->p->deletion > 0 ||
+	    str_empty(l->p->owner.uid))
+		return false;
+	if (l->found)
+		facts_count(l->found, FACT_NEWER, newer);
+	if (newer >= l->dp->keep_newest)
+		return false;
+	facts_count(&l->v->evidence, FACT_NEWER, newer);
+	facts_count(&l->v->evidence, FACT_KEEP_NEWEST, l->dp->keep_newest);
+	return evaluation_wait(l, REASON_KEPT_NEWEST, 0);
+}
+
 bool check_announced(struct evaluation *l)
 {
 	int64_t until;

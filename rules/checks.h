@@ -54,6 +54,9 @@ struct duty_ops {
 	bool (*begins)(const struct pod_facts *p);
 	/* Is it no fault of the revision that this pod fails by that container? NULL: it never is. */
 	bool (*excused)(const struct pod_facts *p, uint32_t container);
+	/* Of a duty that keeps the newest of what has ended: is the pod in its state? *ret_at: since when, 0
+	 * or less: nothing tells. NULL: it keeps none. */
+	bool (*is_ended)(const struct pod_facts *p, const struct duty_policy *dp, int64_t *ret_at);
 };
 #define DUTY_OPS(X, ID, rules, ...) extern const struct duty_ops duty_##rules;
 DUTY_LIST(DUTY_OPS, )
@@ -115,6 +118,8 @@ bool check_not_deleted(struct evaluation *l);
 bool check_not_deleted_whole(struct evaluation *l);
 bool check_not_ready(struct evaluation *l);
 bool check_announced(struct evaluation *l);
+/* It is none of the newest of its owner, which are kept. Only the watcher counts them, as it does budgets. */
+bool check_newest(struct evaluation *l);
 /* It is no pod of a Job, nor of what runs to completion like one (model/job_kinds.h), or includeJobs is set.
  */
 bool check_job(struct evaluation *l);

@@ -24,10 +24,22 @@ static void describe(const struct pod_facts *p, struct facts *f)
 	facts_name(f, FACT_POD_REASON, p->reason);
 }
 
+static bool is_evicted(const struct pod_facts *p)
+{
+	return str_is(p->phase, "Failed") && str_is(p->reason, "Evicted");
+}
+
+static bool is_ended(const struct pod_facts *p, const struct duty_policy *dp, int64_t *ret_at)
+{
+	(void)dp;
+	*ret_at = evicted_at(p);
+	return is_evicted(p);
+}
+
 static bool check_is_evicted(struct evaluation *l)
 {
 	const struct pod_facts *p = l->p;
-	const bool evicted = str_is(p->phase, "Failed") && str_is(p->reason, "Evicted");
+	const bool evicted = is_evicted(p);
 	const int64_t at = evicted ? evicted_at(p) : 0;
 
 	if (l->found)
@@ -65,6 +77,7 @@ static const struct check checks[] = {
 	CHECK("R8", ASK_NOT_DELETED_ALREADY, check_not_deleted_whole),
 	CHECK("R7", ASK_NO_JOB, check_job),
 	CHECK("Keep", ASK_LONG_AGO, check_kept),
+	CHECK("Keep", ASK_OLDER, check_newest),
 	CHECK("Announce", ASK_GRACE_OVER, check_announced),
 	CHECK("Act", THEN_DELETED, check_act),
 };
@@ -74,4 +87,5 @@ static int64_t began(const struct pod_facts *p)
 	return p->disruption_at;
 }
 
-const struct duty_ops duty_evicted = { REASON_EVICTED, checks, ARRAY_SIZE(checks), began };
+const struct duty_ops duty_evicted = { REASON_EVICTED, checks, ARRAY_SIZE(checks), began,
+				       .is_ended = is_ended };

@@ -43,6 +43,18 @@ static int64_t ended_at(const struct pod_facts *p)
 	return p->n_containers == 0 && p->start_time > at ? p->start_time : at;
 }
 
+static bool is_listed(const struct pod_facts *p, const struct duty_policy *dp)
+{
+	return pod_is_finished(p) && str_list_has(&dp->phases, p->phase) &&
+	       str_list_globs(&dp->status, reason_of(p, dp));
+}
+
+static bool is_ended(const struct pod_facts *p, const struct duty_policy *dp, int64_t *ret_at)
+{
+	*ret_at = ended_at(p);
+	return is_listed(p, dp);
+}
+
 static void describe(const struct pod_facts *p, struct str reason, struct facts *f)
 {
 	facts_finding(f, TEXT_ENDED);
@@ -54,8 +66,7 @@ static bool check_is_finished(struct evaluation *l)
 {
 	const struct pod_facts *p = l->p;
 	const struct str reason = reason_of(p, l->dp);
-	const bool listed = pod_is_finished(p) && str_list_has(&l->dp->phases, p->phase) &&
-			    str_list_globs(&l->dp->status, reason);
+	const bool listed = is_listed(p, l->dp);
 
 	if (l->found)
 		describe(p, reason, l->found);
@@ -110,8 +121,10 @@ static const struct check checks[] = {
 	CHECK("Finished", ASK_LONG_AGO, check_over),
 	CHECK("R7", ASK_NO_JOB, check_job),
 	CHECK("Finished", ASK_CONTROLLER, check_bare),
+	CHECK("Keep", ASK_OLDER, check_newest),
 	CHECK("Announce", ASK_GRACE_OVER, check_announced),
 	CHECK("Act", THEN_DELETED, check_act),
 };
 
-const struct duty_ops duty_finished = { REASON_FINISHED, checks, ARRAY_SIZE(checks), ended_at };
+const struct duty_ops duty_finished = { REASON_FINISHED, checks, ARRAY_SIZE(checks), ended_at,
+					.is_ended = is_ended };

@@ -107,6 +107,11 @@ int64_t judge_began(enum duty d, const struct pod_facts *p, const struct pod_con
 	return at > 0 ? at : 0;
 }
 
+bool judge_is_ended(enum duty d, const struct pod_facts *p, const struct duty_policy *dp, int64_t *ret_at)
+{
+	return duties[d]->is_ended && duties[d]->is_ended(p, dp, ret_at);
+}
+
 bool judge_fails(enum duty d, const struct pod_facts *p, const struct policy *policy, int64_t now,
 		 uint32_t *ret_container)
 {

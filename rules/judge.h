@@ -30,6 +30,9 @@ void judge_trace(enum duty d, const struct pod_facts *p, const struct policy *po
 
 /* When the state that the duty judges began by our evidence, Unix ms; 0 when nothing tells. */
 int64_t judge_began(enum duty d, const struct pod_facts *p, const struct pod_context *s);
+/* Of a duty that keeps the newest of what has ended: is the pod in its state by these settings of it?
+ * *ret_at: since when, 0 or less: nothing tells. Never for another duty. */
+bool judge_is_ended(enum duty d, const struct pod_facts *p, const struct duty_policy *dp, int64_t *ret_at);
 /* Does this pod fail in the way that the duty scales its workload down for? *ret_container, when not NULL:
  * which container does. Never for a duty that concerns pods alone. */
 bool judge_fails(enum duty d, const struct pod_facts *p, const struct policy *policy, int64_t now,

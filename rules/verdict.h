@@ -74,6 +74,10 @@ struct pod_context {
 	/* a failed pull: does the pod hold up the order of its StatefulSet, which makes another revision by
 	 * now? Only asked for live */
 	enum tri ordinal_stuck;
+	/* what has ended: were pods of the same owner counted that are in the state of that duty and ended
+	 * later, up to its keepNewest? The watcher's word */
+	enum tri newer_known;
+	uint32_t newer[DUTY__MAX];
 	/* terminating: the pod's node, read live */
 	enum tri node_exists, node_ready, node_out_of_service;
 	enum tri volume_attached; /* a VolumeAttachment of one of its claims to that node exists */

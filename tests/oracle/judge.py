@@ -20,6 +20,7 @@ import re
 from dataclasses import dataclass, field
 
 from .crashes import Loops, pulled_it, why_not_crash_loop
+from .kept import evicted_at, is_kept
 from .logs import parse_time
 from .ordinals import why_not_stuck_ordinal
 from .others import at_work_on, scaler_from_zero
@@ -134,17 +135,6 @@ def marked_above(pod, ns, world):
             return f"{obj.get('kind')} {obj['metadata'].get('name')} is marked {IGNORE}"
         at = above
     return None
-
-
-def evicted_at(pod):
-    """When it was evicted: its condition, else what ended last, else its start."""
-    status = pod.get("status") or {}
-    for c in status.get("conditions") or []:
-        if c.get("type") == "DisruptionTarget" and c.get("status") == "True" and c.get("lastTransitionTime"):
-            return parse_time(c["lastTransitionTime"])
-    ends = [parse_time(c["state"]["terminated"]["finishedAt"]) for c in status.get("containerStatuses") or []
-            if (c.get("state") or {}).get("terminated", {}).get("finishedAt")]
-    return max(ends) if ends else parse_time(status["startTime"]) if status.get("startTime") else None
 
 
 def why_not_evicted(pod, request, policy):
@@ -684,7 +674,7 @@ def left_undone(states_now, policy, told, now, patience=5.0):
         request = Due(ns, now - patience)
         if not is_mirror(pod) and why_not_finished(pod, request, policy) is None:
             due = "finished"
-        if why_not_evicted(pod, request, policy) is None:
+        if why_not_evicted(pod, request, policy) is None and not is_kept(pod, states_now, policy):
             due = "evicted"
         if due and is_half_deleted(pod):
             yield pod, f"{due}, half-deleted"

@@ -24,6 +24,7 @@ class Policy:
     finished: object = None
     crash_loop: object = None
     evicted_hours: float = 0.0                      # how long an evicted pod is kept
+    evicted_keep: int = 0                           # so many of an owner are kept, the last to be evicted
     finished_hours: float = 0.0
     finished_reasons: tuple = LEFT_BEHIND
     finished_phases: tuple = ("Failed",)
@@ -93,6 +94,7 @@ class Policy:
             self.suspend_jobs |= bool(section.get("suspendJobs"))
             self.suspend_cron_jobs |= bool(section.get("suspendCronJobs"))
         if duty == "evicted":
+            self.evicted_keep = section.get("keepNewest", self.evicted_keep)
             self.evicted_jobs |= bool(section.get("includeJobs"))
         if duty == "finished":
             self.finished_reasons = texts(section.get("reasons")) or self.finished_reasons

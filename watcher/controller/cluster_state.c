@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/controller/cluster_state.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "rules/select.h"
+#include "watcher/cache/pack.h"
 
 void cluster_init(struct cluster_state *c, uint64_t number, const struct policy *policy, uint64_t quiet_ms,
 		  const struct store_ops *ops, void *ctx)
@@ -189,6 +192,50 @@ static void fill_clock(const struct cluster_state *c, const struct pod_facts *p,
 			   : 0;
 }
 
+/* Has `other` ended later? What ended at once is in the order in which it was made, and of its uid. */
+static bool is_newer(const struct pod_facts *other, int64_t other_at, const struct pod_facts *p, int64_t at)
+{
+	if (other_at != at)
+		return other_at > at;
+	if (other->created != p->created)
+		return other->created > p->created;
+	return other->uid.n == p->uid.n && memcmp(other->uid.p, p->uid.p, p->uid.n) > 0;
+}
+
+/* Of all revisions of the owner; no more than are kept. */
+static uint32_t count_newer(const struct cluster_state *c, uint32_t group, enum duty d,
+			    const struct pod_facts *p, const struct duty_policy *dp)
+{
+	const struct groups *groups = store_groups(c->store);
+	struct pack_text text;
+	struct pod_facts other;
+	int64_t at, other_at;
+	uint32_t n = 0;
+
+	if (dp->keep_newest == 0 || !judge_is_ended(d, p, dp, &at))
+		return 0;
+	for (uint32_t g = groups_chain_first(groups, group); g; g = groups_chain_next(groups, g))
+		for (uint32_t h = store_group_first(c->store, g); h && n < dp->keep_newest;
+		     h = store_group_next(c->store, h)) {
+			if (store_mark(c->store, h) & MARK_LIVE)
+				continue;
+			store_read(c->store, h, &text, &other);
+			n += judge_is_ended(d, &other, dp, &other_at) && other.deletion == 0 &&
+			     is_newer(&other, other_at, p, at);
+		}
+	return n;
+}
+
+static void fill_newer(const struct cluster_state *c, uint32_t group, const struct pod_facts *p,
+		       struct pod_context *ret)
+{
+	const struct duty_policy *dp = policy_of(c->policy, p);
+
+	ret->newer_known = TRI_YES;
+	for (int d = 0; d < DUTY__MAX; d++)
+		ret->newer[d] = count_newer(c, group, (enum duty)d, p, &dp[d]);
+}
+
 /* Of the duty by which the pod fails, by its mark: no other asks for clock and tally. When a pod of the
  * revision works, nothing is failing "since". *ret_tally is that of h's group; nothing is in it without one.
  */
@@ -205,6 +252,8 @@ static void fill_context(const struct cluster_state *c, uint32_t h, const struct
 		groups_tally(store_groups(c->store), group, &t);
 		fill_tally(c, p, i, &t, ret);
 	}
+	if (group && !(mark & MARK_LIVE))
+		fill_newer(c, group, p, ret);
 	if (t.works[i] == 0)
 		fill_clock(c, p, i, ret);
 	if (by >= 0 && duty_of_workload(i) == DUTY_IMAGE_PULL)

@@ -466,21 +466,24 @@ static int judge_key(struct controller *c, uint32_t h, uint64_t seen, uint64_t n
 	return nominations_apply(c->nominations, h, &c->facts, &s, &d, seen, now);
 }
 
-/* The pods whose verdict hangs on the tally of this group: those that fail, in every revision. */
+/* The pods whose verdict hangs on what this group is: those that fail, in every revision; and those that have
+ * ended, where the newest of them are kept. */
 static void mark_group(struct controller *c, uint32_t group)
 {
+	const bool keeps = policy_keeps_newest(c->cluster.policy);
 	const struct store *s = c->cluster.store;
 	struct group_tally t;
 
 	if (!groups_has(store_groups(s), group))
 		return;
 	groups_tally(store_groups(s), group, &t);
-	if (t.failing_all == 0)
+	if (t.failing_all == 0 && !keeps)
 		return;
 	for (uint32_t g = groups_chain_first(store_groups(s), group); g;
 	     g = groups_chain_next(store_groups(s), g))
 		for (uint32_t h = store_group_first(s, g); h; h = store_group_next(s, h))
-			if (cluster_failing_by(store_mark(s, h)) >= 0)
+			if (cluster_failing_by(store_mark(s, h)) >= 0 ||
+			    (keeps && !(store_mark(s, h) & MARK_LIVE)))
 				queue_add(c->keys, h);
 }
 

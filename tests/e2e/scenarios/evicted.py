@@ -50,6 +50,28 @@ def kept(t):
     t.expect(deleted=[pod])
 
 
+@scenario("evicted/keeps-the-newest")
+def keeps_the_newest(t):
+    """With keepNewest the last eviction of a workload stays until another one comes; a pod without an owner does not."""
+    ns = t.ns()
+    t.policy.evicted_keep = 1
+    program = t.program(t.config(evicted=ns, deleteEvictedPod={"keepNewest": 1}))
+    bare = t.objects.evict(t.objects.pod(ns))
+    workload = t.objects.workload("ReplicaSet", ns, 2)
+    pods = workload.pods()
+    evicted = []
+    for pod in pods:
+        evicted.append(t.objects.finish(pod, "Evicted"))
+        time.sleep(1.1)      # times are whole seconds
+    t.wait_write(bare)
+    t.wait_write(evicted[0])
+    name = f"{ns}/{evicted[1]['metadata']['name']}"
+    verdict = t.until("it to be judged", lambda: next((r for r in program.ask_json("explain", name) if r["duty"] == "deleteEvictedPod"), None))
+    assert verdict["reason"] == "KeptNewest", verdict
+    t.never("its deletion", lambda: t.writes_on(evicted[1]), 1.5)
+    t.expect(deleted=[bare, evicted[0]])
+
+
 @scenario("evicted/nothing-else")
 def nothing_else(t):
     """Failed for another reason, Evicted in another phase, other spellings, Job pods, mirror pods, marked pods: all stay."""

@@ -39,6 +39,42 @@ TEST(evicted_is_kept_for_its_time)
 	EXPECT(judge(&p), ACT, EVICTED);
 }
 
+/* As long as fewer of its owner are newer. A worker does not count them; what is half-deleted already is
+ * finished. */
+TEST_LOOP(the_newest_of_an_owner_are_kept, 0, 6)
+{
+	static const struct {
+		int64_t keep;
+		uint32_t newer;
+		bool uncounted, bare, half_deleted, kept;
+	} cases[] = {
+		{ 2, 1, false, false, false, true },  { 2, 2, false, false, false, false },
+		{ 0, 0, false, false, false, false }, { 2, 1, true, false, false, false },
+		{ 2, 0, false, true, false, false },  { 2, 0, false, false, true, false },
+	};
+	struct pod_facts p = pod_evicted();
+	struct pod_context s = cases[_i].uncounted ? live() : cache();
+
+	s.newer_known = cases[_i].uncounted ? TRI_UNKNOWN : TRI_YES;
+	policy.duty[DUTY_EVICTED].keep_newest = cases[_i].keep;
+	s.newer[DUTY_EVICTED] = cases[_i].newer;
+	if (cases[_i].bare)
+		p.owner = (struct owner_facts){ 0 };
+	if (cases[_i].half_deleted) {
+		p.deletion = NOW - HOUR;
+		p.grace_s = 0;
+	}
+	const struct verdict v = judge_one(DUTY_EVICTED, &p, s, NOW);
+
+	if (!cases[_i].kept) {
+		EXPECT(v, ACT, EVICTED);
+		return;
+	}
+	EXPECT(v, WAIT, KEPT_NEWEST);
+	ck_assert_int_eq(v.at_ms, 0); /* until something changes */
+	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "keepNewest 2"));
+}
+
 /* Exact compare of both: no substring, no other case, no other reason of a kubelet. */
 TEST(only_phase_failed_and_reason_evicted)
 {

@@ -162,6 +162,20 @@ TEST_LOOP(its_end_is_the_latest_time_that_tells, 0, sizeof(ends) / sizeof(ends[0
 	expect(judge(&p), ends[_i].kind, ends[_i].reason, __LINE__);
 }
 
+TEST(the_newest_of_an_owner_are_kept)
+{
+	struct pod_facts p = pod_finished();
+	struct pod_context s = cache();
+
+	s.newer_known = TRI_YES;
+	policy.duty[DUTY_FINISHED].keep_newest = 1;
+	EXPECT(judge_one(DUTY_FINISHED, &p, s, NOW), WAIT, KEPT_NEWEST);
+	s.newer[DUTY_EVICTED] = 1; /* of another duty */
+	EXPECT(judge_one(DUTY_FINISHED, &p, s, NOW), WAIT, KEPT_NEWEST);
+	s.newer[DUTY_FINISHED] = 1;
+	EXPECT(judge_one(DUTY_FINISHED, &p, s, NOW), ACT, FINISHED);
+}
+
 TEST(jobs_and_bare_pods_are_kept_unless_included)
 {
 	struct pod_facts p = pod_finished();

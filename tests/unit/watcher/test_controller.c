@@ -123,6 +123,47 @@ TEST(the_servers_clock_counts)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
 
+/* -- what is kept -- */
+
+static struct pod_facts evicted_at(const char *name, const char *uid, int64_t at)
+{
+	struct pod_facts p = pod_evicted();
+
+	p.name = STR_C(name);
+	p.uid = STR_C(uid);
+	p.disruption_at = at;
+	return p;
+}
+
+/* The last to be evicted of an owner stays, until another one is: then that stays. Other owners have theirs.
+ */
+TEST(the_newest_of_an_owner_stays)
+{
+	struct pod_facts first = evicted_at("web-1-a", "0b8f0f3e-0000-4000-8000-0000000000a1", NOW - 3 * MIN),
+			 second =
+				 evicted_at("web-1-b", "0b8f0f3e-0000-4000-8000-0000000000a2", NOW - 2 * MIN),
+			 other = evicted_at("api-1-a", "0b8f0f3e-0000-4000-8000-0000000000a3", NOW - MIN),
+			 third = pod_healthy();
+
+	policy.duty[DUTY_EVICTED].keep_newest = 1;
+	other.owner.uid = STR_LIT("0b8f0f3e-0000-4000-8000-0000000000b1");
+	third.name = STR_LIT("web-1-c");
+	third.uid = STR_LIT("0b8f0f3e-0000-4000-8000-0000000000a4");
+	const struct pod_facts all[] = { first, second, other, third };
+
+	ready_with(all, 4);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.name, "web-1-a");
+	settle(OUTCOME_DONE, 0);
+	controller_delete(c, &first);
+	third = evicted_at("web-1-c", "0b8f0f3e-0000-4000-8000-0000000000a4", NOW);
+	third.rv = STR_LIT("5000");
+	event(&third);
+	run_all();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.name, "web-1-b");
+}
+
 /* -- image pull -- */
 
 TEST(a_workload_is_nominated_once)
