@@ -37,47 +37,42 @@ bool private_dir_is_volume(const char *dir)
 	return (st.st_mode & (S_ISGID | S_IWGRP)) == (S_ISGID | S_IWGRP) && group_is_ours(st.st_gid);
 }
 
-int private_dir_make(const char *dir, char text[static PRIVATE_DIR_TEXT_MAX])
+static int fail(struct private_dir_error *ret, enum private_dir_fault fault, int err)
 {
-	struct stat st;
+	ret->fault = fault;
+	ret->err = -err;
+	return err;
+}
+
+int private_dir_make(const char *dir, struct private_dir_error *ret_error)
+{
+	struct stat st = { 0 };
 	int r = make_dirs(dir);
 
 	if (r == 0 && stat(dir, &st) < 0)
 		r = -errno;
+	*ret_error = (struct private_dir_error){ .uid = st.st_uid, .mode = st.st_mode & 07777 };
 	if (r < 0)
-		return str_fail(
-			text, PRIVATE_DIR_TEXT_MAX, r,
-			"%s: cannot be made or read: %s; set stateDir to a place this user may write to", dir,
-			strerror(-r));
+		return fail(ret_error, PRIVATE_DIR_UNMADE, r);
 	if (!S_ISDIR(st.st_mode))
-		return str_fail(text, PRIVATE_DIR_TEXT_MAX, -ENOTDIR,
-				"%s: is not a directory; set stateDir to one", dir);
+		return fail(ret_error, PRIVATE_DIR_NO_DIR, -ENOTDIR);
 	if (st.st_uid != geteuid())
-		return str_fail(text, PRIVATE_DIR_TEXT_MAX, -EPERM,
-				"%s: belongs to user %u, not to user %u that runs this program; chown it, or "
-				"give the pod a securityContext.fsGroup",
-				dir, (unsigned)st.st_uid, (unsigned)geteuid());
+		return fail(ret_error, PRIVATE_DIR_OTHER_OWNER, -EPERM);
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return str_fail(text, PRIVATE_DIR_TEXT_MAX, -EPERM,
-				"%s: others may write to it (mode %04o); chmod 0700 it", dir,
-				(unsigned)(st.st_mode & 07777));
+		return fail(ret_error, PRIVATE_DIR_OPEN_TO_OTHERS, -EPERM);
 	return 0;
 }
 
-int private_dir_lock(const char *dir, int *ret_fd, char text[static PRIVATE_DIR_TEXT_MAX])
+int private_dir_lock(const char *dir, int *ret_fd, struct private_dir_error *ret_error)
 {
 	_cleanup_free_ char *path = xasprintf("%s/lock", dir);
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
+	*ret_error = (struct private_dir_error){ 0 };
 	if (fd < 0)
-		return str_fail(text, PRIVATE_DIR_TEXT_MAX, -errno, "%s: cannot be opened: %s", path,
-				strerror(errno));
+		return fail(ret_error, PRIVATE_DIR_UNLOCKABLE, -errno);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return str_fail(
-			text, PRIVATE_DIR_TEXT_MAX, -errno,
-			"%s: another instance uses this state directory; stop it, or give this one its "
-			"own stateDir",
-			dir);
+		return fail(ret_error, PRIVATE_DIR_TAKEN, -errno);
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }

@@ -7,7 +7,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PRIVATE_DIR_TEXT_MAX 512
+/* What is wrong with a folder, in parts: text/private_dir_text.h tells it. */
+enum private_dir_fault {
+	PRIVATE_DIR_UNMADE,
+	PRIVATE_DIR_NO_DIR,
+	PRIVATE_DIR_OTHER_OWNER,
+	PRIVATE_DIR_OPEN_TO_OTHERS,
+	PRIVATE_DIR_UNLOCKABLE,
+	PRIVATE_DIR_TAKEN,
+};
+struct private_dir_error {
+	enum private_dir_fault fault;
+	int err; /* errno, where the system said it */
+	unsigned uid, mode;
+};
 
 /* A volume as a kubelet prepares it for the fsGroup of a pod: it belongs to root, a group of ours may write
  * to it and inherits what is made in it (mode 2775; 2777 an emptyDir). It cannot be ours alone; a folder in
@@ -15,12 +28,11 @@
  * could at most take it away whole. */
 bool private_dir_is_volume(const char *dir);
 /* mkdir -p (mode 0700 where something is missing), then: it is a folder, it is ours, nobody else may write
- * to it. On error ret_text is a sentence that names the place and the remedy: -EPERM, -ENOTDIR, or what the
- * system said. */
-int private_dir_make(const char *dir, char ret_text[static PRIVATE_DIR_TEXT_MAX]);
+ * to it. On error *ret_error says what is wrong: -EPERM, -ENOTDIR, or what the system said. */
+int private_dir_make(const char *dir, struct private_dir_error *ret_error);
 /* The lock of the folder, which lasts as long as *ret_fd is open (O_CLOEXEC). -EWOULDBLOCK: another instance
- * holds it; ret_text as above. */
-int private_dir_lock(const char *dir, int *ret_fd, char ret_text[static PRIVATE_DIR_TEXT_MAX]);
+ * holds it; *ret_error as above. */
+int private_dir_lock(const char *dir, int *ret_fd, struct private_dir_error *ret_error);
 
 /* All of dir/name, with a 0 behind it; *ret is to be freed. -ENOENT; -EFBIG: more than max bytes; -EPERM: it
  * is no regular file of ours that others cannot write to; or what the system said. */

@@ -58,7 +58,8 @@ static void make_intent(uint64_t id, struct msg *m)
 	SET(m, intent.action_key, uid);
 	SET(m, intent.rv, "123456");
 	SET(m, intent.reason, "Evicted");
-	facts_said(&m->u.intent.evidence, "phase Failed, reason Evicted");
+	facts_name(&m->u.intent.evidence, FACT_PHASE, STR_LIT("Failed"));
+	facts_name(&m->u.intent.evidence, FACT_POD_REASON, STR_LIT("Evicted"));
 }
 
 static void make_result(uint64_t id, struct msg *m)
@@ -73,7 +74,6 @@ static void make_result(uint64_t id, struct msg *m)
 		.id = id, .outcome = OUTCOME_DONE, .replicas = -1, .http = 200, .at = clock_wall_ms()
 	};
 	SET(m, record.reason, "Deleted");
-	facts_said(&m->u.record.detail, "deleted");
 	SET(m, record.target, target);
 	facts_finding(&m->u.record.evidence, TEXT_POD_READ);
 	facts_name(&m->u.record.evidence, FACT_POD, STR_C(pod));
@@ -137,10 +137,10 @@ static __attribute__((noinline)) void take(const struct settings *s, bool told)
 
 static void open_history(const char *folder)
 {
-	char text[DB_TEXT_MAX] = "";
+	struct facts why = { 0 };
 
-	if (db_claim(folder, &db, text) < 0 || db_open(db, 0, text) < 0)
-		fail(text);
+	if (db_claim(folder, &db, &why) < 0 || db_open(db, 0, &why) < 0)
+		fail(facts_render(&why, NULL));
 	str_list_add(&clusters, "prod", strlen("prod"));
 	history = history_new(db, &clusters, on_committed, NULL);
 	if (action_messages_begin(db) < 0)

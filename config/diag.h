@@ -1,6 +1,5 @@
 /* diag.h - what is wrong with what an operator wrote, collected so that all of it is shown at once. A
- * sentence is a row of model/phrases_config.def and its arguments; words are made of it where it is shown, in
- * the reader's language.  Layer: config. */
+ * sentence (model/sentence.h) becomes words where it is shown, in the reader's language.  Layer: config. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CONFIG_DIAG_H
 #define CONFIG_DIAG_H
@@ -9,23 +8,7 @@
 #include <stddef.h>
 
 #include "base/duration.h"
-#include "model/phrases.h"
-
-/* -- sentences -- */
-
-/* A sentence is kept as a text between two control characters, which no argument holds. */
-#define SENTENCE_MAX 1200
-/* Pack the row DIAG_<ID> with its arguments into dst, of SENTENCE_MAX bytes. The compiler checks them against
- * the English of the row. %s is a text of others, which is made printable and otherwise kept as it is; %p
- * another sentence or a WORD(). What does not fit is cut (%s) or left out (%p). Returns -EINVAL. */
-#define sentence_make(dst, ID, ...) sentence_pack(dst, PHRASE_DIAG_##ID, phrase_en_DIAG_##ID, ##__VA_ARGS__)
-int sentence_pack(char dst[static SENTENCE_MAX], enum phrase row, const char *en, ...)
-	__attribute__((format(printf, 3, 4)));
-/* The words of a sentence; a text that is none stays as it is. Owned by the caller. */
-char *sentence_text(const char *sentence, enum language l);
-/* A row without arguments as an argument of another; valid in the block it stands in. */
-#define WORD(row) sentence_word((char[5]){ 0 }, row)
-const char *sentence_word(char dst[static 5], enum phrase row);
+#include "model/sentence.h"
 
 /* What is wrong with a duration. Returns -EINVAL. */
 int sentence_of_duration(char dst[static SENTENCE_MAX], const struct duration_error *e);

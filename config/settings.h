@@ -32,8 +32,9 @@ struct cluster_settings {
 	char *namespace; /* of the context or the service account */
 };
 
-#define SINKS_MAX     20
-#define SYSTEM_CA_MAX (8 << 20) /* bytes */
+#define SINKS_MAX        20
+#define SINK_PROBLEM_MAX 600       /* so that it has room in the particulars of a trouble */
+#define SYSTEM_CA_MAX    (8 << 20) /* bytes */
 
 /* One entry of `sinks`: a place that news is sent to (model/sink_types.def). */
 struct sink_settings {
@@ -54,7 +55,8 @@ struct sink_settings {
 	char *url_file, *secret_file, *ca_file; /* end in the loader */
 	/* made by the loader */
 	char *address; /* resolved "ip:port"; NULL when the host is an IP literal */
-	char *problem; /* why nothing can be sent: no address, no secret; NULL = nothing is wrong */
+	char *problem; /* why nothing can be sent: no address, no secret (model/sentence.h); NULL = nothing is
+			* wrong */
 };
 
 struct settings {

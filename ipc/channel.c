@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "text/texts.h"
 
 /* A run of the loop ends after so many messages, so that a flood from one peer does not starve the others.
  */
@@ -199,7 +200,7 @@ static void stop_events(struct channel *c)
 	(void)event_del(c->on_run_end);
 }
 
-static void report_close(struct channel *c, int err, const char *text)
+static void report_close(struct channel *c, int err, const struct facts *why)
 {
 	if (c->closed)
 		return;
@@ -207,7 +208,7 @@ static void report_close(struct channel *c, int err, const char *text)
 	stop_events(c);
 	(void)write_all(c);
 	drop_queue(c);
-	c->ops->on_close(c->ctx, c, err, text);
+	c->ops->on_close(c->ctx, c, err, why);
 }
 
 /* The first descriptor is kept, all others are closed: no message carries two. */
@@ -235,10 +236,11 @@ static int take_fds(struct msghdr *mh)
 
 static void reject(struct channel *c, int err, const char *field)
 {
-	char text[96];
+	struct facts why = facts_of(TEXT_BAD_MESSAGE);
 
-	(void)snprintf(text, sizeof(text), "bad message from %s: %s", role_name(c->peer), field);
-	report_close(c, err, text);
+	facts_name(&why, FACT_ROLE, STR_C(role_name(c->peer)));
+	facts_name(&why, FACT_FIELD, STR_C(field));
+	report_close(c, err, &why);
 }
 
 /* False when there is none or the channel has ended. *ret_fd: what rode along, or -1. */
@@ -260,7 +262,9 @@ static bool read_datagram(struct channel *c, int *ret_fd)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
 	if (n <= 0) {
-		report_close(c, n < 0 ? -errno : 0, n < 0 ? "socket failed" : "closed");
+		const struct facts why = n < 0 ? facts_of(TEXT_SOCKET_FAILED) : (struct facts){ 0 };
+
+		report_close(c, n < 0 ? -errno : 0, &why);
 		return false;
 	}
 	*ret_fd = take_fds(&mh);

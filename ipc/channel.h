@@ -18,9 +18,9 @@ struct channel_ops {
 	 * free the channel. */
 	void (*on_msg)(void *ctx, struct channel *c, const struct msg *m, int fd);
 	/* The peer is gone (err 0: orderly EOF after everything queued was read) or broke the protocol
-	 * (-EBADMSG, -EPERM; text says what) or the socket failed. Called once; the handler frees the
+	 * (-EBADMSG, -EPERM; why says what) or the socket failed. Called once; the handler frees the
 	 * channel, then or later. */
-	void (*on_close)(void *ctx, struct channel *c, int err, const char *text);
+	void (*on_close)(void *ctx, struct channel *c, int err, const struct facts *why);
 	/* The queue is empty again after channel_send returned -EAGAIN. May be NULL. */
 	void (*on_drain)(void *ctx, struct channel *c);
 };

@@ -138,11 +138,6 @@ void msg_set_text(struct msg *m, char *field, size_t size, const char *s, size_t
 	for (size_t i = 0; d && i < d->n; i++)
 		if (d->fields[i].off == off)
 			kind = d->fields[i].kind;
-	if (kind == KIND_FACTS) {
-		*(struct facts *)(void *)field = (struct facts){ 0 };
-		facts_quoted((void *)field, FACT_SAID, (struct str){ s, n });
-		return;
-	}
 	if (kind == KIND_STR) {
 		(void)str_copy_printable(field, size, s, n);
 		return;

@@ -130,7 +130,7 @@ int msg_decode(enum role from, enum role to, enum phase phase, const uint8_t *bu
 	       struct msg *ret, const char **reterr_field);
 
 /* Set a string member: cut to the field, characters outside the field's charset become '?' (STR) or '-'
- * (NAME, UID). A member of kind FACTS takes it as one FACT_SAID. */
+ * (NAME, UID). */
 #define msg_set(m, member, str, n) msg_set_text(m, (m)->u.member, sizeof((m)->u.member), str, n)
 void msg_set_text(struct msg *m, char *field, size_t size, const char *s, size_t n);
 

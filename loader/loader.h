@@ -26,7 +26,6 @@ struct loader {
 	uint64_t refresh_ms; /* when to run again; 0 = never */
 	bool lasting;        /* an error that will not go away by itself */
 	/* From the supervisor: */
-	uint64_t language;                 /* enum language, of who has asked; the log is English */
 	uint64_t limit_ms;                 /* for all that may have to be waited for */
 	int kept[ROLE__MAX][CLUSTERS_MAX]; /* settings in force, sealed memfds; -1 = none */
 	uint64_t until_ms;                 /* boot time: limit_ms from the begin on */

@@ -71,9 +71,9 @@ struct start {
 	struct loader *loader;
 };
 
-static void on_close(void *ctx, struct channel *c, int err, const char *text)
+static void on_close(void *ctx, struct channel *c, int err, const struct facts *why)
 {
-	(void)ctx, (void)c, (void)err, (void)text;
+	(void)ctx, (void)c, (void)err, (void)why;
 	_exit(EXIT_CODE_ORPHAN);
 }
 
@@ -91,7 +91,6 @@ static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 		(void)close(fd);
 	if (m->type == MSG_LOAD_BEGIN) {
 		s->loader->limit_ms = m->u.load_begin.limit_ms;
-		s->loader->language = m->u.load_begin.language;
 		(void)event_base_loopbreak(s->base);
 	}
 }
@@ -134,9 +133,7 @@ static int load(struct channel *c, struct event_base *base, struct loader *l)
 
 	send_lines(c, &l->diags, 0, CLUSTERS_MAX, NULL);
 	send_watches(c, &l->watches, 0);
-	if (!ok) {
-		send_errors(c, &l->diags, (enum language)l->language);
-	} else {
+	if (ok) {
 		send_supervisor(c, l);
 		/* What is queued would be sent by every job once more. */
 		if (channel_flush(c, FLUSH_MS) < 0)

@@ -7,11 +7,15 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/unicode.h"
 #include "base/xalloc.h"
 #include "build_id.h"
+#include "text/texts.h"
 
 #define DAY_MS        UINT64_C(86400000)
 #define WRITES_MARGIN 10u
+/* Bytes of a packed sentence that an operator is told. */
+#define LINE_SENTENCE_MAX 600u
 
 static uint64_t at_most_a_day(uint64_t ms)
 {
@@ -26,6 +30,22 @@ void send_hello(struct channel *c)
 	(void)channel_send(c, &m, -1);
 }
 
+/* Short enough to stand in the particulars of a trouble. */
+static void line_facts(const struct diag *one, struct facts *ret)
+{
+	static const char behind[] = ": ";
+	const size_t place = strlen(one->place), mark = sizeof(behind) - 1;
+	char sentence[LINE_SENTENCE_MAX + 1];
+	const size_t n = unicode_cut(one->sentence, strlen(one->sentence), LINE_SENTENCE_MAX);
+
+	facts_finding(ret, one->error ? TEXT_LOAD_ERROR : TEXT_LOAD_WARNING);
+	facts_quoted(ret, FACT_PLACE, (struct str){ one->place, place > mark ? place - mark : 0 });
+	facts_quoted(ret, FACT_SETTING, STR_C(one->key));
+	memcpy(sentence, one->sentence, n);
+	sentence[n] = '\0';
+	facts_sentence(ret, FACT_SENTENCE, sentence);
+}
+
 void send_lines(struct channel *c, const struct diags *d, size_t from, uint64_t cluster,
 		const struct loaded_cluster *of)
 {
@@ -35,23 +55,10 @@ void send_lines(struct channel *c, const struct diags *d, size_t from, uint64_t 
 
 		if (of)
 			msg_set(&m, load_line.cluster_name, of->name, strlen(of->name));
-		msg_set(&m, load_line.text, d->v[i].text, strlen(d->v[i].text));
+		line_facts(&d->v[i], &m.u.load_line.line);
 		(void)channel_send(c, &m, -1);
 	}
 	(void)channel_flush(c, 0); /* the operator reads them, whatever becomes of the rest */
-}
-
-void send_errors(struct channel *c, const struct diags *d, enum language l)
-{
-	for (size_t i = 0; i < d->n && l != LANGUAGE_EN; i++) {
-		struct msg m = { .type = MSG_LOAD_LINE,
-				 .u.load_line = { .error = true, .said = true, .cluster = CLUSTERS_MAX } };
-		_cleanup_free_ char *text = diag_text(&d->v[i], l);
-
-		msg_set(&m, load_line.text, text, strlen(text));
-		if (d->v[i].error)
-			(void)channel_send(c, &m, -1);
-	}
 }
 
 void send_watches(struct channel *c, const struct watches *w, size_t from)

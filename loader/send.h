@@ -10,8 +10,6 @@ void send_hello(struct channel *c);
 /* The lines from index `from` on; of: the cluster that they are about, NULL = the whole. */
 void send_lines(struct channel *c, const struct diags *d, size_t from, uint64_t cluster,
 		const struct loaded_cluster *of);
-/* The errors once more in the language of the operator who asked, unless that is English. */
-void send_errors(struct channel *c, const struct diags *d, enum language l);
 /* The names from index `from` on, the first of all with the descriptor. */
 void send_watches(struct channel *c, const struct watches *w, size_t from);
 /* What the supervisor itself must know. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/unicode.h"
 #include "base/xalloc.h"
 #include "config/config.h"
 #include "config/sink_files.h"
@@ -32,12 +33,12 @@ static void add_problem(struct loader *l, struct sink_settings *s, const char *k
 {
 	_cleanup_free_ char *of = is_original(l, s) ? xconcat("tooManyRestart.", key, NULL)
 						    : xconcat("sinks[].", key, " (", s->name, ")", NULL);
-	_cleanup_free_ char *text = sentence_text(why, LANGUAGE_EN);
+	char problem[SENTENCE_MAX];
 
+	(void)sentence_make(problem, SINK_PROBLEM, is_original(l, s) ? "tooManyRestart." : "", key,
+			    file ? file : "", file ? ": " : "", why);
 	if (!s->problem)
-		s->problem = xasprintf("%s%s: %s%s%.240s", is_original(l, s) ? "tooManyRestart." : "", key,
-				       file ? file : "", file ? ": " : "", text);
-	s->problem[strnlen(s->problem, 240)] = '\0';
+		s->problem = xstrndup(problem, unicode_cut(problem, strlen(problem), SINK_PROBLEM_MAX));
 	diags_warn(&l->diags, ((struct place){ .file = file ? file : l->options->config, .key = of }),
 		   SINK_WAITS, why);
 	loader_refresh_within(l, SINK_RETRY_MS);

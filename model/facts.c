@@ -8,7 +8,9 @@
 #include "base/unicode.h"
 #include "base/unpack.h"
 #include "base/xalloc.h"
+#include "model/sentence.h"
 
+#define DEPTH_MAX  3u /* of facts in facts */
 #define HEADER_MAX 3u /* of a map of more than 15 */
 
 static const struct fact_desc {
@@ -77,6 +79,8 @@ static bool text_ok(enum fact_kind kind, struct str s)
 {
 	if (s.n == 0)
 		return false;
+	if (kind == FACT_KIND_SENTENCE)
+		return sentence_ok(s);
 	if (kind == FACT_KIND_QUOTED)
 		return unicode_all_printable(s.p, s.n);
 	for (size_t i = 0; i < s.n; i++)
@@ -87,19 +91,45 @@ static bool text_ok(enum fact_kind kind, struct str s)
 
 /* -- reading -- */
 
+static bool take_map(struct unpacker *u, unsigned depth, uint64_t *ret_count);
+
 /* One entry; false: it is malformed. */
-static bool take_entry(struct unpacker *u, struct fact_value *ret)
+static bool take_entry(struct unpacker *u, unsigned depth, struct fact_value *ret)
 {
 	struct str key;
+	uint64_t count;
 
 	if (!unpack_text(u, &key))
 		return false;
 	*ret = (struct fact_value){ .key = fact_of(key) };
 	if (ret->key == FACT__MAX)
 		return false;
+	if (descs[ret->key].kind == FACT_KIND_FACTS) {
+		const uint8_t *begin = u->p;
+
+		if (depth == DEPTH_MAX || !take_map(u, depth + 1, &count) || count == 0)
+			return false;
+		ret->text = (struct str){ (const char *)begin, (size_t)(u->p - begin) };
+		return true;
+	}
 	if (is_text(ret->key))
 		return unpack_text(u, &ret->text) && text_ok(descs[ret->key].kind, ret->text);
 	return unpack_i64(u, &ret->number) && ret->number >= 0;
+}
+
+static bool take_map(struct unpacker *u, unsigned depth, uint64_t *ret_count)
+{
+	bool seen[FACT__MAX] = { false };
+	struct fact_value v;
+
+	if (!unpack_map(u, ret_count))
+		return false;
+	for (uint64_t i = 0; i < *ret_count; i++) {
+		if (!take_entry(u, depth, &v) || (seen[v.key] && !descs[v.key].is_list))
+			return false;
+		seen[v.key] = true;
+	}
+	return true;
 }
 
 /* Behind the header of the map. */
@@ -120,7 +150,7 @@ bool facts_next(const struct facts *f, size_t *at, struct fact_value *ret)
 	(void)begin(f, &u);
 	if (*at > 0)
 		u.p = f->bytes + *at;
-	if (u.p == u.end || !take_entry(&u, ret))
+	if (u.p == u.end || !take_entry(&u, 0, ret))
 		return false;
 	*at = (size_t)(u.p - f->bytes);
 	return true;
@@ -152,18 +182,11 @@ struct str facts_bytes(const struct facts *f)
 int facts_read(const void *bytes, size_t n, struct facts *ret, size_t *ret_n)
 {
 	struct unpacker u = { bytes, (const uint8_t *)bytes + n };
-	bool seen[FACT__MAX] = { false };
-	struct fact_value v;
 	uint64_t count;
 
 	*ret = (struct facts){ 0 };
-	if (!unpack_map(&u, &count))
+	if (!take_map(&u, 0, &count))
 		return -EBADMSG;
-	for (uint64_t i = 0; i < count; i++) {
-		if (!take_entry(&u, &v) || (seen[v.key] && !descs[v.key].is_list))
-			return -EBADMSG;
-		seen[v.key] = true;
-	}
 	const size_t taken = (size_t)(u.p - (const uint8_t *)bytes);
 
 	if (taken > FACTS_MAX || (!ret_n && taken != n))
@@ -175,6 +198,13 @@ int facts_read(const void *bytes, size_t n, struct facts *ret, size_t *ret_n)
 	if (ret_n)
 		*ret_n = taken;
 	return 0;
+}
+
+void fact_facts(const struct fact_value *v, struct facts *ret)
+{
+	*ret = (struct facts){ 0 };
+	if (descs[v->key].kind == FACT_KIND_FACTS)
+		(void)facts_read(v->text.p, v->text.n, ret, NULL);
 }
 
 /* -- writing -- */
@@ -222,13 +252,21 @@ static struct entry new_entry(enum fact key)
 	return e;
 }
 
-/* The next value, a text or a number. */
+/* The next value: a text, a number, or a map of such. */
 static bool skip_value(struct unpacker *u)
 {
 	const uint8_t tag = u->p < u->end ? *u->p : 0;
 	struct str text;
 	int64_t number;
+	uint64_t count;
 
+	if (tag >> 4 == 0x8 || tag == 0xde) {
+		if (!unpack_map(u, &count))
+			return false;
+		while (count > 0 && unpack_text(u, &text) && skip_value(u))
+			count--;
+		return count == 0;
+	}
 	return (tag & 0xe0) == 0xa0 || (tag >= 0xd9 && tag <= 0xdb) ? unpack_text(u, &text)
 								    : unpack_i64(u, &number);
 }
@@ -299,6 +337,18 @@ static void add_number(struct facts *f, enum fact key, enum fact_kind kind, int6
 	append(f, e.bytes, e.n);
 }
 
+static void add_facts(struct facts *f, enum fact key, struct str map)
+{
+	struct entry e = new_entry(key);
+	const size_t room = room_of(f, key, &e);
+
+	if (descs[key].kind != FACT_KIND_FACTS || e.n + map.n > room)
+		return;
+	count_entry(f);
+	append(f, e.bytes, e.n);
+	append(f, map.p, map.n);
+}
+
 static void add_text(struct facts *f, enum fact key, enum fact_kind kind, struct str s)
 {
 	static const char mark[] = "…";
@@ -309,10 +359,13 @@ static void add_text(struct facts *f, enum fact key, enum fact_kind kind, struct
 	if (s.n == 0 || descs[key].kind != kind || room <= head + sizeof(mark))
 		return;
 	if (s.n > room - head) {
-		if (kind != FACT_KIND_QUOTED)
+		if (kind == FACT_KIND_SENTENCE)
+			s.n = unicode_cut(s.p, s.n, room - head);
+		else if (kind != FACT_KIND_QUOTED)
 			return;
-		s.n = unicode_cut(s.p, s.n, room - head - (sizeof(mark) - 1));
-		cut = true;
+		else
+			s.n = unicode_cut(s.p, s.n, room - head - (sizeof(mark) - 1));
+		cut = kind == FACT_KIND_QUOTED;
 	}
 	put_head(&e, s.n + (cut ? sizeof(mark) - 1 : 0));
 	count_entry(f);
@@ -362,9 +415,15 @@ void facts_quoted(struct facts *f, enum fact key, struct str words)
 	add_text(f, key, FACT_KIND_QUOTED, (struct str){ clean, n });
 }
 
-void facts_said(struct facts *f, const char *en)
+void facts_sentence(struct facts *f, enum fact key, const char *sentence)
 {
-	facts_quoted(f, FACT_SAID, STR_C(en));
+	add_text(f, key, FACT_KIND_SENTENCE, STR_C(sentence));
+}
+
+void facts_facts(struct facts *f, enum fact key, const struct facts *about)
+{
+	if (!facts_empty(about))
+		add_facts(f, key, facts_bytes(about));
 }
 
 struct facts *facts_dup(const struct facts *f)
@@ -377,20 +436,14 @@ void facts_set(struct facts *f, const struct facts *from)
 	memmove(f, from, offsetof(struct facts, bytes) + from->n);
 }
 
-struct facts *facts_dup_said(const char *en)
-{
-	struct facts f = { 0 };
-
-	facts_said(&f, en);
-	return facts_dup(&f);
-}
-
 void facts_add(struct facts *f, const struct facts *from)
 {
 	struct fact_value v;
 
 	for (size_t at = 0; facts_next(from, &at, &v);) {
-		if (is_text(v.key))
+		if (descs[v.key].kind == FACT_KIND_FACTS)
+			add_facts(f, v.key, v.text);
+		else if (is_text(v.key))
 			add_text(f, v.key, descs[v.key].kind, v.text);
 		else
 			add_number(f, v.key, descs[v.key].kind, v.number);

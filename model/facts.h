@@ -34,6 +34,8 @@ enum fact_kind {
 	FACT_KIND_NAME,
 	FACT_KIND_TEXT,
 	FACT_KIND_QUOTED,
+	FACT_KIND_SENTENCE,
+	FACT_KIND_FACTS,
 };
 
 /* Zero-initialised: none. */
@@ -55,21 +57,19 @@ void facts_name(struct facts *f, enum fact key, struct str name); /* empty: adds
 								   * name has becomes '?' */
 void facts_code(struct facts *f, enum fact key,
 		const char *code); /* TEXT: see facts_text() in text/texts.h */
-void facts_quoted(struct facts *f, enum fact key, struct str words); /* empty: adds nothing; what is not
-								      * printable becomes '?' */
-/* A sentence that is no facts yet, as one FACT_SAID. */
-void facts_said(struct facts *f, const char *en);
+void facts_quoted(struct facts *f, enum fact key, struct str words);       /* empty: adds nothing; what is not
+									    * printable becomes '?' */
+void facts_sentence(struct facts *f, enum fact key, const char *sentence); /* model/sentence.h; "": nothing */
+void facts_facts(struct facts *f, enum fact key, const struct facts *about); /* none: adds nothing */
 /* A copy that takes as few bytes as it can: it is read through a pointer and never assigned or added to. The
  * caller frees it; NULL of NULL. */
 struct facts *facts_dup(const struct facts *f);
-/* The same of a sentence that is no facts yet. */
-struct facts *facts_dup_said(const char *en);
 /* Make it say what `from` says, which may be a copy by facts_dup. */
 void facts_set(struct facts *f, const struct facts *from);
 /* Add all of `from` that fits. */
 void facts_add(struct facts *f, const struct facts *from);
 
-/* One fact. text: for the kinds NAME, TEXT and QUOTED, borrowed from the facts; number: for the others. */
+/* One fact. text: for the kinds from NAME on, borrowed from the facts; number: for the others. */
 struct fact_value {
 	enum fact key;
 	int64_t number;
@@ -89,6 +89,9 @@ struct str facts_bytes(const struct facts *f);
  * kind, in range, printable, in its shortest form. 0; -EBADMSG (*ret is empty then). *ret_n: bytes read,
  * NULL: there must be no others behind the map. */
 int facts_read(const void *bytes, size_t n, struct facts *ret, size_t *ret_n);
+
+/* The facts that a fact of kind FACTS holds; none where it is none. */
+void fact_facts(const struct fact_value *v, struct facts *ret);
 
 const char *fact_key(enum fact key);
 /* The fact of that key; FACT__MAX when there is none. */

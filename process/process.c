@@ -21,6 +21,7 @@
 #include "config/blob.h"
 #include "ipc/channel.h"
 #include "process/sandbox_ports.h"
+#include "text/facts_text.h"
 #include "base/memory.h"
 
 #if defined(OPC_PROBES)
@@ -100,11 +101,12 @@ int process_send(struct process *p, const struct msg *m)
 	return channel_send(p->channel, m, -1);
 }
 
-void process_say_trouble(struct process *p, enum trouble kind, const char *text)
+void process_say_trouble(struct process *p, enum trouble kind, const struct facts *particulars)
 {
 	struct msg m = { .type = MSG_TROUBLE, .u.trouble.trouble = kind };
 
-	msg_set(&m, trouble.text, text, strlen(text));
+	if (particulars)
+		facts_set(&m.u.trouble.particulars, particulars);
 	(void)process_send(p, &m);
 }
 
@@ -155,17 +157,23 @@ static void sandbox_from_settings(struct process *p, const struct settings *s, s
 	allow_ports(s, ret);
 }
 
-static int prepare_settings(struct process *p, int fd, char reterr[static SETTINGS_ERROR_MAX])
+/* 0, or negative errno and why. */
+static int prepare_settings(struct process *p, int fd, struct facts *ret_why)
 {
 	_cleanup_(settings_done) struct settings s = { 0 };
-	const char *why = "refused";
-	int r = settings_read_blob(fd, &s, reterr);
+	char unread[SETTINGS_ERROR_MAX];
+	enum text why = TEXT__MAX;
+	int r = settings_read_blob(fd, &s, unread);
 
-	if (r < 0)
+	facts_clear(ret_why);
+	if (r < 0) {
+		facts_finding(ret_why, TEXT_SETTINGS_UNUSABLE);
+		facts_quoted(ret_why, FACT_SYSTEM, STR_C(unread));
 		return r;
+	}
 	r = p->spec->check_settings(&s, &why);
 	if (r < 0) {
-		(void)snprintf(reterr, SETTINGS_ERROR_MAX, "%s", why);
+		facts_finding(ret_why, why < TEXT__MAX ? why : TEXT_SETTINGS_REFUSED);
 		return r;
 	}
 	sandbox_from_settings(p, &s, &p->wanted);
@@ -240,7 +248,8 @@ static int start(struct process *p)
 
 static void on_first_settings(struct process *p, const struct msg_settings *m, int fd)
 {
-	char err[SETTINGS_ERROR_MAX], name[32];
+	struct facts why;
+	char name[32];
 
 	p->cluster = m->cluster;
 	p->instance = m->instance;
@@ -251,10 +260,12 @@ static void on_first_settings(struct process *p, const struct msg_settings *m, i
 	else
 		(void)snprintf(name, sizeof(name), "%s/%u", role_name(p->spec->role), (unsigned)p->number);
 	log_init(name);
-	int r = prepare_settings(p, fd, err);
+	int r = prepare_settings(p, fd, &why);
 
 	if (r < 0) {
-		(void)log_error(r, "settings not usable", kv_s("detail", err));
+		_cleanup_free_ char *text = facts_render(&why, NULL);
+
+		(void)log_error(r, "settings not usable", kv_s("detail", text));
 		/* Only what the role itself refuses is wrong for good. */
 		process_exit(p, r == -EINVAL ? EXIT_CODE_CONFIG : EXIT_CODE_RESOURCE);
 		return;
@@ -271,13 +282,10 @@ static void on_first_settings(struct process *p, const struct msg_settings *m, i
 static void on_next_settings(struct process *p, const struct msg_settings *m, int fd)
 {
 	struct msg ack = { .type = MSG_SETTINGS_ACK, .u.settings_ack.generation = m->generation };
-	char err[SETTINGS_ERROR_MAX];
-	const int r = prepare_settings(p, fd, err);
+	const int r = prepare_settings(p, fd, &ack.u.settings_ack.error);
 
 	ack.u.settings_ack.ok = r == 0;
-	if (r < 0)
-		msg_set(&ack, settings_ack.error, err, strlen(err));
-	else
+	if (r == 0)
 		p->prepared = m->generation;
 	(void)process_send(p, &ack);
 }
@@ -364,8 +372,9 @@ static void on_channel_msg(void *ctx, struct channel *c, const struct msg *m, in
 		(void)close(fd);
 }
 
-static void on_channel_close(void *ctx, struct channel *c, int err, const char *text)
+static void on_channel_close(void *ctx, struct channel *c, int err, const struct facts *why)
 {
+	_cleanup_free_ char *text = facts_render(why, NULL);
 	struct process *p = ctx;
 
 	(void)c;

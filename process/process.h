@@ -6,14 +6,15 @@
 
 #include "config/settings.h"
 #include "ipc/msg.h"
+#include "text/texts.h"
 
 struct event_base;
 struct process;
 
 struct process_spec {
 	enum role role;
-	/* Can this generation be used? Negative errno, and *reterr says why: then the old one stays. */
-	int (*check_settings)(const struct settings *s, const char **reterr);
+	/* Can this generation be used? Negative errno, and *ret_why says why: then the old one stays. */
+	int (*check_settings)(const struct settings *s, enum text *ret_why);
 	/* Make the context (process_set_ctx) and use the first generation. Last chance to open things: the
 	 * sandbox comes next. The contents of *s belong to the callee, who leaves it initialised and empty;
 	 * what is left in it is freed. Negative errno ends the process. */
@@ -54,9 +55,9 @@ uint64_t process_generation(const struct process *p);
 uint64_t process_instance(const struct process *p);
 /* As channel_send: 0, -EAGAIN (not queued; on_room follows) or -EPIPE. */
 int process_send(struct process *p, const struct msg *m);
-/* What this process cannot do at present, until it says "" (model/troubles.def). text is cut where it is too
- * long. */
-void process_say_trouble(struct process *p, enum trouble kind, const char *text);
+/* What this process cannot do at present (model/troubles.def), and the particulars of that; NULL: it is over.
+ */
+void process_say_trouble(struct process *p, enum trouble kind, const struct facts *particulars);
 /* After on_confined has returned 1: everything is open. Negative errno: a layer is missing, and the process
  * ends. */
 int process_seal(struct process *p);

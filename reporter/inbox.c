@@ -100,10 +100,12 @@ static void on_committed(void *ctx, const struct history_entry *e)
 
 static void say_unwritable(struct inbox *i, int err)
 {
-	_cleanup_free_ char *text =
-		xasprintf("%s: %s (%s)", i->settings->state_dir, db_error(i->db), strerrordesc_np(-err));
+	struct facts f = facts_of(TEXT_HISTORY_UNWRITTEN);
 
-	process_say_trouble(i->process, TROUBLE_HISTORY, text);
+	facts_quoted(&f, FACT_PLACE, STR_C(i->settings->state_dir));
+	facts_quoted(&f, FACT_LIBRARY, STR_C(db_error(i->db)));
+	facts_quoted(&f, FACT_SYSTEM, STR_C(strerrordesc_np(-err)));
+	process_say_trouble(i->process, TROUBLE_HISTORY, &f);
 }
 
 static void note_commit(struct inbox *i)
@@ -131,7 +133,7 @@ static void flush(struct inbox *i)
 		return;
 	}
 	if (i->commit_failures > 0)
-		process_say_trouble(i->process, TROUBLE_HISTORY, "");
+		process_say_trouble(i->process, TROUBLE_HISTORY, NULL);
 	i->commit_failures = 0;
 	i->committed_ms = clock_boot_ms();
 	note_commit(i);
@@ -315,7 +317,7 @@ static void note_guards(struct inbox *i, const struct msg_watch_stats *s)
 
 	if ((i->noted[s->cluster].known && i->noted[s->cluster].guards == guards) || !db_is_open(i->db))
 		return;
-	const int err = attention_note_guards(i->db, guards, s->blocked_by,
+	const int err = attention_note_guards(i->db, guards, &s->blocked_by,
 					      history_cluster_name(i->history, s->cluster));
 
 	i->noted[s->cluster].known = err == 0;

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "reporter/notify/action_messages.h"
 #include "reporter/notify/fallback.h"
 #include "reporter/notify/sender.h"
+#include "text/facts_text.h"
 
 /* A history that refuses so soon after the start may have refused the process before, too, whose messages are
  * kept nowhere. */
@@ -57,7 +59,8 @@ void notifier_answer(const struct notifier *t, uint64_t conn, void (*send)(void 
 		     void *ctx)
 {
 	const struct msg end = { .type = MSG_CTL_END, .u.ctl_end.conn = conn };
-	const char *name, *why;
+	const struct facts *why;
+	const char *name;
 	int64_t down;
 
 	for (size_t i = 0; (name = sender_sink(t->sender, i, &down, &why)); i++) {
@@ -71,8 +74,7 @@ void notifier_answer(const struct notifier *t, uint64_t conn, void (*send)(void 
 							      .delivered = s.delivered_at,
 							      .down = down };
 		msg_set(&m, ctl_sink_row.name, name, strlen(name));
-		why = *why ? why : s.error;
-		msg_set(&m, ctl_sink_row.error, why, strlen(why));
+		facts_set(&m.u.ctl_sink_row.error, facts_empty(why) ? &s.error : why);
 		send(ctx, &m);
 	}
 	send(ctx, &end);
@@ -111,6 +113,7 @@ static void on_ended(void *ctx, const struct sender_news *n)
 		[OUTBOX_UNCONFIRMED] = LOG_LEVEL_ERROR,
 	};
 	const char *result = n->state == OUTBOX_WAITING ? "again" : outbox_state_name(n->state);
+	_cleanup_free_ char *detail = facts_render(n->error, NULL);
 	struct notifier *t = ctx;
 
 	stats_sink_message(t->stats, n->sink, result);
@@ -118,7 +121,7 @@ static void on_ended(void *ctx, const struct sender_news *n)
 	count_waiting(t, n->sink);
 	(void)LOG_(levels[n->state], 0, "a message was sent", kv_s("sink", n->sink),
 		   kv_s("news", news_name(n->news)), kv_s("result", result), kv_u("tries", n->tries),
-		   kv_s("detail", n->error));
+		   kv_s("detail", detail));
 }
 
 static bool has_sink(const struct settings *s, const char *name)
@@ -130,7 +133,7 @@ static bool has_sink(const struct settings *s, const char *name)
 }
 
 /* Series of a sink that is gone are gone, too: the log alone says what was lost with it. */
-static void on_lost(void *ctx, const char *sink, uint64_t n, const char *why)
+static void on_lost(void *ctx, const char *sink, uint64_t n, enum text why)
 {
 	struct notifier *t = ctx;
 	const uint64_t counted = has_sink(t->settings, sink) ? n : 0;
@@ -138,12 +141,12 @@ static void on_lost(void *ctx, const char *sink, uint64_t n, const char *why)
 	for (uint64_t i = 0; i < counted; i++)
 		stats_sink_message(t->stats, sink, "lost");
 	(void)log_error(0, "messages were given up", kv_s("sink", sink), kv_u("messages", n),
-			kv_s("detail", why));
+			kv_s("detail", text_in(why, LANGUAGE_EN)));
 }
 
-static void on_say_down(void *ctx, const char *text)
+static void on_say_down(void *ctx, const struct facts *down)
 {
-	process_say_trouble(((struct notifier *)ctx)->process, TROUBLE_SINK, text);
+	process_say_trouble(((struct notifier *)ctx)->process, TROUBLE_SINK, down);
 }
 
 static void on_trouble(void *ctx, int err, const char *what)
@@ -319,7 +322,8 @@ void notifier_free(struct notifier **t)
 
 static void forget_gone(struct notifier *t)
 {
-	const char *name, *why;
+	const struct facts *why;
+	const char *name;
 	int64_t at;
 
 	for (size_t i = 0; (name = sender_sink(t->sender, i, &at, &why)); i++)

@@ -16,11 +16,12 @@
 #include "base/unicode.h"
 #include "base/xalloc.h"
 #include "model/phrases.h"
-#include "model/retell.h"
 #include "reporter/report/attach.h"
 #include "reporter/report/report_run.h"
 #include "reporter/history/attention.h"
 #include "reporter/sinks/delivery.h"
+#include "text/facts_text.h"
+#include "text/texts.h"
 
 /* Questions at once: as many as the control socket has connections. */
 #define ASKS_MAX 8
@@ -63,12 +64,20 @@ static void send_text(struct report_requests *d, uint64_t conn, const char *text
 	}
 }
 
-static void send_end(struct report_requests *d, uint64_t conn, int code, const char *text)
+static void send_end(struct report_requests *d, uint64_t conn, int code, const struct facts *why)
 {
 	struct msg m = { .type = MSG_CTL_END, .u.ctl_end = { .conn = conn, .code = (uint64_t)code } };
 
-	msg_set(&m, ctl_end.text, text, strlen(text));
+	if (why)
+		facts_set(&m.u.ctl_end.why, why);
 	d->ops->send(d->ctx, &m);
+}
+
+static void refuse(struct report_requests *d, const struct msg_ctl_report *q, int code, enum text why)
+{
+	const struct facts f = facts_of(why);
+
+	send_end(d, q->conn, code, &f);
 }
 
 static const struct sink_settings *find_sink(const struct settings *s, const char *name)
@@ -82,7 +91,6 @@ static const struct sink_settings *find_sink(const struct settings *s, const cha
 /* What there is instead. */
 static void refuse_name(struct report_requests *d, const struct msg_ctl_report *q)
 {
-	const enum language l = (enum language)q->language;
 	_cleanup_free_ char *names = xstrdup("");
 
 	for (size_t i = 0; i < d->settings->n_sinks; i++) {
@@ -91,10 +99,13 @@ static void refuse_name(struct report_requests *d, const struct msg_ctl_report *
 		free(names);
 		names = longer;
 	}
-	_cleanup_free_ char *text =
-		*names ? xasprintf(phrase(SINK_UNKNOWN, l), q->sink, names) : xstrdup(phrase(SINK_NONE, l));
+	struct facts why = facts_of(*names ? TEXT_UNKNOWN_SINK : TEXT_NO_SINK);
 
-	send_end(d, q->conn, EXIT_CODE_USAGE, text);
+	if (*names) {
+		facts_name(&why, FACT_SINK, STR_C(q->sink));
+		facts_quoted(&why, FACT_SINKS, STR_C(names));
+	}
+	send_end(d, q->conn, EXIT_CODE_USAGE, &why);
 }
 
 /* -- questions under way -- */
@@ -127,9 +138,9 @@ static struct ask *ask_new(struct report_requests *d, const struct msg_ctl_repor
 	return a;
 }
 
-static void end_ask(struct ask *a, int code, const char *text)
+static void end_ask(struct ask *a, int code, const struct facts *why)
 {
-	send_end(a->requests, a->question.conn, code, text);
+	send_end(a->requests, a->question.conn, code, why);
 	(void)event_add(a->end, CLOCK_TIMEVAL(0));
 }
 
@@ -186,14 +197,14 @@ static void show(struct ask *a, const struct report_run *e, const struct zone *z
 	(void)attention_preview(d->db, &attention);
 	if (!report_run_compose(e, s, zone, 0, &attention, &doc)) {
 		send_text(d, a->question.conn, phrase(REPORT_NOTHING, l));
-		end_ask(a, EXIT_CODE_OK, "");
+		end_ask(a, EXIT_CODE_OK, NULL);
 		return;
 	}
 	_cleanup_free_ char *text = in_form(d, (enum report_form)a->question.form, s, zone, &doc);
 
 	document_done(&doc);
 	send_text(d, a->question.conn, text);
-	end_ask(a, EXIT_CODE_OK, "");
+	end_ask(a, EXIT_CODE_OK, NULL);
 }
 
 /* Who asks without a sink sees all of it. */
@@ -213,30 +224,32 @@ static void on_edition(void *ctx, const struct report_run *e, const struct zone 
 	const struct sink_settings *s =
 		a->question.ask == REPORT_ASK_NOW ? &all : find_sink(a->requests->settings, a->sink);
 
+	const struct facts busy = facts_of(TEXT_REPORT_BUSY);
+
 	if (e && s)
 		show(a, e, zone, s);
 	else
-		end_ask(a, EXIT_CODE_TEMPORARY, phrase(REPORT_BUSY, (enum language)a->question.language));
+		end_ask(a, EXIT_CODE_TEMPORARY, &busy);
 }
 
 static void start_preview(struct report_requests *d, const struct msg_ctl_report *q,
 			  const struct sink_settings *sink)
 {
-	const enum language l = (enum language)q->language;
 	const struct sink_settings all = everything(q), *s = q->ask == REPORT_ASK_NOW ? &all : sink;
 
 	if (!policy_enables(&d->settings->policy, DUTY_RESTARTS)) {
-		send_end(d, q->conn, EXIT_CODE_CONFIG, phrase(REPORT_OFF, l));
+		refuse(d, q, EXIT_CODE_CONFIG, TEXT_REPORT_OFF);
 		return;
 	}
 	if (!db_is_open(d->db)) { /* what restarted since the last report is not known */
-		send_end(d, q->conn, EXIT_CODE_TEMPORARY, phrase(ANSWER_HISTORY_UNREADABLE, l));
+		refuse(d, q, EXIT_CODE_TEMPORARY, TEXT_HISTORY_UNREADABLE);
 		return;
 	}
 	struct ask *a = ask_new(d, q, s->name);
+	const struct facts busy = facts_of(TEXT_REPORT_BUSY);
 
 	if (digest_runner_preview(d->runner, s, on_edition, a) < 0)
-		end_ask(a, EXIT_CODE_TEMPORARY, phrase(REPORT_BUSY, l));
+		end_ask(a, EXIT_CODE_TEMPORARY, &busy);
 }
 
 /* -- a test -- */
@@ -244,38 +257,39 @@ static void start_preview(struct report_requests *d, const struct msg_ctl_report
 /* What an answer means for the one who asked: the exit code, and what to do. */
 static const struct {
 	int code;
-	enum phrase text;
+	enum text text;
 } causes[] = {
-	[SINK_NO_CAUSE] = { EXIT_CODE_FAILURE, PHRASE_SINK_OTHER },
-	[SINK_UNREACHABLE] = { EXIT_CODE_UNAVAILABLE, PHRASE_SINK_UNREACHABLE },
-	[SINK_PROXY] = { EXIT_CODE_UNAVAILABLE, PHRASE_SINK_PROXY },
-	[SINK_BAD_SECRET] = { EXIT_CODE_CREDENTIAL, PHRASE_SINK_BAD_SECRET },
-	[SINK_BAD_ADDRESS] = { EXIT_CODE_CONFIG, PHRASE_SINK_BAD_ADDRESS },
-	[SINK_NO_KEYWORD] = { EXIT_CODE_CONFIG, PHRASE_SINK_NO_KEYWORD },
-	[SINK_FORBIDDEN] = { EXIT_CODE_CREDENTIAL, PHRASE_SINK_FORBIDDEN },
-	[SINK_TOO_OFTEN] = { EXIT_CODE_TEMPORARY, PHRASE_SINK_TOO_OFTEN },
-	[SINK_TOO_LARGE] = { EXIT_CODE_FAILURE, PHRASE_SINK_TOO_LARGE },
-	[SINK_BROKEN] = { EXIT_CODE_TEMPORARY, PHRASE_SINK_BROKEN },
-	[SINK_OTHER] = { EXIT_CODE_FAILURE, PHRASE_SINK_OTHER },
+	[SINK_NO_CAUSE] = { EXIT_CODE_FAILURE, TEXT_SINK_OTHER },
+	[SINK_UNREACHABLE] = { EXIT_CODE_UNAVAILABLE, TEXT_SINK_UNREACHABLE },
+	[SINK_PROXY] = { EXIT_CODE_UNAVAILABLE, TEXT_SINK_PROXY },
+	[SINK_BAD_SECRET] = { EXIT_CODE_CREDENTIAL, TEXT_SINK_BAD_SECRET },
+	[SINK_BAD_ADDRESS] = { EXIT_CODE_CONFIG, TEXT_SINK_BAD_ADDRESS },
+	[SINK_NO_KEYWORD] = { EXIT_CODE_CONFIG, TEXT_SINK_NO_KEYWORD },
+	[SINK_FORBIDDEN] = { EXIT_CODE_CREDENTIAL, TEXT_SINK_FORBIDDEN },
+	[SINK_TOO_OFTEN] = { EXIT_CODE_TEMPORARY, TEXT_SINK_TOO_OFTEN },
+	[SINK_TOO_LARGE] = { EXIT_CODE_FAILURE, TEXT_SINK_TOO_LARGE },
+	[SINK_BROKEN] = { EXIT_CODE_TEMPORARY, TEXT_SINK_BROKEN },
+	[SINK_OTHER] = { EXIT_CODE_FAILURE, TEXT_SINK_OTHER },
 };
 
 static void say_answer(struct ask *a, const struct sink_answer *said)
 {
 	const enum language l = (enum language)a->question.language;
-	const bool doubtful = said->verdict == SINK_UNKNOWN, told = said->text[0] != '\0';
-	const enum phrase what = doubtful ? PHRASE_SINK_IN_DOUBT : causes[said->cause].text;
-	_cleanup_free_ char *text = said->verdict == SINK_ACCEPTED
-					    ? xasprintf(phrase(SINK_ACCEPTED, l), a->sink)
-					    : xasprintf("%s: %s", a->sink, phrase_text(what, l));
-	_cleanup_free_ char *why = retell(said->text, l);
-	_cleanup_free_ char *all = told ? xasprintf(phrase(NEWS_WHY, l), text, why) : xstrdup(text);
+	const bool doubtful = said->verdict == SINK_UNKNOWN, accepted = said->verdict == SINK_ACCEPTED;
+	const int code = accepted ? EXIT_CODE_OK : doubtful ? EXIT_CODE_TEMPORARY : causes[said->cause].code;
+	struct facts told = facts_of(TEXT_SINK_TOLD);
 
-	if (said->verdict == SINK_ACCEPTED)
+	facts_name(&told, FACT_SINK, STR_C(a->sink));
+	facts_text(&told, FACT_VERDICT,
+		   accepted   ? TEXT_SINK_ACCEPTED
+		   : doubtful ? TEXT_SINK_IN_DOUBT
+			      : causes[said->cause].text);
+	facts_facts(&told, FACT_BECAUSE, &said->why);
+	_cleanup_free_ char *all = facts_render_in(&told, l);
+
+	if (accepted)
 		send_text(a->requests, a->question.conn, all);
-	if (said->verdict == SINK_ACCEPTED)
-		end_ask(a, EXIT_CODE_OK, "");
-	else
-		end_ask(a, doubtful ? EXIT_CODE_TEMPORARY : causes[said->cause].code, all);
+	end_ask(a, code, accepted ? NULL : &told);
 }
 
 static void on_answer(void *ctx, const struct sink_answer *said)
@@ -340,7 +354,7 @@ void report_requests_on_ask(struct report_requests *d, const struct msg_ctl_repo
 	const struct sink_settings *s = find_sink(d->settings, q->sink);
 
 	if (d->n >= ASKS_MAX)
-		send_end(d, q->conn, EXIT_CODE_TEMPORARY, phrase(REPORT_BUSY, (enum language)q->language));
+		refuse(d, q, EXIT_CODE_TEMPORARY, TEXT_REPORT_BUSY);
 	else if (q->ask != REPORT_ASK_NOW && !s)
 		refuse_name(d, q);
 	else if (q->ask == REPORT_ASK_TEST)

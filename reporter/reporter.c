@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/backoff.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
@@ -21,6 +22,7 @@
 #include "reporter/status_snapshot.h"
 #include "reporter/status_snapshot.h"
 #include "reporter/web/listener.h"
+#include "text/facts_text.h"
 
 /* What runs at a drain is given this long. */
 #define DRAIN_MS 4000
@@ -42,23 +44,23 @@ struct reporter {
 	struct digest_runner *runner;
 	struct inbox *inbox;
 	struct event *wake, *drain_limit, *listen_again, *open_again;
-	char listen_trouble[256];          /* while nothing is served that should be; "" = none */
-	char history_trouble[DB_TEXT_MAX]; /* why the history is not open, as was said; "" = it is */
+	struct facts listen_trouble;  /* while nothing is served that should be */
+	struct facts history_trouble; /* why the history is not open, as was said; none = it is */
 	unsigned open_failures;
 	bool draining;
 };
 
 /* -- settings -- */
 
-static int check_settings(const struct settings *s, const char **reterr)
+static int check_settings(const struct settings *s, enum text *ret_why)
 {
 	struct report_schedule options = { 0 };
 
 	if (!s->state_dir || s->state_dir[0] != '/') {
-		*reterr = "stateDir: an absolute path is needed";
+		*ret_why = TEXT_STATE_DIR_RELATIVE;
 		return -EINVAL;
 	}
-	const int err = report_schedule_parse(s, &options, reterr);
+	const int err = report_schedule_parse(s, &options, ret_why);
 
 	report_schedule_done(&options);
 	return err;
@@ -72,7 +74,7 @@ static void use_settings(struct reporter *r)
 
 static void take_settings(struct reporter *r, struct settings *s)
 {
-	const char *why;
+	enum text why;
 
 	settings_done(&r->settings);
 	r->settings = *s;
@@ -150,12 +152,12 @@ static void start_digest(struct reporter *r)
 
 /* -- the history -- */
 
-/* 0, or negative errno and a sentence in ret_text. */
-static int open_file(struct reporter *r, char *ret_text)
+/* 0, or negative errno and why. */
+static int open_file(struct reporter *r, struct facts *ret_why)
 {
-	const int err = db_open(r->db, r->settings.history_megabytes << 20, ret_text);
+	const int err = db_open(r->db, r->settings.history_megabytes << 20, ret_why);
 
-	return err == 0 && inbox_check(r->inbox) < 0 ? db_give_up(r->db, ret_text) : err;
+	return err == 0 && inbox_check(r->inbox) < 0 ? db_give_up(r->db, ret_why) : err;
 }
 
 /* The supervisor is told what is open in it, and nothing was done before. */
@@ -174,9 +176,10 @@ static void start_with_history(struct reporter *r)
 
 static void say_trouble(struct reporter *r)
 {
-	(void)log_error(0, "the history cannot be opened: it is tried again",
-			kv_s("detail", r->history_trouble));
-	process_say_trouble(r->process, TROUBLE_HISTORY, r->history_trouble);
+	_cleanup_free_ char *text = facts_render(&r->history_trouble, NULL);
+
+	(void)log_error(0, "the history cannot be opened: it is tried again", kv_s("detail", text));
+	process_say_trouble(r->process, TROUBLE_HISTORY, &r->history_trouble);
 }
 
 static void open_later(struct reporter *r)
@@ -190,7 +193,7 @@ static void start_without_history(struct reporter *r)
 {
 	struct msg m = { .type = MSG_NO_HISTORY };
 
-	msg_set(&m, no_history.why, r->history_trouble, strlen(r->history_trouble));
+	facts_set(&m.u.no_history.why, &r->history_trouble);
 	(void)process_send(r->process, &m);
 	say_trouble(r);
 	open_later(r);
@@ -198,11 +201,11 @@ static void start_without_history(struct reporter *r)
 
 static void open_history(struct reporter *r)
 {
-	char text[DB_TEXT_MAX] = "";
-	const int err = open_file(r, text);
+	struct facts why = { 0 };
+	const int err = open_file(r, &why);
 
-	if (err < 0 && strcmp(text, r->history_trouble) != 0) {
-		memcpy(r->history_trouble, text, sizeof(text));
+	if (err < 0 && !facts_equal(&why, &r->history_trouble)) {
+		facts_set(&r->history_trouble, &why);
 		say_trouble(r);
 	}
 	if (err == -ESTALE) { /* a new process can use the new directory */
@@ -211,7 +214,7 @@ static void open_history(struct reporter *r)
 		open_later(r);
 	} else if (process_seal(r->process) == 0) {
 		log_info("the history is open");
-		process_say_trouble(r->process, TROUBLE_HISTORY, "");
+		process_say_trouble(r->process, TROUBLE_HISTORY, NULL);
 		start_with_history(r);
 	}
 }
@@ -255,8 +258,9 @@ static void on_request(void *ctx, const struct web_request *request, struct list
 }
 
 /* Without its directory there is no place that the sandbox could be closed around. */
-static int end_without_directory(struct reporter *r, int err, const char *text)
+static int end_without_directory(struct reporter *r, int err, const struct facts *why)
 {
+	_cleanup_free_ char *text = facts_render(why, NULL);
 	const bool lasting = err == -EPERM || err == -ENOTDIR;
 
 	(void)log_error(0, "the directory of the history cannot be used", kv_s("detail", text));
@@ -277,8 +281,9 @@ static void open_listener(struct reporter *r)
 		log_info("serving metrics and health", kv_s("address", listener_address(r->listener)));
 		return;
 	}
-	(void)snprintf(r->listen_trouble, sizeof(r->listen_trouble), "metricsListen: cannot listen at %s: %s",
-		       address, strerrordesc_np(-err));
+	r->listen_trouble = facts_of(TEXT_NOT_LISTENING);
+	facts_quoted(&r->listen_trouble, FACT_PLACE, STR_C(address));
+	facts_quoted(&r->listen_trouble, FACT_SYSTEM, STR_C(strerrordesc_np(-err)));
 }
 
 /* The sandbox lets no process bind a port later: a new one does. */
@@ -310,7 +315,7 @@ static void on_drain_limit(evutil_socket_t fd, short what, void *arg)
 static int on_start(struct process *p, struct settings *s)
 {
 	struct reporter *r = xcalloc(1, sizeof(*r));
-	char text[DB_TEXT_MAX] = "";
+	struct facts why = { 0 };
 
 	process_set_ctx(p, r);
 	r->process = p;
@@ -318,10 +323,10 @@ static int on_start(struct process *p, struct settings *s)
 	http_global_init();
 	r->state = state_new();
 	stats_init(&r->stats, r->state, &r->settings.cluster_names);
-	const int err = db_claim(r->settings.state_dir, &r->db, text);
+	const int err = db_claim(r->settings.state_dir, &r->db, &why);
 
 	if (err < 0)
-		return end_without_directory(r, err, text);
+		return end_without_directory(r, err, &why);
 	r->drain_limit = evtimer_new(process_base(p), on_drain_limit, r);
 	r->open_again = evtimer_new(process_base(p), on_open_again, r);
 	r->wake = evtimer_new(process_base(p), on_wake, r);
@@ -345,7 +350,7 @@ static int on_confined(struct process *p)
 		notifier_new(p, &r->settings, &r->schedule, r->state, r->db, &r->stats, finish_drain, r);
 	r->inbox = inbox_new(p, &r->settings, r->state, r->db, &r->stats, r->runner, r->notifier);
 	use_settings(r);
-	return open_file(r, r->history_trouble) < 0;
+	return open_file(r, &r->history_trouble) < 0;
 }
 
 static void on_ready(struct process *p)
@@ -357,9 +362,9 @@ static void on_ready(struct process *p)
 		start_with_history(r);
 	else
 		start_without_history(r);
-	if (!r->listen_trouble[0])
+	if (facts_empty(&r->listen_trouble))
 		return;
-	process_say_trouble(p, TROUBLE_LISTENER, r->listen_trouble);
+	process_say_trouble(p, TROUBLE_LISTENER, &r->listen_trouble);
 	(void)evtimer_add(r->listen_again, CLOCK_TIMEVAL(LISTEN_MS));
 }
 

@@ -39,7 +39,7 @@ static void add_troubles(const struct status_sources *from, struct live *l)
 			(struct live_trouble){ .cluster = e->cluster,
 					       .object = "",
 					       .sentence = d->text[l->language].sentence,
-					       .said = m->detail,
+					       .detail = &m->particulars,
 					       .remedy = d->text[l->language].remedy,
 					       .since_ms = m->since,
 					       .is_blind = d->severity == TROUBLE_IS_BLIND };
@@ -79,8 +79,8 @@ static void fill_clusters(const struct status_sources *from, struct live *l)
 								      .leading = m->leading,
 								      .pods = m->pods,
 								      .blocked = m->blocked,
-								      .problem = m->error,
-								      .blocked_by = m->blocked_by };
+								      .problem = &m->error,
+								      .blocked_by = &m->blocked_by };
 	}
 }
 
@@ -128,7 +128,7 @@ static void fill_sinks(const struct status_sources *from, struct live *l)
 					    .waiting = stats.waiting,
 					    .oldest_ms = stats.oldest_at,
 					    .delivered_ms = stats.delivered_at };
-		(void)snprintf(sink->error, sizeof(sink->error), "%s", stats.error);
+		facts_set(&sink->error, &stats.error);
 	}
 }
 

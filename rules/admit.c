@@ -27,7 +27,8 @@ static bool pause_ok(const struct admit_ask *a, struct block *h)
 	if (!str_empty(by))
 		facts_finding(&h->evidence, TEXT_PAUSED_BY);
 	facts_quoted(&h->evidence, FACT_BY, by);
-	facts_quoted(&h->evidence, FACT_WHY, STR_C(a->paused_why ? a->paused_why : ""));
+	if (a->paused_why)
+		facts_add(&h->evidence, a->paused_why);
 	return false;
 }
 

@@ -23,7 +23,8 @@ struct admit_ask {
 	bool retry; /* only a fresh attempt: it ends no workload, so breaker and reverts do not block it */
 	struct spend spend;
 	bool paused;
-	const char *paused_by, *paused_why; /* "" or NULL: not known */
+	const char *paused_by;          /* "" or NULL: not known */
+	const struct facts *paused_why; /* NULL: not known */
 	int64_t paused_until;
 	const char *leader; /* not this replica: who leads, "" = not known */
 	bool stale;         /* the cache cannot be judged, and why */

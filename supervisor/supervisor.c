@@ -17,6 +17,7 @@
 #include "supervisor/operator/settled.h"
 #include "supervisor/operator/status_answer.h"
 #include "supervisor/operator/trouble_list.h"
+#include "text/facts_text.h"
 
 #define CREDENTIAL_PAUSE_MS 5000u
 #define STATS_TICKS         5 /* stats of the children go to the reporter this often */
@@ -78,7 +79,7 @@ static void from_history(struct supervisor *s, struct child *reporter, const str
 	if (!is_saved(m->type))
 		to_watcher(s, m);
 	else if (cluster >= CLUSTERS_MAX || !reporter_link_was_asked(s->reporter, cluster))
-		child_protocol_error(reporter, "rows for a watcher that did not ask");
+		child_protocol_error(reporter, TEXT_STRANGE_ROWS);
 	else if (reporter_link_take_saved(s->reporter, cluster, m->type == MSG_SAVED_END))
 		to_watcher(s, m);
 }
@@ -97,7 +98,7 @@ static void on_credential(struct supervisor *s, const struct child *c, const str
 	s->credential_ms = now;
 	log_info("the server refused a credential: loading it again",
 		 kv_s("cluster", child_info(c)->cluster_name));
-	(void)lifecycle_reload(s->root, 0, LANGUAGE_EN);
+	(void)lifecycle_reload(s->root, 0);
 }
 
 static void on_drained(const struct child *c, const struct msg *m)
@@ -123,12 +124,14 @@ static void on_open_end(struct supervisor *s, struct child *c, const struct msg 
 static void on_no_history(struct supervisor *s, struct child *c, const struct msg *m)
 {
 	if (s->no_history || dispatch_history_is_open(s->dispatch)) {
-		child_protocol_error(c, "NO_HISTORY twice, or behind OPEN_END");
+		child_protocol_error(c, TEXT_NO_HISTORY_TWICE);
 		return;
 	}
+	_cleanup_free_ char *why = facts_render(&m->u.no_history.why, NULL);
+
 	s->no_history = true;
 	(void)log_warn(0, "there is no history: clusters are watched, and nothing is done",
-		       kv_s("detail", m->u.no_history.why));
+		       kv_s("detail", why));
 	lifecycle_open(s->root);
 }
 
@@ -138,7 +141,7 @@ static void on_watch_stats(struct supervisor *s, const struct msg *m)
 	uint64_t *since = &s->list_started_ms[w->cluster];
 
 	s->watch_stats[w->cluster] = *m;
-	if (!w->error[0] || w->failing)
+	if (facts_empty(&w->error) || w->failing)
 		*since = 0;
 	else if (*since == 0)
 		*since = clock_boot_ms();
@@ -204,7 +207,7 @@ static void on_msg(struct supervisor *s, struct child *c, const struct msg *m)
 	const enum role to = msg_receiver(m->type);
 
 	if (!cluster_is_own(c, m))
-		child_protocol_error(c, "a message about another cluster than its own");
+		child_protocol_error(c, TEXT_STRANGE_CLUSTER);
 	else if (to == ROLE_REPORTER)
 		to_reporter(s, m);
 	else if (to == ROLE_WATCHER)
@@ -214,7 +217,7 @@ static void on_msg(struct supervisor *s, struct child *c, const struct msg *m)
 	else if (to == ROLE_CLI)
 		answers_on_msg(&s->answers, c, m);
 	else if (!take_own(s, c, m))
-		child_protocol_error(c, "a message that nobody takes");
+		child_protocol_error(c, TEXT_STRANGE_MESSAGE);
 }
 
 /* -- what the root of all processes reports -- */
@@ -232,10 +235,12 @@ static void log_damage(const char *dir)
 static int on_first(struct supervisor *s)
 {
 	const char *dir = lifecycle_generation(s->root)->state_dir;
-	char text[OWN_STATE_TEXT_MAX] = "";
-	const int r = own_state_open(s->own, dir, text);
+	struct facts why = { 0 };
+	const int r = own_state_open(s->own, dir, &why);
 
 	if (r < 0) {
+		_cleanup_free_ char *text = facts_render(&why, NULL);
+
 		(void)log_error(0, "the state directory cannot be used", kv_s("detail", text));
 		return r == -EPERM || r == -ENOTDIR ? EXIT_CODE_CONFIG : EXIT_CODE_TEMPORARY;
 	}
@@ -366,9 +371,9 @@ static void on_taken(struct supervisor *s, struct child *c)
 		dispatch_cluster(s->dispatch, child_info(c)->cluster);
 }
 
-static void on_reload_end(struct supervisor *s, uint64_t conn, int code, const char *text)
+static void on_reload_end(struct supervisor *s, uint64_t conn, int code, const struct facts *what)
 {
-	answers_end(&s->answers, conn, (uint64_t)code, text);
+	answers_end(&s->answers, conn, (uint64_t)code, what);
 }
 
 static size_t count_busy(const struct supervisor *s)

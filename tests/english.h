@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/retell.h"
 #include "text/facts_text.h"
 
 #define ENGLISH_NAMES "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/"
@@ -45,16 +44,7 @@ static inline const char *english_left(const char *text)
 	return NULL;
 }
 
-/* The text, in which nothing stands that is not ours, is told in Chinese without a rest. */
-static inline void english_told(const char *text)
-{
-	char *zh = retell(text, LANGUAGE_ZH);
-
-	ck_assert_msg(zh && !english_left(zh), "\"%s\" is told as \"%s\"", text, zh);
-	free(zh);
-}
-
-/* The same of facts. */
+/* Facts in which nothing is quoted are told in Chinese without a rest. */
 static inline void english_told_facts(const struct facts *f)
 {
 	char *zh = facts_render_in(f, LANGUAGE_ZH);

@@ -22,6 +22,9 @@ static inline const char *facts_en(const struct facts *f)
 	return line;
 }
 
+/* The same of a value that has no address. */
+#define EN_OF(of) facts_en((const struct facts[1]){ of })
+
 /* What a request failed by: words of libcurl. */
 static inline void transport_said(struct facts *f, const char *words)
 {
@@ -29,12 +32,20 @@ static inline void transport_said(struct facts *f, const char *words)
 	facts_quoted(f, FACT_TRANSPORT, STR_C(words));
 }
 
-/* Facts of one sentence, in place of what was there. */
+/* Facts that are words of somebody else. */
+static inline struct facts quoting(const char *words)
+{
+	struct facts f = { .n = 0 };
+
+	facts_quoted(&f, FACT_WHY, STR_C(words));
+	return f;
+}
+
+/* The same in place of what was there. */
 #define SET_SAID(of, en) set_said(&(of), en)
 static inline void set_said(struct facts *f, const char *en)
 {
-	*f = (struct facts){ 0 };
-	facts_said(f, en);
+	*f = quoting(en);
 }
 
 #endif

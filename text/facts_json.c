@@ -2,11 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/facts_json.h"
 
+#include <stdlib.h>
+
+#include "base/cleanup.h"
 #include "base/rfc3339.h"
+#include "base/xalloc.h"
+#include "model/sentence.h"
+
+static json_t *sentence_json(struct str packed)
+{
+	_cleanup_free_ char *sentence = xstrndup(packed.p, packed.n);
+	_cleanup_free_ char *text = sentence_text(sentence, LANGUAGE_EN);
+
+	return json_string(text);
+}
 
 static json_t *value_json(const struct fact_value *v)
 {
 	char text[RFC3339_MAX];
+	struct facts about;
 
 	switch (fact_kind(v->key)) {
 	case FACT_KIND_TIME:
@@ -17,6 +31,11 @@ static json_t *value_json(const struct fact_value *v)
 					: json_integer(v->number / 1000);
 	case FACT_KIND_COUNT:
 		return json_integer(v->number);
+	case FACT_KIND_SENTENCE:
+		return sentence_json(v->text);
+	case FACT_KIND_FACTS:
+		fact_facts(v, &about);
+		return facts_json(&about);
 	case FACT_KIND_NAME:
 	case FACT_KIND_TEXT:
 	case FACT_KIND_QUOTED:

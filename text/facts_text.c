@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/duration.h"
 #include "base/xalloc.h"
-#include "model/retell.h"
+#include "model/sentence.h"
 #include "text/texts.h"
 
 /* What stands between facts, between a label and words of others, and behind those. */
@@ -18,11 +18,11 @@ static const struct marks {
 	const char *next, *colon, *quoted_next;
 } marks[LANGUAGE__MAX] = { [LANGUAGE_EN] = { ", ", ": ", "; " }, [LANGUAGE_ZH] = { "，", "：", "；" } };
 
-static char *print_said(struct str said, enum language l)
+static char *print_sentence(struct str packed, enum language l)
 {
-	_cleanup_free_ char *en = xstrndup(said.p, said.n);
+	_cleanup_free_ char *sentence = xstrndup(packed.p, packed.n);
 
-	return retell(en, l);
+	return sentence_text(sentence, l);
 }
 
 static char *print_time(int64_t ms, const struct facts_view *view)
@@ -41,8 +41,8 @@ static char *print_value(const struct fact_value *v, const struct facts_view *vi
 {
 	char text[DURATION_MAX];
 
-	if (v->key == FACT_SAID)
-		return print_said(v->text, view->language);
+	struct facts about;
+
 	switch (fact_kind(v->key)) {
 	case FACT_KIND_TIME:
 		return print_time(v->number, view);
@@ -50,6 +50,11 @@ static char *print_value(const struct fact_value *v, const struct facts_view *vi
 		return xstrdup(duration_short(v->number, text));
 	case FACT_KIND_COUNT:
 		return xasprintf("%" PRId64, v->number);
+	case FACT_KIND_SENTENCE:
+		return print_sentence(v->text, view->language);
+	case FACT_KIND_FACTS:
+		fact_facts(v, &about);
+		return facts_render(&about, view);
 	case FACT_KIND_TEXT:
 	case FACT_KIND_NAME:
 	case FACT_KIND_QUOTED:
@@ -210,7 +215,7 @@ static char *print_entry(const struct facts *f, const struct fact_value *v, cons
 
 	if (*label)
 		(void)fprintf(out, "%s%s", label,
-			      kind == FACT_KIND_QUOTED ||
+			      kind >= FACT_KIND_QUOTED ||
 					      (kind == FACT_KIND_TEXT && view->language != LANGUAGE_EN)
 				      ? m->colon
 				      : " ");
@@ -236,7 +241,7 @@ char *facts_render(const struct facts *f, const struct facts_view *view)
 		mark_used(f, view, used);
 	for (size_t at = 0; f && facts_next(f, &at, &v);) {
 		_cleanup_free_ char *entry = print_entry(f, &v, view, used);
-		const bool quoted = fact_kind(v.key) == FACT_KIND_QUOTED;
+		const bool quoted = fact_kind(v.key) >= FACT_KIND_QUOTED;
 		const bool sentence = is_statement(v.key) || (quoted && !*fact_label(v.key, view->language));
 
 		if (!entry)

@@ -32,4 +32,13 @@ static inline void facts_finding(struct facts *f, enum text statement)
 	facts_text(f, FACT_FINDING, statement);
 }
 
+/* Facts of one statement. */
+static inline struct facts facts_of(enum text statement)
+{
+	struct facts f = { .n = 0 };
+
+	facts_finding(&f, statement);
+	return f;
+}
+
 #endif

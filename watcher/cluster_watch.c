@@ -115,10 +115,6 @@ static void send_watch_stats(struct cluster_watch *w)
 		w->namespace_watch ? namespace_watch_trouble(w->namespace_watch) : &none;
 	const struct facts *trouble = facts_empty(&w->trouble_why) ? of_namespaces : &w->trouble_why;
 	const enum text stale = cluster_stale(controller_cluster(w->controller));
-	_cleanup_free_ char *error = !facts_empty(trouble)
-					     ? facts_render(trouble, NULL)
-					     : xstrdup(stale < TEXT__MAX ? text_in(stale, LANGUAGE_EN) : "");
-	_cleanup_free_ char *unseen = facts_render(&w->unseen, NULL);
 	const struct reflector_stats r = sums(w);
 	struct msg m;
 
@@ -130,10 +126,13 @@ static void send_watch_stats(struct cluster_watch *w)
 	m.u.watch_stats.shared = w->settings.cluster.shared;
 	m.u.watch_stats.leading = !w->leadership || w->was_leading;
 	m.u.watch_stats.presence = w->presence != NULL;
-	msg_set(&m, watch_stats.unseen, unseen, strlen(unseen));
+	facts_set(&m.u.watch_stats.unseen, &w->unseen);
 	m.u.watch_stats.failing = !facts_empty(trouble);
 	m.u.watch_stats.http = w->trouble > 0 && w->trouble <= 999 ? (uint64_t)w->trouble : 0;
-	msg_set(&m, watch_stats.error, error, strlen(error));
+	if (!facts_empty(trouble))
+		facts_set(&m.u.watch_stats.error, trouble);
+	else if (stale < TEXT__MAX)
+		facts_finding(&m.u.watch_stats.error, stale);
 	msg_set(&m, watch_stats.kubernetes, server_version_text(w->version),
 		strlen(server_version_text(w->version)));
 	w->news = false;
@@ -364,9 +363,8 @@ static void on_lease_trouble(void *ctx, const struct facts *why)
 {
 	struct cluster_watch *w = ctx;
 	struct msg m = { .type = MSG_TROUBLE, .u.trouble.trouble = TROUBLE_LEASE };
-	_cleanup_free_ char *text = facts_render(why, NULL);
 
-	msg_set(&m, trouble.text, text, strlen(text));
+	facts_set(&m.u.trouble.particulars, why);
 	(void)send_msg(w, &m);
 }
 
@@ -398,12 +396,15 @@ static int on_other(void *ctx, const char *holder)
 {
 	struct cluster_watch *w = ctx;
 	struct msg m = { .type = MSG_TROUBLE, .u.trouble.trouble = TROUBLE_ANOTHER_INSTANCE };
+	struct facts *why = &m.u.trouble.particulars;
+	_cleanup_free_ char *lease =
+		xasprintf("%s/%s", lease_namespace(&w->settings), w->settings.lease_name);
 
-	_cleanup_free_ char *text = *holder ? xasprintf("%s keeps the Lease %s/%s", holder,
-							lease_namespace(&w->settings), w->settings.lease_name)
-					    : xstrdup("");
-
-	msg_set(&m, trouble.text, text, strlen(text));
+	if (*holder) {
+		facts_finding(why, TEXT_OTHER_HOLDER);
+		facts_name(why, FACT_LEADER, STR_C(holder));
+		facts_name(why, FACT_OBJECT, STR_C(lease));
+	}
 	return send_msg(w, &m);
 }
 

@@ -18,11 +18,11 @@ static uint64_t on_generation(void *ctx)
 	return process_generation(ctx);
 }
 
-static int check_settings(const struct settings *s, const char **reterr)
+static int check_settings(const struct settings *s, enum text *ret_why)
 {
 	if (s->cluster.server && *s->cluster.server)
 		return 0;
-	*reterr = "the settings name no API server";
+	*ret_why = TEXT_NO_API_SERVER;
 	return -EINVAL;
 }
 

@@ -38,11 +38,10 @@ void access_free(struct access **a)
 
 static void answer(struct access *a, uint64_t conn, bool known, bool allowed, const struct facts *why)
 {
-	_cleanup_free_ char *text = facts_render(why, NULL);
 	struct msg m = { .type = MSG_CTL_ACCESS_ROW,
 			 .u.ctl_access_row = { .conn = conn, .known = known, .allowed = allowed } };
 
-	msg_set(&m, ctl_access_row.text, text, strlen(text));
+	facts_set(&m.u.ctl_access_row.why, why);
 	a->env.answer(a->env.ctx, &m);
 }
 

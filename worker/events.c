@@ -15,6 +15,7 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "kube/path.h"
+#include "text/texts.h"
 #include "worker/managed_fields.h"
 #include "worker/read.h"
 
@@ -172,7 +173,11 @@ static void switch_off(struct events *e, const struct http_result *r)
 	read_refusal(r->body, r->body_len, &s);
 	e->off = true;
 	e->n = 0;
-	e->env.denied(e->env.ctx, s.message);
+	struct facts why = facts_of(TEXT_ANSWERED);
+
+	facts_count(&why, FACT_HTTP_STATUS, r->status);
+	facts_quoted(&why, FACT_SERVER_MESSAGE, STR_C(s.message));
+	e->env.denied(e->env.ctx, &why);
 }
 
 static void on_done(void *ctx, const struct http_result *r)

@@ -32,7 +32,7 @@ struct events_env {
 	struct http_request *(*start)(void *ctx, const struct http_call *call);
 	void (*cancel)(void *ctx, struct http_request *r);
 	/* The server does not allow it: reported once, then nothing is sent until the end of the process. */
-	void (*denied)(void *ctx, const char *why);
+	void (*denied)(void *ctx, const struct facts *why);
 	void *ctx;
 };
 

@@ -175,7 +175,7 @@ static void access_answer(void *ctx, const struct msg *m)
 	post(ctx, m);
 }
 
-static void events_denied(void *ctx, const char *why)
+static void events_denied(void *ctx, const struct facts *why)
 {
 	process_say_trouble(((struct worker *)ctx)->process, TROUBLE_EVENTS, why);
 }
@@ -296,11 +296,11 @@ static void on_ctl_dry_run(struct worker *w, const struct msg *question)
 
 /* -- the process -- */
 
-static int worker_check_settings(const struct settings *s, const char **reterr)
+static int worker_check_settings(const struct settings *s, enum text *ret_why)
 {
 	if (s->cluster.server)
 		return 0;
-	*reterr = "no cluster in the settings of a worker";
+	*ret_why = TEXT_NO_CLUSTER_SET;
 	return -EINVAL;
 }
 

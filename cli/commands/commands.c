@@ -269,8 +269,7 @@ int command_misuse(const struct options *o, const char *fmt, ...)
 
 static int run_reload(const struct options *o)
 {
-	const struct msg request = { .type = MSG_CTL_RELOAD,
-				     .u.ctl_reload.language = language_of_environment() };
+	const struct msg request = { .type = MSG_CTL_RELOAD };
 	const int code = ctl_ask(o->socket, &request, 60000, NULL, NULL);
 
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)

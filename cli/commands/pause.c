@@ -73,7 +73,7 @@ int command_pause(const struct options *o)
 	p->on = strcmp(o->command, "pause") == 0;
 	p->until = o->for_ms ? clock_wall_ms() + o->for_ms : 0;
 	if (o->reason)
-		msg_set(&request, ctl_pause.why, o->reason, strlen(o->reason));
+		facts_quoted(&p->why, FACT_WHY, STR_C(o->reason));
 	set_name(&request);
 	code = ctl_ask(o->socket, &request, 20000, NULL, NULL);
 

@@ -22,6 +22,7 @@
 #include "cli/instance/stops.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
+#include "text/texts.h"
 #include "model/duties.h"
 #include "model/troubles.h"
 
@@ -461,7 +462,7 @@ static int ask_watchers(struct ctl *c, struct plan *p)
 	}
 	if (known)
 		return first;
-	output_complain(NULL, "%s", TEXT(ANSWER_NO_CLUSTER));
+	output_complain(NULL, "%s", text_in(TEXT_UNKNOWN_CLUSTER, language_of_environment()));
 	return EXIT_CODE_USAGE;
 }
 

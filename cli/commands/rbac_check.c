@@ -72,7 +72,7 @@ static int ask_server(struct ctl *c, const struct msg_ctl_access *a, bool *ret_a
 	*ret_allowed = m.type == MSG_CTL_ACCESS_ROW && m.u.ctl_access_row.allowed;
 	if (m.type == MSG_CTL_ACCESS_ROW && m.u.ctl_access_row.known)
 		return EXIT_CODE_OK;
-	output_complain_answer(m.type == MSG_CTL_END ? m.u.ctl_end.text : m.u.ctl_access_row.text);
+	output_complain_facts(m.type == MSG_CTL_END ? &m.u.ctl_end.why : &m.u.ctl_access_row.why);
 	return EXIT_CODE_UNAVAILABLE;
 }
 

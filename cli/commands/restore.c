@@ -18,6 +18,7 @@
 #include "cli/instance/ctl.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
+#include "text/texts.h"
 
 #define ASK_MS UINT64_C(60000)
 /* A lease may wait for a worker, and the worker for the server. */
@@ -107,7 +108,7 @@ static int find_scale_downs(struct restore *r)
 /* -- ask and act -- */
 
 /* The history was asked which action is of that workload, and is not believed: the worker has looked. */
-static void take_answer(struct item *i, const struct msg_ctl_dry_run_result *t, enum language said)
+static void take_answer(struct item *i, const struct msg_ctl_dry_run_result *t)
 {
 	struct msg_ctl_dry_run_result r = *t;
 
@@ -116,10 +117,9 @@ static void take_answer(struct item *i, const struct msg_ctl_dry_run_result *t, 
 	if (i->r.target[0] && t->target[0] && strcmp(i->r.target, t->target) != 0) {
 		r.outcome = OUTCOME_REFUSED;
 		r.reason[0] = '\0';
-		_cleanup_free_ char *text = xasprintf(phrase(RESTORE_ANOTHER, said), t->target, i->r.target);
-
-		r.detail = (struct facts){ 0 };
-		facts_said(&r.detail, text);
+		r.detail = facts_of(TEXT_RESTORE_ANOTHER);
+		facts_name(&r.detail, FACT_OBJECT, STR_C(t->target));
+		facts_name(&r.detail, FACT_WORKLOAD, STR_C(i->r.target));
 	}
 	if (!t->target[0] || r.reason[0] == '\0')
 		memcpy(r.target, i->r.target, sizeof(r.target));
@@ -129,7 +129,6 @@ static void take_answer(struct item *i, const struct msg_ctl_dry_run_result *t, 
 static int ask_one(struct restore *r, struct item *i, bool dry)
 {
 	const struct msg ask = { .type = MSG_CTL_RESTORE, .u.ctl_restore = { .id = i->r.id, .dry = dry } };
-	const enum language said = r->o->output == OUTPUT_JSON ? LANGUAGE_EN : language_of_environment();
 	struct msg m;
 	int code = ctl_send(r->ctl, &ask);
 
@@ -138,16 +137,13 @@ static int ask_one(struct restore *r, struct item *i, bool dry)
 		if (code != EXIT_CODE_OK)
 			return code;
 		if (m.type == MSG_CTL_DRY_RUN_RESULT) {
-			take_answer(i, &m.u.ctl_dry_run_result, said);
+			take_answer(i, &m.u.ctl_dry_run_result);
 			return EXIT_CODE_OK;
 		}
 		if (m.type == MSG_CTL_END) {
 			i->r.outcome = OUTCOME_REFUSED;
 			i->r.reason[0] = '\0';
-			_cleanup_free_ char *why = output_answer(m.u.ctl_end.text, said);
-
-			i->r.detail = (struct facts){ 0 };
-			facts_said(&i->r.detail, why);
+			facts_set(&i->r.detail, &m.u.ctl_end.why);
 			return EXIT_CODE_OK;
 		}
 	}

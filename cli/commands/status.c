@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "model/duties.h"
 #include "model/kubernetes_version.h"
-#include "model/retell.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
@@ -19,6 +18,7 @@
 #include "cli/instance/ctl.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
+#include "text/texts.h"
 
 struct status {
 	struct msg_ctl_supervisor supervisor;
@@ -199,8 +199,10 @@ static struct group group_of(const struct status *s, size_t of, bool grouped)
 }
 
 static void add_group(struct table *t, const struct msg_child_stats *c, const struct group *g, size_t all,
-		      int64_t now)
+		      const struct table_view *view)
 {
+	_cleanup_free_ char *error = output_facts(&c->error, view);
+	const int64_t now = clock_wall_ms();
 	const char *branch = g->last + 1 == all ? "└─" : "├─";
 	char span[32];
 
@@ -222,7 +224,7 @@ static void add_group(struct table *t, const struct msg_child_stats *c, const st
 	table_add(t, COLOR_NONE, "%.1f MB", (double)g->rss_kb / 1024);
 	table_add(t, COLOR_NONE, "%" PRIu64, g->leases);
 	table_add(t, COLOR_DIM, "%s", c->sandbox);
-	table_add(t, COLOR_BAD, "%s", c->error);
+	table_add(t, COLOR_BAD, "%s", error);
 }
 
 static void print_processes(const struct status *s, const struct table_view *view)
@@ -240,14 +242,13 @@ static void print_processes(const struct status *s, const struct table_view *vie
 		{ "LAST ERROR", 0, COLUMN_WIDE },
 	};
 	struct table *t = table_new(columns, ARRAY_SIZE(columns));
-	const int64_t now = clock_wall_ms();
 
 	for (size_t i = 0; i < s->n_children; i++) {
 		const struct group g =
 			group_of(s, i, view->width && !view->wide && s->n_children > GROUPS_FROM);
 
 		if (g.first == i)
-			add_group(t, &s->children[i], &g, s->n_children, now);
+			add_group(t, &s->children[i], &g, s->n_children, view);
 	}
 	table_print(t, stdout, view);
 	table_free(&t);
@@ -298,7 +299,7 @@ static void print_leaders(const struct status *s, const struct table_view *view)
 static void print_unseen(const struct status *s, const struct table_view *view)
 {
 	for (size_t i = 0; i < s->n_clusters; i++) {
-		_cleanup_free_ char *why = retell(s->watch[i].unseen, language_of_environment());
+		_cleanup_free_ char *why = output_facts(&s->watch[i].unseen, view);
 
 		if (*why)
 			table_text(stdout, view, TEXT(STATUS_UNSEEN), s->clusters[i].cluster_name, why);
@@ -311,7 +312,7 @@ static void print_pauses(const struct status *s, const struct table_view *view)
 		const struct msg_pause *p = &s->pauses[i];
 		char since[RFC3339_MAX], until[RFC3339_MAX];
 		_cleanup_free_ char *clusters = output_clusters(p->cluster_name);
-		_cleanup_free_ char *why = retell(p->why, language_of_environment());
+		_cleanup_free_ char *why = output_facts(&p->why, view);
 
 		output_time(view, p->at, since);
 		output_time(view, p->until, until);
@@ -322,10 +323,13 @@ static void print_pauses(const struct status *s, const struct table_view *view)
 
 static void print_blocked(const struct status *s, const struct table_view *view)
 {
-	for (size_t i = 0; i < s->n_clusters; i++)
+	for (size_t i = 0; i < s->n_clusters; i++) {
+		_cleanup_free_ char *by = output_facts(&s->watch[i].blocked_by, view);
+
 		if (s->watch[i].blocked)
 			table_text(stdout, view, TEXT(STATUS_BLOCKED), s->clusters[i].cluster_name,
-				   s->watch[i].blocked, s->watch[i].blocked_by);
+				   s->watch[i].blocked, by);
+	}
 }
 
 /* When a cluster that could not be loaded is tried again; "" of everything else. */
@@ -361,7 +365,7 @@ static void print_troubles(const struct status *s, const struct table_view *view
 		_cleanup_free_ char *in = t->cluster_name[0]
 						  ? xasprintf(TEXT(STATUS_IN_CLUSTER), t->cluster_name)
 						  : xstrdup("");
-		_cleanup_free_ char *detail = retell(t->detail, l);
+		_cleanup_free_ char *detail = output_facts(&t->particulars, view);
 
 		table_text(stdout, view, TEXT(STATUS_TROUBLE), in,
 			   table_span(clock_wall_ms() - t->since, span), next, d->text[l].sentence,
@@ -456,7 +460,7 @@ static void print_sinks(const struct status *s, const struct table_view *view)
 
 	for (size_t i = 0; i < s->n_sinks; i++) {
 		const struct msg_ctl_sink_row *k = &s->sinks[i];
-		_cleanup_free_ char *error = retell(k->error, language_of_environment());
+		_cleanup_free_ char *error = output_facts(&k->error, view);
 
 		if (k->waiting > 0)
 			table_text(stdout, view, TEXT_OF(STATUS_SINK, k->waiting), k->name, k->waiting,
@@ -469,7 +473,7 @@ static void print_text(const struct status *s, const struct table_view *view)
 	_cleanup_free_ char *actions =
 		xasprintf(TEXT_OF(STATUS_ACTIONS, s->supervisor.actions), s->supervisor.actions);
 	_cleanup_free_ char *leases = xasprintf(TEXT(STATUS_LEASES), s->supervisor.leases);
-	_cleanup_free_ char *note = retell(s->supervisor.note, language_of_environment());
+	_cleanup_free_ char *note = output_facts(&s->supervisor.note, view);
 	char span[32];
 
 	table_text(stdout, view, TEXT(STATUS_HEAD), s->supervisor.version, s->supervisor.phase,
@@ -545,7 +549,7 @@ int command_status(const struct options *o)
 
 	keep_clusters(o, &s);
 	if (code == EXIT_CODE_OK && s.n_clusters == 0 && o->clusters.n > 0) {
-		output_complain(NULL, "%s", TEXT(ANSWER_NO_CLUSTER));
+		output_complain(NULL, "%s", text_in(TEXT_UNKNOWN_CLUSTER, language_of_environment()));
 		code = EXIT_CODE_USAGE;
 	}
 	if (code == EXIT_CODE_OK && !o->quiet)

@@ -212,8 +212,8 @@ int ctl_request(struct ctl *c, const struct msg *request, uint64_t timeout_ms,
 
 		code = now < until ? ctl_recv(c, until - now, &m) : late(c);
 		if (code == EXIT_CODE_OK && m.type == MSG_CTL_END) {
-			if (m.u.ctl_end.text[0])
-				output_complain_answer(m.u.ctl_end.text);
+			if (!facts_empty(&m.u.ctl_end.why))
+				output_complain_facts(&m.u.ctl_end.why);
 			return (int)m.u.ctl_end.code;
 		}
 		if (code == EXIT_CODE_OK && on_row)

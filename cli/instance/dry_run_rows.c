@@ -105,7 +105,7 @@ static int take_answer(struct dry_run_rows *l, struct ctl *c, uint64_t timeout_m
 		if (code != EXIT_CODE_OK)
 			return code;
 		if (m.type == MSG_CTL_END && m.u.ctl_end.code != EXIT_CODE_OK) {
-			output_complain_answer(m.u.ctl_end.text);
+			output_complain_facts(&m.u.ctl_end.why);
 			return (int)m.u.ctl_end.code;
 		}
 		if (m.type != MSG_CTL_DRY_RUN_RESULT || m.u.ctl_dry_run_result.id == 0 ||

@@ -9,8 +9,8 @@
 #include "base/xalloc.h"
 #include "cli/view/json.h"
 #include "cli/view/output.h"
-#include "model/retell.h"
 #include "model/troubles.h"
+#include "text/facts_text.h"
 
 static const bool stop_writes[TROUBLE__MAX] = {
 	[TROUBLE_HISTORY] = true,
@@ -41,7 +41,7 @@ void stops_print(const struct stops *s, const struct table_view *view)
 		_cleanup_free_ char *in = s->v[i].cluster_name[0]
 						  ? xasprintf(TEXT(STATUS_IN_CLUSTER), s->v[i].cluster_name)
 						  : xstrdup("");
-		_cleanup_free_ char *detail = retell(s->v[i].detail, l);
+		_cleanup_free_ char *detail = facts_render_in(&s->v[i].particulars, l);
 
 		table_text(stdout, view, TEXT(PLAN_STOPPED), in, d->text[l].sentence, *detail ? ": " : "",
 			   detail, d->text[l].remedy);

@@ -13,8 +13,8 @@
 #include "base/exit.h"
 #include "cli/view/output.h"
 #include "model/guards.h"
-#include "model/retell.h"
 #include "model/troubles.h"
+#include "text/facts_text.h"
 
 #define EVERY_MS  100u
 #define ANSWER_MS UINT64_C(20000)
@@ -37,11 +37,11 @@ struct state {
 	} at[CLUSTERS_MAX];
 };
 
-static void note_trouble(struct state *s, uint64_t cluster, const char *text)
+static void note_trouble(struct state *s, uint64_t cluster, const struct facts *f)
 {
-	_cleanup_free_ char *told = retell(text, language_of_environment());
+	_cleanup_free_ char *told = facts_render_in(f, language_of_environment());
 
-	if (text[0] && !s->at[cluster].trouble[0])
+	if (*told && !s->at[cluster].trouble[0])
 		(void)snprintf(s->at[cluster].trouble, sizeof(s->at[0].trouble), TEXT(ROUND_TROUBLE),
 			       s->at[cluster].name, told);
 }
@@ -52,9 +52,9 @@ static void on_cluster(struct state *s, const struct msg_ctl_cluster *m)
 	s->judged += m->judged;
 	s->at[m->cluster].judged = m->judged;
 	s->at[m->cluster].failing_ms = m->failing_ms;
-	s->at[m->cluster].lasts = m->problem[0] != '\0';
+	s->at[m->cluster].lasts = !facts_empty(&m->problem);
 	memcpy(s->at[m->cluster].name, m->cluster_name, sizeof(m->cluster_name));
-	note_trouble(s, m->cluster, m->problem);
+	note_trouble(s, m->cluster, &m->problem);
 }
 
 static void on_watch_stats(struct state *s, const struct msg_watch_stats *m)
@@ -65,7 +65,16 @@ static void on_watch_stats(struct state *s, const struct msg_watch_stats *m)
 		return;
 	s->at[m->cluster].refused = m->http == HTTP_UNAUTHORIZED;
 	s->at[m->cluster].lasts |= s->at[m->cluster].refused;
-	note_trouble(s, m->cluster, m->error);
+	note_trouble(s, m->cluster, &m->error);
+}
+
+static void note_no_history(struct state *s, const struct facts *particulars)
+{
+	const enum language l = language_of_environment();
+	_cleanup_free_ char *told = facts_render_in(particulars, l);
+
+	(void)snprintf(s->no_history, sizeof(s->no_history), "%s: %s",
+		       trouble_desc(TROUBLE_HISTORY)->text[l].sentence, told);
 }
 
 static void on_row(struct state *s, const struct msg *m)
@@ -87,10 +96,7 @@ static void on_row(struct state *s, const struct msg *m)
 	case MSG_TROUBLE_ROW:
 		if (m->u.trouble_row.trouble == TROUBLE_HISTORY &&
 		    clock_wall_ms() - m->u.trouble_row.since >= HISTORY_MS)
-			(void)snprintf(
-				s->no_history, sizeof(s->no_history), "%s: %s",
-				trouble_desc(TROUBLE_HISTORY)->text[language_of_environment()].sentence,
-				m->u.trouble_row.detail);
+			note_no_history(s, &m->u.trouble_row.particulars);
 		break;
 	default:
 		break;

@@ -12,6 +12,7 @@
 #include "model/guards.h"
 #include "model/reasons.h"
 #include "text/facts_json.h"
+#include "text/facts_text.h"
 
 enum shape {
 	PLAIN,
@@ -21,6 +22,7 @@ enum shape {
 	NAMED,     /* name_of(value) */
 	NAMED_SET, /* bits: a list of names */
 	OPTIONAL,  /* "" or 0: null */
+	SENTENCE,  /* facts as a text in English */
 };
 
 static const char *duty_or_all(int64_t d)
@@ -74,7 +76,13 @@ static const struct field_shape {
 	{ "cluster_name", "cluster", OPTIONAL, NULL },
 	{ "ns", "namespace", PLAIN, NULL },
 	{ "rv", "resourceVersion", PLAIN, NULL },
-	{ "why", "reason", PLAIN, NULL },
+	{ "why", "reason", SENTENCE, NULL },
+	{ "particulars", "detail", SENTENCE, NULL },
+	{ "error", NULL, SENTENCE, NULL },
+	{ "unseen", NULL, SENTENCE, NULL },
+	{ "blocked_by", NULL, SENTENCE, NULL },
+	{ "problem", NULL, SENTENCE, NULL },
+	{ "note", NULL, SENTENCE, NULL },
 	{ "rss_kb", "rssKB", PLAIN, NULL },
 	{ "shared", "sharedCredential", PLAIN, NULL },
 	{ "mac", NULL, LEFT_OUT, NULL },
@@ -170,6 +178,13 @@ static json_t *number(const struct field_shape *s, int64_t v)
 	}
 }
 
+static json_t *sentence_of(const struct facts *f)
+{
+	_cleanup_free_ char *text = facts_render(f, NULL);
+
+	return json_string(text);
+}
+
 static json_t *value_of(const struct msg_field *f, const struct field_shape *s, const char *at)
 {
 	int64_t v = 0;
@@ -180,7 +195,7 @@ static json_t *value_of(const struct msg_field *f, const struct field_shape *s, 
 		memcpy(&v, at, sizeof(v));
 		return number(s, v);
 	case KIND_FACTS:
-		return facts_json((const void *)at);
+		return s->shape == SENTENCE ? sentence_of((const void *)at) : facts_json((const void *)at);
 	case KIND_BOOL:
 		v = *(const bool *)at;
 		return s->shape == NAMED ? number(s, v) : json_boolean(v);

@@ -15,7 +15,6 @@
 #include "base/unicode.h"
 #include "base/xalloc.h"
 #include "config/diag.h"
-#include "model/retell.h"
 #include "text/facts_text.h"
 #include "model/duties.h"
 #include "model/reasons.h"
@@ -109,44 +108,11 @@ void output_complain(const char *command, const char *fmt, ...)
 		(void)str_copy_printable(first_complaint, sizeof(first_complaint), text, strlen(text));
 }
 
-/* text, said in that language, where it is the English of p with something in place of its %s. Else NULL. */
-static char *said_as(enum phrase p, const char *text, enum language l)
+void output_complain_facts(const struct facts *f)
 {
-	const char *en = phrase_text(p, LANGUAGE_EN), *said = phrase_text(p, l);
-	const char *hole = strstr(en, "%s"), *to = strstr(said, "%s");
-	const size_t n = strlen(text), before = hole ? (size_t)(hole - en) : 0,
-		     behind = hole ? strlen(hole + 2) : 0;
+	_cleanup_free_ char *text = facts_render_in(f, language_of_environment());
 
-	if (!hole || !to)
-		return strcmp(text, en) == 0 ? xstrdup(said) : NULL;
-	if (n < before + behind || strncmp(text, en, before) != 0 || strcmp(text + n - behind, hole + 2) != 0)
-		return NULL;
-	return xasprintf("%.*s%.*s%s", (int)(to - said), said, (int)(n - before - behind), text + before,
-			 to + 2);
-}
-
-char *output_answer(const char *text, enum language l)
-{
-	static const enum phrase answers[] = {
-#define PHRASE(ID, ...) PHRASE_##ID,
-#include "model/phrases_answers.def"
-#undef PHRASE
-	};
-
-	for (size_t i = 0; l != LANGUAGE_EN && i < ARRAY_SIZE(answers); i++) {
-		char *said = said_as(answers[i], text, l);
-
-		if (said)
-			return said;
-	}
-	return retell(text, l);
-}
-
-void output_complain_answer(const char *text)
-{
-	_cleanup_free_ char *said = output_answer(text, language_of_environment());
-
-	output_complain(NULL, "%s", said);
+	output_complain(NULL, "%s", text);
 }
 
 const char *output_sentence(const char *code, enum language l)

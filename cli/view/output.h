@@ -29,11 +29,8 @@ void output_diags(const struct diags *d, bool errors);
 /* Print "ops-pod-cleaner COMMAND: " (command NULL: without one), the text and a line end on stderr. */
 void output_complain(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* What an instance answered (model/phrases_answers.def), in that language; as it is when it is none of those.
- * Owned by the caller. */
-char *output_answer(const char *text, enum language l);
-/* The same as output_complain(), of an answer, in the reader's language. */
-void output_complain_answer(const char *text);
+/* The same as output_complain(), of facts, in the reader's language. */
+void output_complain_facts(const struct facts *f);
 
 /* Facts for people, in the reader's language; owned by the caller. */
 char *output_facts(const struct facts *f, const struct table_view *v);

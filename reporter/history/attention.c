@@ -69,13 +69,11 @@ uint64_t attention_guards(uint64_t guards)
 	return ret;
 }
 
-int attention_note_guards(struct db *db, uint64_t guards, const char *detail, const char *cluster_name)
+int attention_note_guards(struct db *db, uint64_t guards, const struct facts *detail,
+			  const char *cluster_name)
 {
 	const uint64_t all = attention_guards(UINT64_MAX);
-	struct facts said = { 0 };
 	int r = 0;
-
-	facts_said(&said, detail);
 
 	for (enum guard g = 0; r == 0 && g < GUARD__MAX; g++) {
 		if (!(all & UINT64_C(1) << g))
@@ -83,7 +81,7 @@ int attention_note_guards(struct db *db, uint64_t guards, const char *detail, co
 		r = db_run(db_stmt(db,
 				   guards & UINT64_C(1) << g ? DB_ATTENTION_GUARD : DB_ATTENTION_GUARD_OVER,
 				   db_s("reason", reason_code(guard_desc(g)->reason)),
-				   db_s("cluster_name", cluster_name), db_f("detail", &said),
+				   db_s("cluster_name", cluster_name), db_f("detail", detail),
 				   db_i("lasting_ms", ATTENTION_LASTING_MS), db_i("duty", DUTY_ALL)),
 			   NULL);
 	}

@@ -22,7 +22,8 @@ int attention_note(struct db *db, const struct msg *m, const char *cluster_name)
 uint64_t attention_guards(uint64_t guards);
 /* These guards block something in the cluster now, and no others; detail says how much. Call it when
  * attention_guards() changes. 0 or negative errno. */
-int attention_note_guards(struct db *db, uint64_t guards, const char *detail, const char *cluster_name);
+int attention_note_guards(struct db *db, uint64_t guards, const struct facts *detail,
+			  const char *cluster_name);
 
 /* What is wrong for one reason in one cluster. Texts are as they were received: not made safe for a chat. */
 struct attention_group {

@@ -15,11 +15,13 @@
 #include "base/private_dir.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "text/private_dir_text.h"
+#include "text/texts.h"
 
 #define DAY_MS      INT64_C(86400000)
 #define PAGES_A_ROW 4 /* of the whole file, for each row of a cluster's share of a table */
 /* Of schema.def: the user_version of a file that this program reads. */
-#define DB_SCHEMA_VERSION 17
+#define DB_SCHEMA_VERSION 18
 
 /* Which parameters of a statement are fields of the message it is bound with. */
 struct bindings {
@@ -79,7 +81,7 @@ int db_errno(int rc)
 
 const char *db_error(struct db *d)
 {
-	return d->sql ? sqlite3_errmsg(d->sql) : "it is not open";
+	return d->sql ? sqlite3_errmsg(d->sql) : "closed";
 }
 
 bool db_is_open(const struct db *d)
@@ -139,21 +141,28 @@ static void set_system_calls(void)
 	(void)vfs->xSetSystemCall(vfs, "stat", (sqlite3_syscall_ptr)stat_path);
 }
 
+/* Say which file it is about, and what the system said ("": nothing). Returns r. */
+static int fault(struct facts *ret_why, int r, enum text text, const char *path, const char *system)
+{
+	*ret_why = facts_of(text);
+	facts_quoted(ret_why, FACT_PLACE, STR_C(path));
+	facts_quoted(ret_why, FACT_SYSTEM, STR_C(system));
+	return r;
+}
+
 /* Nobody but us and root can put something in the directory; what an operator copied into it may be anything.
  */
-static int check_file(const char *path, char *text)
+static int check_file(const char *path, struct facts *ret_why)
 {
 	struct stat st;
 
 	if (lstat(path, &st) < 0)
-		return errno == ENOENT ? 0
-				       : str_fail(text, DB_TEXT_MAX, -errno, "%s: cannot be read: %s", path,
-						  strerror(errno));
+		return errno == ENOENT ? 0 : fault(ret_why, -errno, TEXT_FILE_UNREAD, path, strerror(errno));
 	if (S_ISREG(st.st_mode) && st.st_uid == geteuid())
 		return 0;
-	return str_fail(text, DB_TEXT_MAX, -EPERM,
-			"%s: is not a regular file of user %u; move it away, or chown it", path,
-			(unsigned)geteuid());
+	(void)fault(ret_why, 0, TEXT_HISTORY_NO_FILE, path, "");
+	facts_count(ret_why, FACT_OWN_UID, geteuid());
+	return -EPERM;
 }
 
 static int64_t ask_pragma(sqlite3 *sql, const char *pragma)
@@ -168,7 +177,7 @@ static int64_t ask_pragma(sqlite3 *sql, const char *pragma)
 }
 
 /* SQLite takes the size that the file has for a limit that is below. */
-static int set_limit(struct db *d, uint64_t max_bytes, const char *path, char *text)
+static int set_limit(struct db *d, uint64_t max_bytes, const char *path, struct facts *ret_why)
 {
 	const int64_t page = ask_pragma(d->sql, "PRAGMA page_size");
 	const int64_t want = max_bytes && page ? (int64_t)max_bytes / page : 0;
@@ -180,10 +189,9 @@ static int set_limit(struct db *d, uint64_t max_bytes, const char *path, char *t
 	d->max_pages = ask_pragma(d->sql, pragma);
 	if (d->max_pages <= want)
 		return 0;
-	return str_fail(
-		text, DB_TEXT_MAX, -EFBIG,
-		"%s: is larger than historyMegabytes allows; raise that to %lld, or move the file away", path,
-		(long long)(d->max_pages * page / 1048576 + 1));
+	(void)fault(ret_why, 0, TEXT_HISTORY_LARGE, path, "");
+	facts_count(ret_why, FACT_MEGABYTES, d->max_pages * page / 1048576 + 1);
+	return -EFBIG;
 }
 
 uint64_t db_share(const struct db *d)
@@ -200,22 +208,14 @@ unsigned db_fill(struct db *d)
 	return d->max_pages ? (unsigned)(used * 100 / d->max_pages) : 0;
 }
 
-static int failed(const struct db *d, int rc, const char *path, char *text)
+static int failed(const struct db *d, int rc, const char *path, struct facts *ret_why)
 {
-	const char *why = d->sql ? sqlite3_errmsg(d->sql) : "no memory";
+	const char *why = d->sql ? sqlite3_errmsg(d->sql) : strerrordesc_np(ENOMEM);
 	const int r = db_errno(rc);
 
 	if (rc == SQLITE_MISMATCH)
-		return str_fail(
-			text, DB_TEXT_MAX, -EBADMSG,
-			"%s: was written by another version of this program; use that version, or move "
-			"the file away",
-			path);
-	if (r == -EBADMSG)
-		return str_fail(text, DB_TEXT_MAX, r,
-				"%s: is damaged (%s); restore it, or move it away to start a new history",
-				path, why);
-	return str_fail(text, DB_TEXT_MAX, r, "%s: cannot be used: %s", path, why);
+		return fault(ret_why, -EBADMSG, TEXT_HISTORY_OTHER_VERSION, path, "");
+	return fault(ret_why, r, r == -EBADMSG ? TEXT_HISTORY_DAMAGED : TEXT_FILE_UNUSABLE, path, why);
 }
 
 static void close_file(struct db *d)
@@ -249,7 +249,7 @@ static int make_tables(sqlite3 *sql)
 	return rc;
 }
 
-static int try_file(struct db *d, const char *path, uint64_t max_bytes, char *text)
+static int try_file(struct db *d, const char *path, uint64_t max_bytes, struct facts *ret_why)
 {
 	int rc = sqlite3_open_v2(path, &d->sql,
 				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW, NULL);
@@ -257,20 +257,20 @@ static int try_file(struct db *d, const char *path, uint64_t max_bytes, char *te
 	if (rc == SQLITE_OK)
 		rc = configure(d->sql);
 	if (rc != SQLITE_OK)
-		return failed(d, rc, path, text);
-	const int r = set_limit(d, max_bytes, path, text);
+		return failed(d, rc, path, ret_why);
+	const int r = set_limit(d, max_bytes, path, ret_why);
 
 	if (r < 0)
 		return r;
 	rc = make_tables(d->sql);
 	if (rc == SQLITE_OK)
 		rc = prepare(d, DB_INTENT_PUT); /* reads the whole schema: damage shows now */
-	return rc == SQLITE_OK ? 0 : failed(d, rc, path, text);
+	return rc == SQLITE_OK ? 0 : failed(d, rc, path, ret_why);
 }
 
-static int open_file(struct db *d, const char *path, uint64_t max_bytes, char *text)
+static int open_file(struct db *d, const char *path, uint64_t max_bytes, struct facts *ret_why)
 {
-	const int r = try_file(d, path, max_bytes, text);
+	const int r = try_file(d, path, max_bytes, ret_why);
 
 	if (r < 0)
 		close_file(d);
@@ -291,28 +291,28 @@ static void prepare_sqlite(void)
 	sqlite3_randomness(1, &seed);
 }
 
-static int note_dir(struct db *d, char *text)
+static int note_dir(struct db *d, struct facts *ret_why)
 {
 	struct stat st;
 
 	if (stat(d->dir, &st) < 0)
-		return str_fail(text, DB_TEXT_MAX, -errno, "%s: cannot be read: %s", d->dir, strerror(errno));
+		return fault(ret_why, -errno, TEXT_FILE_UNREAD, d->dir, strerror(errno));
 	d->dir_dev = st.st_dev;
 	d->dir_ino = st.st_ino;
 	return 0;
 }
 
 /* The sandbox and the lock hold the one that was claimed, whatever its name says now. */
-static int check_dir(const struct db *d, char *text)
+static int check_dir(const struct db *d, struct facts *ret_why)
 {
 	struct stat st;
 
 	if (stat(d->dir, &st) == 0 && st.st_dev == d->dir_dev && st.st_ino == d->dir_ino)
 		return 0;
-	return str_fail(text, DB_TEXT_MAX, -ESTALE, "%s: was replaced while the program ran", d->dir);
+	return fault(ret_why, -ESTALE, TEXT_DIR_REPLACED, d->dir, "");
 }
 
-int db_claim(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX])
+int db_claim(const char *dir, struct db **ret, struct facts *ret_why)
 {
 	_cleanup_(db_close) struct db *d = xcalloc(1, sizeof(*d));
 
@@ -320,12 +320,15 @@ int db_claim(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX]
 	d->dir = xstrdup(dir);
 	(void)umask(077);
 	prepare_sqlite();
-	int r = private_dir_make(dir, ret_text);
+	struct private_dir_error e;
+	int r = private_dir_make(dir, &e);
 
 	if (r == 0)
-		r = private_dir_lock(dir, &d->lock_fd, ret_text);
+		r = private_dir_lock(dir, &d->lock_fd, &e);
+	if (r < 0)
+		private_dir_facts(dir, &e, ret_why);
 	if (r == 0)
-		r = note_dir(d, ret_text);
+		r = note_dir(d, ret_why);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(d);
@@ -338,24 +341,24 @@ void db_trim(struct db *d)
 		(void)sqlite3_db_release_memory(d->sql);
 }
 
-int db_open(struct db *d, uint64_t max_bytes, char ret_text[static DB_TEXT_MAX])
+int db_open(struct db *d, uint64_t max_bytes, struct facts *ret_why)
 {
 	static const char *const files[] = { "history.db-wal", "history.db-journal", "history.db" };
 	_cleanup_free_ char *path = NULL;
-	int r = check_dir(d, ret_text);
+	int r = check_dir(d, ret_why);
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(files); i++) {
 		free(path);
 		path = xasprintf("%s/%s", d->dir, files[i]);
-		r = check_file(path, ret_text);
+		r = check_file(path, ret_why);
 	}
-	return r < 0 ? r : open_file(d, path, max_bytes, ret_text);
+	return r < 0 ? r : open_file(d, path, max_bytes, ret_why);
 }
 
-int db_give_up(struct db *d, char ret_text[static DB_TEXT_MAX])
+int db_give_up(struct db *d, struct facts *ret_why)
 {
 	_cleanup_free_ char *path = xasprintf("%s/history.db", d->dir);
-	const int r = failed(d, sqlite3_errcode(d->sql), path, ret_text);
+	const int r = failed(d, sqlite3_errcode(d->sql), path, ret_why);
 
 	close_file(d);
 	return r < 0 ? r : -EIO;
@@ -364,10 +367,10 @@ int db_give_up(struct db *d, char ret_text[static DB_TEXT_MAX])
 int db_open_memory(uint64_t max_bytes, struct db **ret)
 {
 	_cleanup_(db_close) struct db *d = xcalloc(1, sizeof(*d));
-	char text[DB_TEXT_MAX];
+	struct facts why;
 
 	d->lock_fd = -1;
-	const int r = open_file(d, ":memory:", max_bytes, text);
+	const int r = open_file(d, ":memory:", max_bytes, &why);
 
 	if (r == 0)
 		*ret = TAKE_PTR(d);

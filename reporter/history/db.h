@@ -15,8 +15,6 @@
 
 struct db;
 
-#define DB_TEXT_MAX 512
-
 enum db_stmt {
 #define S(ID, sql) DB_##ID,
 #include "reporter/history/statements.def"
@@ -24,22 +22,22 @@ enum db_stmt {
 	DB__MAX
 };
 
-/* Make dir (mode 0700) where it is missing, and lock it. On error ret_text holds a sentence for people that
- * names the place and the remedy: -EWOULDBLOCK another instance holds the lock; -EPERM the directory is not
+/* Make dir (mode 0700) where it is missing, and lock it. On error *ret_why names the place and the
+ * remedy: -EWOULDBLOCK another instance holds the lock; -EPERM the directory is not
  * ours or others may write to it; else what the system said. */
-int db_claim(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX]);
+int db_claim(const char *dir, struct db **ret, struct facts *ret_why);
 /* Open (and create) the database in it. It never grows beyond max_bytes (0: no
  * limit): then writing is -ENOSPC. Errors as above: -EPERM it is no regular file, or another user's; -EFBIG
  * it is larger already; -EBADMSG it is damaged, no database, or of another version (schema.def). Nothing is
  * put aside or made anew then; it may be tried again. Until it is open every statement fails. -ESTALE: the
  * directory has been replaced since it was claimed, and nothing in the new one can be opened by this process.
  */
-int db_open(struct db *d, uint64_t max_bytes, char ret_text[static DB_TEXT_MAX]);
+int db_open(struct db *d, uint64_t max_bytes, struct facts *ret_why);
 /* Let go of the pages that are kept for the next question; d may be without a database. */
 void db_trim(struct db *d);
 bool db_is_open(const struct db *d);
 /* It is open, but the last statement shows that it cannot be used: close it again. As a failed db_open(). */
-int db_give_up(struct db *d, char ret_text[static DB_TEXT_MAX]);
+int db_give_up(struct db *d, struct facts *ret_why);
 /* One in memory, in no directory, for tests and benchmarks. */
 int db_open_memory(uint64_t max_bytes, struct db **ret);
 /* So many rows of one table may one cluster's watcher fill: of a kilobyte each they are a sixteenth of the

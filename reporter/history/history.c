@@ -12,6 +12,7 @@
 #include "model/duties.h"
 #include "base/xalloc.h"
 #include "reporter/history/attention.h"
+#include "text/texts.h"
 
 #define DAY_MS INT64_C(86400000)
 /* The memory of a failing revision outlives the history: losing it restarts that workload's clock. */
@@ -338,8 +339,6 @@ bool history_has_saved(const struct history *h, const char *cluster_name, const 
 
 static void end_orphan(struct history *h, uint64_t id)
 {
-	static const char why[] =
-		"its cluster is no longer configured, so what became of it cannot be looked up";
 	const char *reason = reason_code(REASON_CLUSTER_REMOVED);
 	struct msg m = { .type = MSG_RECORD,
 			 .u.record = { .id = id,
@@ -348,7 +347,7 @@ static void end_orphan(struct history *h, uint64_t id)
 				       .at = clock_wall_ms() } };
 
 	msg_set(&m, record.reason, reason, strlen(reason));
-	facts_said(&m.u.record.detail, why);
+	facts_finding(&m.u.record.detail, TEXT_CLUSTER_IS_REMOVED);
 	(void)history_add(h, &m);
 }
 

@@ -10,10 +10,9 @@
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
-#include "model/phrases.h"
+#include "text/texts.h"
 
-#define SCALED_MAX     4096 /* that a watcher is told of */
-#define UNKNOWN_ACTION "no action has this number: see `ops-pod-cleaner history`"
+#define SCALED_MAX 4096 /* that a watcher is told of */
 
 /* One kind of row: which there are, and how one becomes a message. */
 struct row_kind {
@@ -109,16 +108,16 @@ static int read_column(struct query *q, int64_t column, struct msg *ret)
 }
 
 /* The end of a response to connection conn of the control socket. */
-static void make_end(uint64_t conn, int code, const char *text, struct msg *ret)
+static void make_end(uint64_t conn, int code, enum text why, struct msg *ret)
 {
 	*ret = (struct msg){ .type = MSG_CTL_END, .u.ctl_end = { .conn = conn, .code = (uint64_t)code } };
-	msg_set(ret, ctl_end.text, text, strlen(text));
+	facts_finding(&ret->u.ctl_end.why, why);
 }
 
 static int read_unknown(struct query *q, int64_t id, struct msg *ret)
 {
 	(void)id;
-	make_end(q->conn, EXIT_CODE_FAILURE, UNKNOWN_ACTION, ret);
+	make_end(q->conn, EXIT_CODE_FAILURE, TEXT_NO_ACTION, ret);
 	return 1;
 }
 
@@ -245,49 +244,47 @@ bool query_fail(struct query *q, struct msg *ret)
 
 void query_failed(uint64_t conn, struct msg *ret)
 {
-	make_end(conn, EXIT_CODE_TEMPORARY, "the history cannot be read just now; the log says why", ret);
+	make_end(conn, EXIT_CODE_TEMPORARY, TEXT_HISTORY_UNREADABLE, ret);
 }
 
 /* -- what can be taken back -- */
 
-/* Why the action cannot be taken back, a sentence that takes its number; PHRASE__MAX when it can. */
-static enum phrase objection(const struct msg_ctl_history_row *a, const struct msg_ctl_restore_row *r,
-			     int cluster)
+/* Why the action cannot be taken back, which names its number; TEXT__MAX when it can. */
+static enum text objection(const struct msg_ctl_history_row *a, const struct msg_ctl_restore_row *r,
+			   int cluster)
 {
 	const bool written = a->outcome >= 0 && (OUTCOMES_WRITTEN >> a->outcome) & 1;
 	const struct {
 		bool holds;
-		enum phrase why;
+		enum text why;
 	} table[] = {
-		{ a->action == ACTION_RESTORE, PHRASE_ANSWER_IS_RESTORE },
-		{ a->outcome < 0, PHRASE_ANSWER_NOT_ENDED },
-		{ a->observe, PHRASE_ANSWER_WAS_DRY_RUN },
-		{ !written, PHRASE_ANSWER_WROTE_NOTHING },
-		{ action_desc((enum action_kind)a->action)->target == TARGET_POD, PHRASE_ANSWER_DELETED_POD },
-		{ !r->want_target[0] || !r->want_uid[0] || r->want_replicas < 1, PHRASE_ANSWER_NOT_SCALED },
-		{ cluster < 0, PHRASE_ANSWER_CLUSTER_GONE },
+		{ a->action == ACTION_RESTORE, TEXT_IS_RESTORE },
+		{ a->outcome < 0, TEXT_NOT_ENDED },
+		{ a->observe, TEXT_WAS_DRY_RUN },
+		{ !written, TEXT_WROTE_NOTHING },
+		{ action_desc((enum action_kind)a->action)->target == TARGET_POD, TEXT_DELETED_POD },
+		{ !r->want_target[0] || !r->want_uid[0] || r->want_replicas < 1, TEXT_WAS_NOT_SCALED },
+		{ cluster < 0, TEXT_ITS_CLUSTER_GONE },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (table[i].holds)
 			return table[i].why;
-	return PHRASE__MAX;
+	return TEXT__MAX;
 }
 
 static void explain(const struct msg_ctl_history_row *a, bool by_operator, struct msg *row)
 {
 	const char *reason = reason_code(by_operator ? REASON_RESTORED : REASON_CORRECTED);
-	char when[RFC3339_MAX];
-
-	rfc3339_format(a->intent_at, false, when);
-	_cleanup_free_ char *evidence =
-		xasprintf(a->replicas == 1 ? "%s action %" PRIu64 " of %s (%s): %s had %" PRId64 " replica"
-					   : "%s action %" PRIu64 " of %s (%s): %s had %" PRId64 " replicas",
-			  by_operator ? "an operator takes back" : "it was corrected since", a->id, when,
-			  a->reason, a->target, a->replicas);
+	struct facts *evidence = &row->u.ctl_restore_row.evidence;
 
 	msg_set(row, ctl_restore_row.reason, reason, strlen(reason));
-	facts_said(&row->u.ctl_restore_row.evidence, evidence);
+	facts_finding(evidence, by_operator ? TEXT_TAKEN_BACK_ASKED : TEXT_TAKEN_BACK_CORRECTED);
+	facts_count(evidence, FACT_ACTION, (int64_t)a->id);
+	facts_time(evidence, FACT_SINCE, a->intent_at);
+	facts_name(evidence, FACT_REASON, STR_C(a->reason));
+	facts_name(evidence, FACT_OBJECT, STR_C(a->target));
+	facts_count(evidence, FACT_REPLICAS, a->replicas);
 }
 
 void query_restorable(struct db *db, const struct history *h, const struct msg_ctl_restore *q,
@@ -306,22 +303,20 @@ void query_restorable(struct db *db, const struct history *h, const struct msg_c
 		return;
 	}
 	if (r == 0) {
-		make_end(q->conn, EXIT_CODE_FAILURE, UNKNOWN_ACTION, ret);
+		make_end(q->conn, EXIT_CODE_FAILURE, TEXT_NO_ACTION, ret);
 		return;
 	}
 	const struct msg_ctl_history_row *a = &past.u.ctl_history_row;
 	const int cluster = history_cluster_index(h, a->cluster_name);
-	const enum phrase why = objection(a, &ret->u.ctl_restore_row, cluster);
+	const enum text why = objection(a, &ret->u.ctl_restore_row, cluster);
 
-	if (why == PHRASE__MAX) {
+	if (why == TEXT__MAX) {
 		ret->u.ctl_restore_row.cluster = (uint64_t)cluster;
 		explain(a, q->by_operator, ret);
 		return;
 	}
-	_cleanup_free_ char *number = xasprintf("%" PRIu64, q->id);
-	_cleanup_free_ char *text = xasprintf(phrase_checked("%s", why, LANGUAGE_EN), number);
-
-	make_end(q->conn, EXIT_CODE_FAILURE, text, ret);
+	make_end(q->conn, EXIT_CODE_FAILURE, why, ret);
+	facts_count(&ret->u.ctl_end.why, FACT_ACTION, (int64_t)q->id);
 }
 
 /* -- the newest, for a page -- */

@@ -35,7 +35,7 @@ static void add_troubles(const struct alarm_sources *from, struct alarms *ret)
 			alarms_add(ret, ALARM_OF_TROUBLE, trouble_desc((enum trouble)m->trouble)->name,
 				   e->cluster, DUTY_ALL, "", "");
 
-		a->detail = facts_dup_said(m->detail);
+		a->detail = facts_dup(&m->particulars);
 		a->state.begin_at = m->since;
 		a->state.lasting_ms = (int64_t)from->settings->gather_ms;
 	}
@@ -43,7 +43,8 @@ static void add_troubles(const struct alarm_sources *from, struct alarms *ret)
 
 static void add_sinks(const struct sender *sender, struct alarms *ret)
 {
-	const char *name, *why;
+	const struct facts *why;
+	const char *name;
 	int64_t at = 0;
 
 	for (size_t i = 0; sender && (name = sender_sink(sender, i, &at, &why)); i++) {
@@ -51,7 +52,7 @@ static void add_sinks(const struct sender *sender, struct alarms *ret)
 			continue;
 		struct alarm *a = alarms_add(ret, ALARM_OF_SINK, name, "", DUTY_ALL, "", name);
 
-		a->detail = facts_dup_said(why);
+		a->detail = facts_dup(why);
 		a->state.begin_at = at;
 	}
 }

@@ -207,10 +207,7 @@ int alarms_add_pauses(struct db *db, struct alarms *ret)
 					     sqlite3_column_int64(st, 1), "", db_text(st, 3));
 
 		a->state.begin_at = sqlite3_column_int64(st, 2);
-		struct facts why = { 0 };
-
-		facts_quoted(&why, FACT_WHY, STR_C(db_text(st, 4)));
-		a->detail = facts_dup(&why);
+		a->detail = db_facts_dup(st, 4);
 	}
 	(void)sqlite3_reset(st);
 	return db_errno(rc);

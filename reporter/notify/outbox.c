@@ -10,10 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/random.h"
-
-#define WAS_STOPPED   "the program ended while it was on its way"
-#define TOO_MANY_WAIT "too many messages wait for this sink"
-#define UNREADABLE    "the message cannot be read from the history"
+#include "text/texts.h"
 
 const char *outbox_state_name(enum outbox_state s)
 {
@@ -72,6 +69,7 @@ static void read_row(sqlite3_stmt *st, struct outbox_row *ret)
 
 int outbox_next(struct db *db, const char *sink, struct outbox_row *ret)
 {
+	const struct facts unread = facts_of(TEXT_MESSAGE_UNREAD);
 	int r = 0;
 
 	do {
@@ -86,7 +84,7 @@ int outbox_next(struct db *db, const char *sink, struct outbox_row *ret)
 			return db_errno(rc);
 		if (ret->news != NEWS__MAX)
 			return 1;
-		r = outbox_end(db, ret->id, OUTBOX_GIVEN_UP, UNREADABLE);
+		r = outbox_end(db, ret->id, OUTBOX_GIVEN_UP, &unread);
 		outbox_row_done(ret);
 	} while (r == 0);
 	return r;
@@ -99,17 +97,17 @@ int outbox_begin(struct db *db, int64_t id)
 	return db_run(db_stmt(db, DB_OUTBOX_BEGIN, db_i("id", id)), NULL);
 }
 
-int outbox_again(struct db *db, int64_t id, int64_t next_at, bool in_doubt, const char *error)
+int outbox_again(struct db *db, int64_t id, int64_t next_at, bool in_doubt, const struct facts *error)
 {
 	return db_run(db_stmt(db, DB_OUTBOX_AGAIN, db_i("id", id), db_i("next_at", next_at),
-			      db_i("in_doubt", in_doubt), db_s("error", error)),
+			      db_i("in_doubt", in_doubt), db_f("error", error)),
 		      NULL);
 }
 
-int outbox_end(struct db *db, int64_t id, enum outbox_state state, const char *error)
+int outbox_end(struct db *db, int64_t id, enum outbox_state state, const struct facts *error)
 {
 	return db_run(db_stmt(db, DB_OUTBOX_END, db_i("id", id), db_s("state", outbox_state_name(state)),
-			      db_s("error", error)),
+			      db_f("error", error)),
 		      NULL);
 }
 
@@ -130,6 +128,7 @@ static int in_doubt(struct db *db, const char *sink, int64_t *ret_id, int *ret_n
 
 int outbox_recover(struct db *db, const char *sink, bool knows_ids, struct outbox_doubt *ret)
 {
+	const struct facts stopped = facts_of(TEXT_WAS_STOPPED);
 	int64_t id = 0;
 	int news = 0, r;
 
@@ -138,9 +137,9 @@ int outbox_recover(struct db *db, const char *sink, bool knows_ids, struct outbo
 			knows_ids || (news >= 0 && news_in_doubt((enum news)news) == IN_DOUBT_REPEAT);
 
 		if (repeat)
-			r = outbox_again(db, id, 0, true, WAS_STOPPED);
+			r = outbox_again(db, id, 0, true, &stopped);
 		else
-			r = outbox_end(db, id, OUTBOX_UNCONFIRMED, WAS_STOPPED);
+			r = outbox_end(db, id, OUTBOX_UNCONFIRMED, &stopped);
 		if (r < 0)
 			return r;
 		ret->repeated += repeat;
@@ -151,10 +150,10 @@ int outbox_recover(struct db *db, const char *sink, bool knows_ids, struct outbo
 
 static int give_up_all(struct db *db, const char *sink, outbox_lost_fn *lost, void *ctx)
 {
+	const struct facts gone = facts_of(TEXT_SINK_GONE);
 	int changes = 0;
-	const int r = db_run(
-		db_stmt(db, DB_OUTBOX_GIVE_UP_ALL, db_s("sink", sink), db_s("error", OUTBOX_SINK_IS_GONE)),
-		&changes);
+	const int r = db_run(db_stmt(db, DB_OUTBOX_GIVE_UP_ALL, db_s("sink", sink), db_f("error", &gone)),
+			     &changes);
 
 	if (r == 0 && changes > 0)
 		lost(ctx, sink, (uint64_t)changes);
@@ -183,9 +182,10 @@ int outbox_drop_removed_sinks(struct db *db, const struct str_list *sinks, outbo
 
 int outbox_give_up_excess(struct db *db, const char *sink, uint64_t max, uint64_t *ret)
 {
+	const struct facts many = facts_of(TEXT_MANY_WAIT);
 	int changes = 0;
 	const int r = db_run(db_stmt(db, DB_OUTBOX_GIVE_UP_EXCESS, db_s("sink", sink), db_i("max", max),
-				     db_s("error", TOO_MANY_WAIT)),
+				     db_f("error", &many)),
 			     &changes);
 
 	*ret = (uint64_t)changes;
@@ -204,8 +204,7 @@ int outbox_stats(struct db *db, const char *sink, struct outbox_stats *ret)
 					      .oldest_at = sqlite3_column_int64(st, 1),
 					      .delivered_at = sqlite3_column_int64(st, 2),
 					      .lost_reports = (uint64_t)sqlite3_column_int64(st, 3) };
-		(void)snprintf(ret->error, sizeof(ret->error), "%s",
-			       (const char *)sqlite3_column_text(st, 4));
+		db_facts(st, 4, &ret->error);
 	}
 	(void)sqlite3_reset(st);
 	return db_errno(rc);

@@ -54,9 +54,9 @@ void outbox_row_done(struct outbox_row *r);
 /* It is sent now. */
 int outbox_begin(struct db *db, int64_t id);
 /* It waits for another try; in_doubt: this one may have delivered it. */
-int outbox_again(struct db *db, int64_t id, int64_t next_at, bool in_doubt, const char *error);
+int outbox_again(struct db *db, int64_t id, int64_t next_at, bool in_doubt, const struct facts *error);
 /* It has ended. */
-int outbox_end(struct db *db, int64_t id, enum outbox_state state, const char *error);
+int outbox_end(struct db *db, int64_t id, enum outbox_state state, const struct facts *error);
 
 /* Once, at the start: what was on its way to the sink when this process ended waits for a repetition, or is
  * unconfirmed, as its kind of news wants it (model/news.def). knows_ids: it is repeated in any case. */
@@ -64,7 +64,6 @@ struct outbox_doubt {
 	uint64_t repeated, unconfirmed;
 };
 int outbox_recover(struct db *db, const char *sink, bool knows_ids, struct outbox_doubt *ret);
-#define OUTBOX_SINK_IS_GONE "the sink is not configured any more"
 /* Give up what waits for sinks that are not among these; what is on its way to one is unconfirmed. lost is
  * called once for each sink that loses messages, with how many. 0, or negative errno. */
 typedef void outbox_lost_fn(void *ctx, const char *sink, uint64_t n);
@@ -77,7 +76,7 @@ struct outbox_stats {
 	uint64_t waiting;
 	int64_t oldest_at, delivered_at;
 	uint64_t lost_reports; /* given up or unconfirmed since the last one that was delivered */
-	char error[256];       /* of the newest message that was tried; "" = it was delivered, or none was */
+	struct facts error; /* of the newest message that was tried; none = it was delivered, or none was */
 };
 int outbox_stats(struct db *db, const char *sink, struct outbox_stats *ret);
 

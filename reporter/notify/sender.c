@@ -26,10 +26,8 @@ static const struct backoff_policy shut_policy = { .base_ms = 1000, .cap_ms = 60
 #define DOWN_AFTER 3u
 /* After that a drain begins no message: what is in flight when the process ends is in doubt. */
 #define DRAIN_SEND_MS 2000u
-/* Which sinks are down, as the particulars of a trouble have room (ipc/messages.def), with an end; of that
- * how many have none. */
-#define DOWN_SIZE 512u
-#define MORE_SIZE sizeof("; and 18446744073709551615 more")
+/* Of the particulars of a trouble: which sinks are down, and behind that how many have no room. */
+#define DOWN_SIZE (FACTS_MAX - 64u)
 #define NO_ROW    (-1)
 /* While nothing else is to be done. */
 #define LOOK_MS 3600000u
@@ -43,14 +41,14 @@ struct sink_queue {
 	struct {
 		int64_t id; /* 0 = none */
 		enum outbox_state state;
-		char error[256];
+		struct facts error;
 	} unwritten;         /* an end that the history did not take */
 	bool is_empty;       /* nothing waits, until sender_wake() */
 	bool is_outdated;    /* what is on its way is sent by settings that were replaced */
 	uint64_t not_before; /* boot ms */
 	unsigned failures;   /* in a row */
 	int64_t down_at;     /* Unix ms; 0 = it is not */
-	char why[256];
+	struct facts why;
 };
 
 struct sender {
@@ -64,7 +62,7 @@ struct sender {
 	bool is_direct; /* nothing is sent from the outbox */
 	bool draining;
 	uint64_t drain_until; /* boot ms */
-	char said[DOWN_SIZE];
+	struct facts said;
 };
 
 /* -- queues -- */
@@ -97,12 +95,12 @@ void sender_free(struct sender **r)
 	*r = NULL;
 }
 
-const char *sender_sink(const struct sender *r, size_t i, int64_t *ret_down_at, const char **ret_why)
+const char *sender_sink(const struct sender *r, size_t i, int64_t *ret_down_at, const struct facts **ret_why)
 {
 	if (i >= r->n)
 		return NULL;
 	*ret_down_at = r->queues[i]->down_at;
-	*ret_why = r->queues[i]->why;
+	*ret_why = &r->queues[i]->why;
 	return r->queues[i]->name;
 }
 
@@ -111,44 +109,45 @@ const char *sender_sink(const struct sender *r, size_t i, int64_t *ret_down_at, 
 /* The sinks that are down, each with its reason; those that have no room are counted. */
 static void say_down(struct sender *r)
 {
-	char text[sizeof(r->said)] = "";
-	const size_t room = sizeof(text) - MORE_SIZE;
-	unsigned long long more = 0;
-	size_t used = 0;
+	struct facts down = { 0 }, rest = facts_of(TEXT_MORE_SINKS);
+	int64_t more = 0;
 
 	for (size_t i = 0; i < r->n; i++) {
 		const struct sink_queue *l = r->queues[i];
-		const char *before = used ? "; " : "";
+		struct facts one = facts_of(TEXT_OF_SINK);
 
 		if (!l->down_at)
 			continue;
-		if (used && used + strlen(before) + strlen(l->name) + strlen(": ") + strlen(l->why) >= room) {
+		facts_name(&one, FACT_SINK, STR_C(l->name));
+		facts_facts(&one, FACT_BECAUSE, &l->why);
+		if (down.n + one.n < DOWN_SIZE)
+			facts_facts(&down, FACT_EACH, &one);
+		else
 			more++;
-			continue;
-		}
-		(void)snprintf(text + used, room - used, "%s%s: %s", before, l->name, l->why);
-		used = strlen(text);
 	}
+	facts_count(&rest, FACT_MORE, more);
 	if (more > 0)
-		(void)snprintf(text + used, sizeof(text) - used, "; and %llu more", more);
-	if (strcmp(text, r->said) == 0)
+		facts_facts(&down, FACT_EACH, &rest);
+	if (facts_equal(&down, &r->said))
 		return;
-	memcpy(r->said, text, sizeof(text));
-	r->ops->say_down(r->ctx, r->said);
+	facts_set(&r->said, &down);
+	r->ops->say_down(r->ctx, &r->said);
 }
 
 /* why NULL: it is not. */
-static void set_down(struct sink_queue *l, const char *why)
+static void set_down(struct sink_queue *l, const struct facts *why)
 {
+	facts_clear(&l->why);
 	if (!why)
 		l->down_at = 0;
 	else if (!l->down_at)
 		l->down_at = clock_wall_ms();
-	(void)snprintf(l->why, sizeof(l->why), "%s", why ? why : "");
+	if (why)
+		facts_set(&l->why, why);
 }
 
 static void say_ended(struct sink_queue *l, const struct outbox_row *row, enum outbox_state state,
-		      const char *error)
+		      const struct facts *error)
 {
 	const struct sender_news n = { .sink = l->name,
 				       .news = row->news,
@@ -176,7 +175,7 @@ static bool is_too_old(const struct sink_queue *l, const struct outbox_row *row)
 
 static int write_end(struct sink_queue *l)
 {
-	const int err = outbox_end(l->sender->db, l->unwritten.id, l->unwritten.state, l->unwritten.error);
+	const int err = outbox_end(l->sender->db, l->unwritten.id, l->unwritten.state, &l->unwritten.error);
 
 	if (err < 0)
 		say_trouble(l, err, "how a message ended could not be written down");
@@ -188,14 +187,14 @@ static int write_end(struct sink_queue *l)
 /* An end that cannot be written stays "sending" on disk: the next start reads it in the safe way. Until it is
  * written nothing else is sent from there: it would be this one again. */
 static void end_row(struct sink_queue *l, const struct outbox_row *row, enum outbox_state state,
-		    const char *error)
+		    const struct facts *error)
 {
 	const int err = outbox_end(l->sender->db, row->id, state, error);
 
 	if (err < 0) {
 		l->unwritten.id = row->id;
 		l->unwritten.state = state;
-		(void)snprintf(l->unwritten.error, sizeof(l->unwritten.error), "%s", error);
+		facts_set(&l->unwritten.error, error);
 	}
 	if (err < 0)
 		say_trouble(l, err, "how a message ended could not be written down");
@@ -214,7 +213,8 @@ static uint64_t pause_of(const struct sink_queue *l, const struct sink_answer *a
 	return ms < PAUSE_MAX_MS ? ms : PAUSE_MAX_MS;
 }
 
-static void try_again(struct sink_queue *l, const struct sink_answer *a, bool doubt, const char *error)
+static void try_again(struct sink_queue *l, const struct sink_answer *a, bool doubt,
+		      const struct facts *error)
 {
 	const uint64_t ms = pause_of(l, a);
 	/* Settings are corrected by a restart, too: then it is tried at once, unless the server said when. */
@@ -245,7 +245,7 @@ static const struct {
 };
 
 /* Of a message that is in no outbox, and not waited for: who sent it asks again. */
-static void end_direct(struct sink_queue *l, const struct sink_answer *a, const char *error)
+static void end_direct(struct sink_queue *l, const struct sink_answer *a, const struct facts *error)
 {
 	const bool doubt = a->verdict == SINK_UNKNOWN;
 	const enum outbox_state state = a->verdict == SINK_ACCEPTED  ? OUTBOX_DONE
@@ -263,25 +263,28 @@ static void on_answer(void *ctx, const struct sink_answer *a)
 {
 	struct sink_queue *l = ctx;
 	struct sender *r = l->sender;
-	char error[256] = "";
+	struct facts error = { 0 };
 
 	l->row.tries++;
 	l->failures = a->verdict == SINK_ACCEPTED ? 0 : l->failures + 1;
+	if (a->verdict != SINK_ACCEPTED && a->code >= 0) {
+		facts_finding(&error, TEXT_SINK_CODE);
+		facts_count(&error, FACT_CODE, a->code);
+	}
 	if (a->verdict != SINK_ACCEPTED)
-		(void)snprintf(error, sizeof(error), "%s%.0lld%s%s", a->code >= 0 ? "code " : "",
-			       (long long)(a->code >= 0 ? a->code : 0), a->code >= 0 ? ", " : "", a->text);
+		facts_add(&error, &a->why);
 	if (l->row.id == NO_ROW)
-		end_direct(l, a, error);
+		end_direct(l, a, &error);
 	else if (a->verdict == SINK_ACCEPTED)
-		end_row(l, &l->row, OUTBOX_DONE, "");
+		end_row(l, &l->row, OUTBOX_DONE, &error);
 	else if (a->verdict == SINK_REFUSED || (verdicts[a->verdict].is_waited_for && is_too_old(l, &l->row)))
-		end_row(l, &l->row, OUTBOX_GIVEN_UP, error);
+		end_row(l, &l->row, OUTBOX_GIVEN_UP, &error);
 	else if (a->verdict == SINK_UNKNOWN && (!may_repeat(l) || is_too_old(l, &l->row)))
-		end_row(l, &l->row, OUTBOX_UNCONFIRMED, error);
+		end_row(l, &l->row, OUTBOX_UNCONFIRMED, &error);
 	else
-		try_again(l, a, a->verdict == SINK_UNKNOWN, error);
+		try_again(l, a, a->verdict == SINK_UNKNOWN, &error);
 	if (verdicts[a->verdict].is_clear || l->failures >= DOWN_AFTER)
-		set_down(l, a->verdict == SINK_ACCEPTED ? NULL : error);
+		set_down(l, a->verdict == SINK_ACCEPTED ? NULL : &error);
 	l->is_outdated = false;
 	outbox_row_done(&l->row);
 	say_down(r);
@@ -307,8 +310,9 @@ static void send_row(struct sink_queue *l, struct outbox_row *row)
 /* One step of a queue whose time has come. */
 static void step(struct sink_queue *l)
 {
-	struct outbox_row row;
+	const struct facts waited = facts_of(TEXT_WAITED_LONG);
 	const uint64_t wait = delivery_wait(l->delivery);
+	struct outbox_row row;
 
 	if (l->unwritten.id && write_end(l) < 0)
 		return;
@@ -319,7 +323,7 @@ static void step(struct sink_queue *l)
 		say_trouble(l, r, "what waits to be sent cannot be read");
 	} else if (r > 0 && is_too_old(l, &row) && (l->failures > 0 || l->problem)) {
 		/* What waits behind one that was given up had its chance with it. */
-		end_row(l, &row, OUTBOX_GIVEN_UP, l->why[0] ? l->why : "it waited for too long");
+		end_row(l, &row, OUTBOX_GIVEN_UP, facts_empty(&l->why) ? &waited : &l->why);
 		outbox_row_done(&row);
 	} else if (r > 0 && (l->problem || wait > 0)) {
 		l->not_before = clock_boot_ms() + (l->problem ? LOOK_MS : wait);
@@ -359,7 +363,7 @@ void sender_wake(struct sender *r)
 		if (err < 0)
 			say_trouble(l, err, "what waits too long cannot be given up");
 		if (lost > 0)
-			r->ops->lost(r->ctx, l->name, lost, "too many messages wait for this sink");
+			r->ops->lost(r->ctx, l->name, lost, TEXT_MANY_WAIT);
 	}
 	sender_tick(r);
 }
@@ -374,9 +378,7 @@ static void sink_queue_open(struct sender *r, struct sink_queue *l)
 	int err = outbox_recover(r->db, l->name, delivery_knows_ids(l->delivery), &doubt);
 
 	if (doubt.unconfirmed > 0)
-		r->ops->lost(r->ctx, l->name, doubt.unconfirmed,
-			     "the program ended while it was on its way: it may have arrived, and is not "
-			     "sent again");
+		r->ops->lost(r->ctx, l->name, doubt.unconfirmed, TEXT_MAY_HAVE_ARRIVED);
 	if (err == 0)
 		err = outbox_next(r->db, l->name, &row);
 	if (err < 0) {
@@ -421,8 +423,12 @@ static struct sink_queue *sink_queue_of(struct sender *r, const struct sink_sett
 	l->not_before = l->failures > 0 || l->down_at ? 0 : l->not_before;
 	l->is_empty = false;
 	/* That it was refused stands until it is not. */
-	if (l->problem || had_problem)
-		set_down(l, l->problem);
+	if (l->problem || had_problem) {
+		struct facts why = { 0 };
+
+		facts_sentence(&why, FACT_SENTENCE, l->problem ? l->problem : "");
+		set_down(l, l->problem ? &why : NULL);
+	}
 	return l;
 }
 
@@ -430,7 +436,7 @@ static void on_removed_sink(void *ctx, const char *sink, uint64_t n)
 {
 	const struct sender *r = ctx;
 
-	r->ops->lost(r->ctx, sink, n, OUTBOX_SINK_IS_GONE);
+	r->ops->lost(r->ctx, sink, n, TEXT_SINK_GONE);
 }
 
 static void drop_removed_sinks(struct sender *r, const struct settings *s)

@@ -9,6 +9,7 @@
 #include "config/settings.h"
 #include "reporter/notify/outbox.h"
 #include "reporter/sinks/sink.h"
+#include "text/texts.h"
 
 /* How a delivery ended. */
 struct sender_news {
@@ -17,7 +18,7 @@ struct sender_news {
 	enum outbox_state state; /* WAITING: it is tried again */
 	int64_t id, made_at;
 	uint64_t tries;
-	const char *error; /* "" = it was delivered */
+	const struct facts *error; /* none = it was delivered */
 };
 
 struct sender_ops {
@@ -28,9 +29,10 @@ struct sender_ops {
 	/* A message of sender_send() ended; is_settled: it is not to be sent again. */
 	void (*sent)(void *ctx, const char *sink, bool is_settled);
 	/* Messages were given up without a try; the sink may be one that is not configured any more. */
-	void (*lost)(void *ctx, const char *sink, uint64_t n, const char *why);
-	/* Which sinks get nothing through at present, and why: "" when all do. Said when that changes. */
-	void (*say_down)(void *ctx, const char *text);
+	void (*lost)(void *ctx, const char *sink, uint64_t n, enum text why);
+	/* Which sinks get nothing through at present, and why (FACT_EACH): none when all do. Said when that
+	 * changes. */
+	void (*say_down)(void *ctx, const struct facts *down);
 	/* The database failed; nothing was sent, it is tried again. */
 	void (*trouble)(void *ctx, int err, const char *what);
 	/* After sender_drain returned false: nothing is in flight any more. */
@@ -61,8 +63,8 @@ bool sender_is_idle(const struct sender *r);
 void sender_wake(struct sender *r);
 void sender_tick(struct sender *r);
 /* The i-th sink: its name; NULL behind the last. Since when nothing gets through to it (Unix ms; 0: it does),
- * and why (""). */
-const char *sender_sink(const struct sender *r, size_t i, int64_t *ret_down_at, const char **ret_why);
+ * and why (none). */
+const char *sender_sink(const struct sender *r, size_t i, int64_t *ret_down_at, const struct facts **ret_why);
 
 /* Of what waits, send only what is due, for a moment; what was refused or has to wait is left to the next
  * start. True: nothing is in flight. */

@@ -11,7 +11,6 @@
 #include "model/actions.h"
 #include "model/duties.h"
 #include "model/reasons.h"
-#include "model/retell.h"
 #include "reporter/news/when.h"
 #include "text/facts_text.h"
 #include "text/templates.h"
@@ -25,14 +24,6 @@ static json_t *when_value(const struct live *l, int64_t at_ms)
 		return json_null();
 	when_format(at_ms, l->zone, when);
 	return json_string(when);
-}
-
-/* A text that is kept in English. */
-static json_t *retold_value(const struct live *l, const char *text)
-{
-	_cleanup_free_ char *copy = retell(text, l->language);
-
-	return template_text(copy);
 }
 
 static json_t *facts_value(const struct live *l, const struct facts *f)
@@ -71,9 +62,8 @@ static json_t *trouble_row(const struct live *l, size_t i)
 
 	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "blind", (int)t->is_blind, "sentence",
 			 template_text(t->sentence), "object", template_text(t->object), "detail",
-			 t->said ? retold_value(l, t->said) : facts_value(l, t->detail), "remedy",
-			 template_text(t->remedy), "cluster", template_text(t->cluster), "since",
-			 when_value(l, t->since_ms));
+			 facts_value(l, t->detail), "remedy", template_text(t->remedy), "cluster",
+			 template_text(t->cluster), "since", when_value(l, t->since_ms));
 }
 
 static json_t *pause_row(const struct live *l, size_t i)
@@ -82,7 +72,7 @@ static json_t *pause_row(const struct live *l, size_t i)
 
 	return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "cluster", template_text(p->cluster_name), "duty",
 			 p->duty == DUTY_ALL ? "" : duty_name((enum duty)p->duty), "by", template_text(p->by),
-			 "why", retold_value(l, p->why), "since", when_value(l, p->at), "until",
+			 "why", facts_value(l, &p->why), "since", when_value(l, p->at), "until",
 			 when_value(l, p->until));
 }
 
@@ -92,8 +82,8 @@ static json_t *cluster_row(const struct live *l, size_t i)
 
 	return json_pack("{s:o, s:b, s:b, s:I, s:I, s:o, s:o}", "name", template_text(c->name), "synced",
 			 (int)c->synced, "leading", (int)c->leading, "pods", (json_int_t)c->pods, "blocked",
-			 (json_int_t)c->blocked, "problem", retold_value(l, c->problem), "blocked_by",
-			 template_text(c->blocked_by));
+			 (json_int_t)c->blocked, "problem", facts_value(l, c->problem), "blocked_by",
+			 facts_value(l, c->blocked_by));
 }
 
 static json_t *due_row(const struct live *l, size_t i)
@@ -159,7 +149,7 @@ static json_t *sink_row(const struct live *l, size_t i)
 
 	return json_pack("{s:o, s:o, s:I, s:o, s:o}", "name", template_text(s->name), "type",
 			 template_text(s->type), "waiting", (json_int_t)s->waiting, "delivered",
-			 when_value(l, s->delivered_ms), "error", retold_value(l, s->error));
+			 when_value(l, s->delivered_ms), "error", facts_value(l, &s->error));
 }
 
 char *page_status(const struct live *l, size_t *ret_size)

@@ -33,14 +33,13 @@ struct live_trouble {
 	const struct facts *detail; /* NULL: none */
 	int64_t since_ms;           /* 0 = unknown */
 	bool is_blind;
-	const char *said; /* in place of the detail: a sentence in English; NULL: none */
 };
 
 struct live_cluster {
 	const char *name;
 	bool synced, leading;
 	uint64_t pods, blocked;
-	const char *problem, *blocked_by; /* "" = none */
+	const struct facts *problem, *blocked_by; /* NULL: none */
 };
 
 /* Pods that stand so: duty, "due", "blocked", ... and why. */
@@ -54,7 +53,7 @@ struct live_sink {
 	const char *name, *type;
 	uint64_t waiting;
 	int64_t oldest_ms, delivered_ms; /* 0 = none, never */
-	char error[256];                 /* "" = none */
+	struct facts error;
 };
 
 struct live {

@@ -23,7 +23,7 @@ static bool is_told(const struct settings *s)
 	return false;
 }
 
-int report_schedule_parse(const struct settings *s, struct report_schedule *ret, const char **reterr)
+int report_schedule_parse(const struct settings *s, struct report_schedule *ret, enum text *ret_why)
 {
 	_cleanup_(report_schedule_done) struct report_schedule o = { 0 };
 	const char *schedule = s->schedule ? s->schedule : "";
@@ -32,11 +32,11 @@ int report_schedule_parse(const struct settings *s, struct report_schedule *ret,
 	o.window_ms = (int64_t)s->report_window_ms;
 	o.enable = policy_enables(&s->policy, DUTY_RESTARTS) && is_told(s);
 	if (o.enable && cron_parse(schedule, &o.cron, NULL) < 0) {
-		*reterr = "tooManyRestart.duration: it is no schedule";
+		*ret_why = TEXT_NO_SCHEDULE;
 		return -EINVAL;
 	}
 	if (s->zone_size > 0 && zone_parse(s->zone_data, s->zone_size, &o.zone) < 0) {
-		*reterr = "tooManyRestart.timeZone: its data is damaged";
+		*ret_why = TEXT_ZONE_DAMAGED;
 		return -EINVAL;
 	}
 	o.schedule = xasprintf("%s|%s", schedule, s->time_zone ? s->time_zone : "UTC");

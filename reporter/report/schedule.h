@@ -10,6 +10,7 @@
 #include "config/cron.h"
 #include "config/settings.h"
 #include "config/zone.h"
+#include "text/texts.h"
 
 struct report_schedule {
 	bool enable;
@@ -24,9 +25,9 @@ struct report_schedule {
 	struct str_list clusters;
 };
 
-/* 0, or -EINVAL with a sentence for people in *reterr (static or this thread's, until the next call). *ret is
+/* 0, or -EINVAL and why in *ret_why. *ret is
  * disabled when the duty is, or when no sink is told reports. */
-int report_schedule_parse(const struct settings *s, struct report_schedule *ret, const char **reterr);
+int report_schedule_parse(const struct settings *s, struct report_schedule *ret, enum text *ret_why);
 void report_schedule_done(struct report_schedule *o);
 
 /* Latest run after `last` and not after now; 0 when there is none. A last in the future (the clock was set

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "reporter/sinks/email.h"
+#include "text/texts.h"
 
 /* Largest answer read. */
 #define ANSWER_MAX ((size_t)4 * 1024)
@@ -340,25 +341,30 @@ static void start(struct delivery *d, const struct document *doc)
 	sink_request_done(&rq);
 }
 
-static const char *problem_of(const struct sink_settings *s)
+/* None: it can be sent to. */
+static struct facts problem_of(const struct sink_settings *s)
 {
+	struct facts f = { 0 };
+
 	if (s->problem && *s->problem)
-		return s->problem;
-	if (!s->url || !*s->url)
-		return "it has no url";
-	return sink_ops_of(s->type) ? NULL : "its type cannot be sent to";
+		facts_sentence(&f, FACT_SENTENCE, s->problem);
+	else if (!s->url || !*s->url)
+		facts_finding(&f, TEXT_SINK_NO_URL);
+	else if (!sink_ops_of(s->type))
+		facts_finding(&f, TEXT_SINK_NO_SENDER);
+	return f;
 }
 
 void delivery_send(struct delivery *d, const struct document *doc)
 {
-	const char *problem = problem_of(&d->sink);
+	const struct facts problem = problem_of(&d->sink);
 
-	if (problem) {
+	if (!facts_empty(&problem)) {
 		/* A missing file or name may be there the next time. */
 		d->said = (struct sink_answer){
 			.verdict = SINK_AGAIN, .cause = SINK_BAD_ADDRESS, .code = -1, .retry_after_ms = -1
 		};
-		(void)str_copy_printable(d->said.text, sizeof(d->said.text), problem, strlen(problem));
+		d->said.why = problem;
 		say(d);
 		return;
 	}

@@ -21,7 +21,7 @@
 #include "base/xalloc.h"
 #include "model/phrases.h"
 #include "reporter/sinks/sink.h"
-#include "text/facts_text.h"
+#include "text/texts.h"
 #include "text/templates.h"
 
 /* Servers take 10 MB and more; base64 makes four bytes of three. */
@@ -175,10 +175,7 @@ void email_login(const struct sink_settings *s, char **ret_user, const char **re
 
 void email_answer(const struct mail_result *m, struct http_result *ret, char **ret_body)
 {
-	_cleanup_free_ char *why = m->reply[0] ? xstrdup(m->reply) : facts_render(&m->why, NULL);
-
-	*ret_body = m->refused > 0 && m->failure == HTTP_OK ? xasprintf("%ld not for all: %s", m->status, why)
-							    : xasprintf("%ld %s", m->status, why);
+	*ret_body = xasprintf("%ld %s", m->status, m->reply);
 	*ret = (struct http_result){
 		.failure = m->failure,
 		.status = 200,
@@ -188,7 +185,7 @@ void email_answer(const struct mail_result *m, struct http_result *ret, char **r
 		.body = *ret_body,
 		.body_len = strlen(*ret_body),
 		.way = m->way,
-		.why = m->why,
+		.why = m->refused > 0 && m->failure == HTTP_OK ? facts_of(TEXT_MAIL_NOT_ALL) : m->why,
 	};
 }
 

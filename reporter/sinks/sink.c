@@ -12,8 +12,11 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "base/unicode.h"
 #include "base/xalloc.h"
+#include "model/sentence.h"
 #include "text/facts_text.h"
+#include "text/texts.h"
 
 static const struct sink_ops *const rows[SINK_TYPE__MAX] = {
 	[SINK_FEISHU] = &sink_feishu,   [SINK_DINGTALK] = &sink_dingtalk,
@@ -219,6 +222,8 @@ void sink_request_done(struct sink_request *rq)
 
 /* -- answers -- */
 
+/* Of a server's words. */
+#define ANSWER_MAX 160u
 /* Shorter parts of an address are words of its service. */
 #define SECRET_MIN 8u
 
@@ -246,15 +251,24 @@ static bool holds_password(const char *text, const char *secret)
 /* What a library or the server says goes to the log, to status and to the page; neither the address nor what
  * was logged in with must. A server may say the key of its address alone; a library never does, and a host
  * may be named like a path. */
-static void set_text(struct sink_answer *a, const char *s, const struct sink_settings *sink, bool by_server)
+static bool hide(struct facts *f, const char *s, const struct sink_settings *sink, bool by_server)
 {
 	const char *url = sink->url ? sink->url : "", *path = url + sink_base_length(url);
 
 	if ((path[0] && path[1] && strstr(s, path)) || (by_server && holds_secret(s, path)))
-		s = "(a text that contains the address)";
+		*f = facts_of(TEXT_HIDDEN_ADDRESS);
 	else if (holds_password(s, sink->secret ? sink->secret : ""))
-		s = "(a text that contains the secret)";
-	(void)str_copy_printable(a->text, sizeof(a->text), s, strlen(s));
+		*f = facts_of(TEXT_HIDDEN_SECRET);
+	else
+		return false;
+	return true;
+}
+
+/* The server's own words. */
+static void quote(struct facts *f, const char *s, const struct sink_settings *sink, bool by_server)
+{
+	if (!hide(f, s, sink, by_server))
+		facts_quoted(f, FACT_ANSWER, (struct str){ s, unicode_cut(s, strlen(s), ANSWER_MAX) });
 }
 
 /* -- what a status says, where the sink says nothing of its own -- */
@@ -303,12 +317,18 @@ static bool is_forwarded(const struct sink_settings *s)
 	       strncasecmp(s->url, "http:", 5) == 0;
 }
 
-static char *say_status(const struct sink_settings *s, long status)
+static void say_status(const struct sink_settings *s, long status, struct facts *ret)
 {
-	return xasprintf(status == 407     ? "the proxy: HTTP status %ld"
-			 : is_forwarded(s) ? "HTTP status %ld, of its proxy or of itself"
-					   : "HTTP status %ld",
-			 status);
+	*ret = facts_of(status == 407     ? TEXT_SINK_STATUS_OF_PROXY
+			: is_forwarded(s) ? TEXT_SINK_STATUS_OF_EITHER
+					  : TEXT_SINK_STATUS);
+	facts_count(ret, FACT_HTTP_STATUS, status);
+}
+
+static void say_no_answer(uint64_t type, struct facts *ret)
+{
+	*ret = facts_of(TEXT_NOT_ITS_ANSWER);
+	facts_sentence(ret, FACT_SINK_TYPE, WORD((enum phrase)(PHRASE_DIAG_SINK_FEISHU + type)));
 }
 
 /* What it says itself. */
@@ -325,13 +345,13 @@ static void interpret_response(const struct sink_settings *s, const struct http_
 			       struct sink_answer *ret)
 {
 	const bool good = r->status >= 200 && r->status < 300;
-	const struct sink_type_desc *type = sink_type_desc((enum sink_type)s->type);
 	const bool is_mail = sink_ops_of(s->type)->is_mail; /* its path is the name that EHLO says */
 	_cleanup_free_ char *text = NULL;
 	const bool understood = read_answer(sink_ops_of(s->type), r, ret, &text);
 
 	if (understood && (good || ret->verdict == SINK_AGAIN)) {
-		set_text(ret, text ? text : "", s, !is_mail);
+		facts_add(&ret->why, &r->why);
+		quote(&ret->why, text ? text : "", s, !is_mail);
 		return;
 	}
 	if (good) {
@@ -341,10 +361,12 @@ static void interpret_response(const struct sink_settings *s, const struct http_
 		   r->status >= 500 || r->status == 429) {
 		sink_judge_status(r->status, ret);
 	}
-	if (!text)
-		text = good ? xasprintf("the answer is not what %s says; check its url", type->label)
-			    : say_status(s, r->status);
-	set_text(ret, text, s, !is_mail);
+	if (text)
+		quote(&ret->why, text, s, !is_mail);
+	else if (good)
+		say_no_answer(s->type, &ret->why);
+	else
+		say_status(s, r->status, &ret->why);
 }
 
 /* A refusal lasts until somebody changes the proxy or its rules; what it cannot do now it may do later. */
@@ -372,7 +394,8 @@ void sink_interpret(const struct sink_settings *s, const struct http_result *r, 
 		ret->verdict = judge_proxy(r->way.proxy_status);
 		ret->cause = SINK_PROXY;
 	}
-	set_text(ret, why, s, false);
+	if (!hide(&ret->why, why, s, false))
+		facts_add(&ret->why, &r->why);
 }
 
 bool sink_read_code(const struct http_result *r, const char *code_key, const char *text_key,

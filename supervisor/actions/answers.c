@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/actions/answers.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/exit.h"
 
 void answers_add(struct answers *all, struct asker *a)
@@ -61,21 +58,37 @@ void answers_send(const struct answers *all, uint64_t conn, const struct msg *m)
 		(void)a->take(a, m);
 }
 
-void answers_end(const struct answers *all, uint64_t conn, uint64_t code, const char *text)
+void answers_end(const struct answers *all, uint64_t conn, uint64_t code, const struct facts *why)
 {
 	struct msg m = { .type = MSG_CTL_END, .u.ctl_end = { .conn = conn, .code = code } };
 
-	msg_set(&m, ctl_end.text, text, strlen(text));
+	if (why)
+		facts_set(&m.u.ctl_end.why, why);
 	answers_send(all, conn, &m);
+}
+
+void answers_refuse(const struct answers *all, uint64_t conn, uint64_t code, enum text why)
+{
+	const struct facts f = facts_of(why);
+
+	answers_end(all, conn, code, &f);
+}
+
+static struct facts about_role(enum text statement, enum role role)
+{
+	struct facts f = facts_of(statement);
+
+	facts_name(&f, FACT_ROLE, STR_C(role_name(role)));
+	return f;
 }
 
 void answers_ask(struct answers *all, struct asker *a, struct child *to, enum role role, const struct msg *m)
 {
 	const size_t i = find_asked(a, to, true);
-	char text[128];
+	const struct facts down = about_role(TEXT_NOT_RUNNING, role);
 
 	if (i == ASKED_MAX) {
-		answers_end(all, a->conn, EXIT_CODE_TEMPORARY, "too many questions at once; ask again");
+		answers_refuse(all, a->conn, EXIT_CODE_TEMPORARY, TEXT_MANY_QUESTIONS);
 		return;
 	}
 	if (to && child_send(to, m, -1) == 0) {
@@ -83,9 +96,7 @@ void answers_ask(struct answers *all, struct asker *a, struct child *to, enum ro
 		a->asked[i].open++;
 		return;
 	}
-	(void)snprintf(text, sizeof(text),
-		       "the %s is not running at the moment: see `ops-pod-cleaner status`", role_name(role));
-	answers_end(all, a->conn, EXIT_CODE_UNAVAILABLE, text);
+	answers_end(all, a->conn, EXIT_CODE_UNAVAILABLE, &down);
 }
 
 static bool ends_question(enum msg_type type)
@@ -101,29 +112,27 @@ void answers_on_msg(const struct answers *all, struct child *child, const struct
 	if (!a)
 		return; /* the asker has left */
 	if (i == ASKED_MAX) {
-		child_protocol_error(child, "an answer that no operator asked it for");
+		child_protocol_error(child, TEXT_STRANGE_ANSWER);
 		return;
 	}
 	a->asked[i].open -= ends_question(m->type);
 	if (a->take(a, m))
 		return;
 	a->asked[i].open += ends_question(m->type); /* its death answers */
-	child_protocol_error(child, "an answer to another question than the one that was asked");
+	child_protocol_error(child, TEXT_OTHER_ANSWER);
 }
 
 void answers_on_child_dead(const struct answers *all, const struct child *child)
 {
-	char text[128];
+	const struct facts dead = about_role(TEXT_ENDED_BEFORE, child_info(child)->role);
 
-	(void)snprintf(text, sizeof(text), "the %s has ended before it answered: ask again",
-		       role_name(child_info(child)->role));
 	for (struct asker *a = all->first, *next; a; a = next) {
 		const uint64_t conn = a->conn;
 
 		next = a->next;
 		for (size_t i; (i = find_asked(a, child, false)) < ASKED_MAX;) {
 			a->asked[i].open--;
-			answers_end(all, conn, EXIT_CODE_UNAVAILABLE, text);
+			answers_end(all, conn, EXIT_CODE_UNAVAILABLE, &dead);
 			if (find_asker(all, conn) != a)
 				break; /* it took its leave */
 		}

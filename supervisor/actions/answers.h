@@ -44,8 +44,10 @@ bool asker_waits(const struct asker *a);
 
 /* Hand m to the asker of that number; dropped when there is none. */
 void answers_send(const struct answers *all, uint64_t conn, const struct msg *m);
-/* Hand it a CTL_END: exit code, and text for the operator or "". */
-void answers_end(const struct answers *all, uint64_t conn, uint64_t code, const char *text);
+/* Hand it a CTL_END: exit code, and what the operator is told (NULL: nothing). */
+void answers_end(const struct answers *all, uint64_t conn, uint64_t code, const struct facts *why);
+/* The same with one statement. */
+void answers_refuse(const struct answers *all, uint64_t conn, uint64_t code, enum text why);
 /* An answer of a child: for the asker whose question it has open; dropped when that one has left, else a
  * protocol error of the child. */
 void answers_on_msg(const struct answers *all, struct child *child, const struct msg *m);

@@ -246,11 +246,11 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 	const struct msg_nominate *n = &m->u.nominate;
 
 	if (n->action == ACTION_RESTORE) {
-		child_protocol_error(watcher, "NOMINATE of a restore");
+		child_protocol_error(watcher, TEXT_NOMINATED_RESTORE);
 		return;
 	}
 	if (!has_its_key(n)) {
-		child_protocol_error(watcher, "NOMINATE of a pod under another key than its uid");
+		child_protocol_error(watcher, TEXT_NOMINATED_UNDER_KEY);
 		return;
 	}
 	const struct objection no = objection(d, n);
@@ -302,7 +302,7 @@ static void drop_unwritable(struct dispatch *d, struct lease *l)
 	struct msg intent;
 
 	msg_unpack(l->intent, &intent);
-	answers_end(d->answers, l->conn, EXIT_CODE_TEMPORARY, "the history does not take it: try again");
+	answers_refuse(d->answers, l->conn, EXIT_CODE_TEMPORARY, TEXT_NOT_TAKEN);
 	send_nomination_result(d, &intent, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS, 0);
 	lease_close(d->leases, &l);
 }
@@ -313,7 +313,7 @@ static bool was_sent(const struct lease *l, enum lease_phase phase, struct child
 	if (!l || l->phase != phase)
 		return false; /* acknowledged twice, by two lives of the reporter */
 	if (!l->sent)
-		child_protocol_error(reporter, "it acknowledges what it was not sent");
+		child_protocol_error(reporter, TEXT_UNSENT_ACKNOWLEDGED);
 	return l->sent;
 }
 
@@ -332,7 +332,7 @@ void dispatch_on_intent_ack(struct dispatch *d, struct child *reporter, const st
 void dispatch_on_open_intent(struct dispatch *d, struct child *reporter, const struct msg *m)
 {
 	if (d->history_open)
-		child_protocol_error(reporter, "OPEN_INTENT behind OPEN_END");
+		child_protocol_error(reporter, TEXT_OPEN_INTENT_LATE);
 	else
 		open_intents_take(d->open, m);
 }
@@ -340,7 +340,7 @@ void dispatch_on_open_intent(struct dispatch *d, struct child *reporter, const s
 bool dispatch_on_open_end(struct dispatch *d, struct child *reporter, const struct msg *m)
 {
 	if (d->history_open) {
-		child_protocol_error(reporter, "OPEN_END twice");
+		child_protocol_error(reporter, TEXT_OPEN_END_TWICE);
 		return false;
 	}
 	open_intents_end(d->open, m->u.open_end.next_id);
@@ -450,8 +450,7 @@ static bool send_grant(struct dispatch *d, struct child *worker)
 	return true;
 }
 
-static struct msg new_result(uint64_t id, enum outcome outcome, enum reason reason, const char *detail,
-			     uint64_t retry_ms)
+static struct msg new_result(uint64_t id, enum outcome outcome, enum reason reason, uint64_t retry_ms)
 {
 	struct msg m = { .type = MSG_RESULT,
 			 .u.result = { .id = id,
@@ -461,14 +460,13 @@ static struct msg new_result(uint64_t id, enum outcome outcome, enum reason reas
 				       .retry_ms = retry_ms } };
 
 	msg_set(&m, result.reason, reason_code(reason), strlen(reason_code(reason)));
-	facts_said(&m.u.result.detail, detail);
 	return m;
 }
 
 /* What was written down before the pause ends now: an operator who pauses sees that nothing is in flight. */
 static void refuse_paused(struct dispatch *d, uint64_t cluster)
 {
-	const struct msg m = new_result(1, OUTCOME_REFUSED, REASON_PAUSED, "", PAUSED_RETRY_MS);
+	const struct msg m = new_result(1, OUTCOME_REFUSED, REASON_PAUSED, PAUSED_RETRY_MS);
 	struct lease *l;
 
 	while ((l = lease_refuse_paused(d->leases, cluster, &m)))
@@ -530,7 +528,9 @@ static void note_dry_run(struct dispatch *d, uint64_t cluster, const struct msg_
 		return;
 	d->dry_run_forbidden[cluster] = r->http == 403;
 	if (!before && d->dry_run_forbidden[cluster])
-		(void)log_warn(0, DISPATCH_DRY_RUN_FORBIDDEN,
+		(void)log_warn(0,
+			       "observe: the credential may not ask the API server by a dry run; what would "
+			       "be done is this program's own judgement",
 			       kv_s("remedy",
 				    "none is needed; to hear the server's judgement as well, grant the "
 				    "verbs of deploy/rbac.yaml"),
@@ -542,7 +542,7 @@ void dispatch_on_result(struct dispatch *d, struct child *worker, const struct m
 	struct lease *l;
 
 	if (lease_result(d->leases, (int)child_info(worker)->index, m, &l) < 0) {
-		child_protocol_error(worker, "RESULT for a lease that it does not hold");
+		child_protocol_error(worker, TEXT_STRANGE_RESULT);
 		return;
 	}
 	note_dry_run(d, l->cluster, &m->u.result);
@@ -577,9 +577,9 @@ void dispatch_on_record_ack(struct dispatch *d, struct child *reporter, const st
 
 static void give_up(struct dispatch *d, struct lease *l)
 {
-	const struct msg m = new_result(l->id, OUTCOME_FAILED, REASON_WORKER_DIED,
-					"every worker that held this lease died", 0);
+	struct msg m = new_result(l->id, OUTCOME_FAILED, REASON_WORKER_DIED, 0);
 
+	facts_finding(&m.u.result.detail, TEXT_WORKERS_DIED);
 	if (lease_result(d->leases, l->holder, &m, &l) == 0)
 		send_to_history(d, l);
 }
@@ -606,7 +606,7 @@ static void check_overdue(const struct dispatch *d, struct child *worker, uint64
 
 	for (; l; l = l->next)
 		if (now_ms > l->deadline_ms && child_info(worker)->pid)
-			child_kill(worker, "hung: a lease took longer than 30 s");
+			child_kill(worker, TEXT_LEASE_HUNG, LEASE_MS);
 }
 
 /* An intent that has ended cannot be opened again, by whoever keeps the history. */

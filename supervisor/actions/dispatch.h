@@ -59,9 +59,6 @@ bool dispatch_history_is_open(const struct dispatch *d);
 /* LEADER as the watcher of the cluster has last said, NULL when it has not. */
 const struct msg *dispatch_leader(const struct dispatch *d, uint64_t cluster);
 
-#define DISPATCH_DRY_RUN_FORBIDDEN                                                                           \
-	"observe: the credential may not ask the API server by a dry run; what would be done is this "       \
-	"program's own judgement"
 struct dispatch_stats {
 	size_t leases;          /* open */
 	size_t busy;            /* of them, those that a worker or the history still works on */

@@ -51,7 +51,7 @@ static void take_off(struct dry_runs *q, struct question **at)
 	free(gone);
 }
 
-static void answer(struct dry_runs *q, uint64_t conn, uint64_t id, enum reason reason, const char *detail)
+static void answer(struct dry_runs *q, uint64_t conn, uint64_t id, enum reason reason, enum text detail)
 {
 	struct msg m = { .type = MSG_CTL_DRY_RUN_RESULT,
 			 .u.ctl_dry_run_result = { .conn = conn,
@@ -61,12 +61,12 @@ static void answer(struct dry_runs *q, uint64_t conn, uint64_t id, enum reason r
 						   .at = clock_wall_ms() } };
 
 	msg_set(&m, ctl_dry_run_result.reason, reason_code(reason), strlen(reason_code(reason)));
-	facts_said(&m.u.ctl_dry_run_result.detail, detail);
+	facts_finding(&m.u.ctl_dry_run_result.detail, detail);
 	answers_send(q->answers, conn, &m);
 }
 
 /* Without a worker's answer. When the operator has left, all their questions go, too. */
-static void end(struct dry_runs *q, struct question **at, enum reason reason, const char *detail)
+static void end(struct dry_runs *q, struct question **at, enum reason reason, enum text detail)
 {
 	const uint64_t conn = (*at)->conn, id = (*at)->id;
 
@@ -81,11 +81,11 @@ void dry_run_on_ctl_dry_run(struct dry_runs *q, const struct msg *m)
 	struct msg asked = *m;
 
 	if (r->cluster >= lifecycle_generation(q->root)->clusters) {
-		answer(q, r->conn, r->id, REASON_CLUSTER_REMOVED, "no such cluster");
+		answer(q, r->conn, r->id, REASON_CLUSTER_REMOVED, TEXT_NO_SUCH_CLUSTER);
 		return;
 	}
 	if (q->n == DRY_RUNS_MAX) {
-		answer(q, r->conn, r->id, REASON_BUSY, "too many questions wait already");
+		answer(q, r->conn, r->id, REASON_BUSY, TEXT_QUESTIONS_WAIT);
 		return;
 	}
 	while (*at)
@@ -122,7 +122,7 @@ void dry_run_on_ctl_dry_run_result(struct dry_runs *q, struct child *worker, con
 	struct msg answered = *m;
 
 	if (!*at || m->u.ctl_dry_run_result.id != (*at)->id) {
-		child_protocol_error(worker, "CTL_DRY_RUN_RESULT for a question it was not asked");
+		child_protocol_error(worker, TEXT_STRANGE_DRY_RUN);
 		return;
 	}
 	answered.u.ctl_dry_run_result.conn = (*at)->conn;
@@ -136,7 +136,7 @@ void dry_run_on_worker_dead(struct dry_runs *q, const struct child *worker)
 	struct question **at = find(q, worker, child_info(worker)->cluster);
 
 	if (*at)
-		end(q, at, REASON_WORKER_DIED, "the worker died over this question");
+		end(q, at, REASON_WORKER_DIED, TEXT_WORKER_DIED_ASKED);
 }
 
 /* Workers that do not start must not keep an operator waiting. */
@@ -152,12 +152,12 @@ void dry_run_tick(struct dry_runs *q, uint64_t now_ms)
 		struct question *w = *at;
 
 		if (has_nobody(q, w, now_ms)) {
-			end(q, at, REASON_NO_WORKER, "no worker of the cluster is running");
+			end(q, at, REASON_NO_WORKER, TEXT_NO_WORKER);
 			at = &q->first; /* others may have gone with it */
 			continue;
 		}
 		if (w->worker && now_ms - w->since_ms > DRY_RUN_MS)
-			child_kill(w->worker, "hung: a question took longer than 30 s");
+			child_kill(w->worker, TEXT_QUESTION_HUNG, DRY_RUN_MS);
 		at = &w->next;
 	}
 }

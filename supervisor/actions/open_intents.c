@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "model/reasons.h"
+#include "text/texts.h"
 
 #define LINES_MAX 8u /* of the log, a life of the reporter */
 
@@ -22,10 +23,10 @@ struct open_intents {
 
 struct objection {
 	enum reason reason;
-	const char *text;
+	enum text text;
 };
 
-/* Why it is not taken up; no text: it is. */
+/* Why it is not taken up; TEXT__MAX: it is. */
 static struct objection objection(const struct open_intents *o, const struct msg *m)
 {
 	const struct msg_open_intent *i = &m->u.open_intent;
@@ -33,26 +34,19 @@ static struct objection objection(const struct open_intents *o, const struct msg
 	const enum reason not_ours = REASON_INTENT_NOT_OURS;
 
 	if (i->cluster >= g->clusters)
-		return (struct objection){ not_ours, "it names a cluster that is not configured" };
+		return (struct objection){ not_ours, TEXT_OPEN_NO_CLUSTER };
 	/* The operator who asked has gone with the supervisor that was asked. */
 	if (i->action == ACTION_RESTORE)
-		return (struct objection){
-			REASON_RESTORE_CUT_OFF,
-			"an earlier life was ended while it put replicas back: look at the "
-			"workload"
-		};
+		return (struct objection){ REASON_RESTORE_CUT_OFF, TEXT_OPEN_RESTORE };
 	if (!own_state_is_signed(o->own, m, g->names[i->cluster]))
-		return (struct objection){ not_ours,
-					   "it does not carry the supervisor's signature: it was written by "
-					   "another version, or not by this program at all" };
+		return (struct objection){ not_ours, TEXT_OPEN_UNSIGNED };
 	if (o->closed || i->id < own_state_floor(o->own))
-		return (struct objection){ not_ours, "it had ended already" };
+		return (struct objection){ not_ours, TEXT_OPEN_ENDED };
 	const struct failing_since_key key = { g->names[i->cluster], i->duty, i->action_key, NULL };
 
 	if (!lease_reopen(o->leases, m, failing_since_revision(own_state_failing_since(o->own), &key)))
-		return (struct objection){ not_ours,
-					   "another action on the same object is open, or too many are" };
-	return (struct objection){ 0 };
+		return (struct objection){ not_ours, TEXT_OPEN_TAKEN };
+	return (struct objection){ .text = TEXT__MAX };
 }
 
 /* The row gets its end. Should the message be lost, the next life of the history asks again. */
@@ -67,7 +61,7 @@ static void end_row(const struct open_intents *o, const struct msg_open_intent *
 				       .at = clock_wall_ms() } };
 
 	msg_set(&m, record.reason, reason, strlen(reason));
-	facts_said(&m.u.record.detail, why->text);
+	facts_finding(&m.u.record.detail, why->text);
 	(void)children_send(lifecycle_children(o->root), ROLE_REPORTER, CLUSTERS_MAX, &m);
 }
 
@@ -79,7 +73,7 @@ void open_intents_take(struct open_intents *o, const struct msg *m)
 		return; /* of this life of ours: the history has come back */
 	const struct objection why = objection(o, m);
 
-	if (!why.text) {
+	if (why.text == TEXT__MAX) {
 		log_info("taking back an action that an earlier life left open", kv_u("id", i->id),
 			 kv_s("namespace", i->ns), kv_s("pod", i->name));
 		return;
@@ -87,7 +81,8 @@ void open_intents_take(struct open_intents *o, const struct msg *m)
 	end_row(o, i, &why);
 	if (o->refused++ < LINES_MAX)
 		(void)log_warn(0, "an open action of the history is not carried on with", kv_u("id", i->id),
-			       kv_s("namespace", i->ns), kv_s("pod", i->name), kv_s("because", why.text));
+			       kv_s("namespace", i->ns), kv_s("pod", i->name),
+			       kv_s("because", text_in(why.text, LANGUAGE_EN)));
 }
 
 void open_intents_begin(struct open_intents *o)

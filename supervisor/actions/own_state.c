@@ -17,6 +17,8 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "model/reasons.h"
+#include "text/private_dir_text.h"
+#include "text/texts.h"
 
 #define FILE_MAX (64u << 20) /* more than all that may be known (failing_since_registry.h) */
 
@@ -320,13 +322,11 @@ static void forget_all(struct own_state *o)
 /* What was paused is not known any more, so all is. */
 static void pause_all(struct own_state *o)
 {
-	static const char why[] = "the supervisor's own file of pauses and limits was damaged: look at what "
-				  "was paused, then resume";
 	struct msg m = { .type = MSG_PAUSE,
 			 .u.pause = { .duty = DUTY_ALL, .on = true, .at = clock_wall_ms() } };
 
 	msg_set(&m, pause.by, "ops-pod-cleaner", 15);
-	msg_set(&m, pause.why, why, sizeof(why) - 1);
+	facts_finding(&m.u.pause.why, TEXT_OWN_STATE_DAMAGED);
 	(void)pause_list_set(o->pauses, &m.u.pause);
 }
 
@@ -355,21 +355,27 @@ static int read_file(struct own_state *o)
 
 /* -- the directory -- */
 
-static int take_dir(struct own_state *o, const char *dir, char *text)
+static int take_dir(struct own_state *o, const char *dir, struct facts *ret_why)
 {
 	_cleanup_free_ char *history = xasprintf("%s/%s", dir, OWN_STATE_HISTORY);
-	int r = private_dir_make(dir, text);
+	struct private_dir_error e;
+	int r = private_dir_make(dir, &e);
 
 	if (r == 0)
-		r = private_dir_lock(dir, &o->lock_fd, text);
-	if (r == 0)
-		r = private_dir_make(history, text);
+		r = private_dir_lock(dir, &o->lock_fd, &e);
+	if (r < 0)
+		private_dir_facts(dir, &e, ret_why);
+	if (r < 0)
+		return r;
+	r = private_dir_make(history, &e);
+	if (r < 0)
+		private_dir_facts(history, &e, ret_why);
 	return r;
 }
 
-int own_state_open(struct own_state *o, const char *dir, char ret_text[static OWN_STATE_TEXT_MAX])
+int own_state_open(struct own_state *o, const char *dir, struct facts *ret_why)
 {
-	int r = take_dir(o, dir, ret_text);
+	int r = take_dir(o, dir, ret_why);
 
 	if (r < 0)
 		return r;
@@ -377,9 +383,14 @@ int own_state_open(struct own_state *o, const char *dir, char ret_text[static OW
 	r = read_file(o);
 	if (r == 0 && o->found != OWN_READ) /* else a full disk is no reason not to start */
 		r = own_state_save(o);
-	return r < 0 ? str_fail(ret_text, OWN_STATE_TEXT_MAX, r, "%s/%s: cannot be used: %s", dir,
-				OWN_STATE_FILE, strerror(-r))
-		     : 0;
+	if (r == 0)
+		return 0;
+	_cleanup_free_ char *path = xasprintf("%s/%s", dir, OWN_STATE_FILE);
+
+	*ret_why = facts_of(TEXT_FILE_UNUSABLE);
+	facts_quoted(ret_why, FACT_PLACE, STR_C(path));
+	facts_quoted(ret_why, FACT_SYSTEM, STR_C(strerror(-r)));
+	return r;
 }
 
 void own_state_set_read(struct own_state *o)

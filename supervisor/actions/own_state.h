@@ -18,9 +18,8 @@
 #include "supervisor/actions/pause_list.h"
 #include "supervisor/actions/write_limit.h"
 
-#define OWN_STATE_FILE     "supervisor.state"
-#define OWN_STATE_HISTORY  "history" /* the reporter's folder */
-#define OWN_STATE_TEXT_MAX 512
+#define OWN_STATE_FILE    "supervisor.state"
+#define OWN_STATE_HISTORY "history" /* the reporter's folder */
 
 enum own_found {
 	OWN_NEW,     /* there was no file */
@@ -38,7 +37,7 @@ void own_state_free(struct own_state **o);
  * when it is new. On error ret_text is
  * a sentence with the remedy: -EWOULDBLOCK another instance holds the directory; -EPERM or -ENOTDIR it is not
  * ours; or what the system said. */
-int own_state_open(struct own_state *o, const char *dir, char ret_text[static OWN_STATE_TEXT_MAX]);
+int own_state_open(struct own_state *o, const char *dir, struct facts *ret_why);
 /* Note that the pauses of the history are known: until then a file that was new is OWN_NEW to the next life.
  */
 void own_state_set_read(struct own_state *o);

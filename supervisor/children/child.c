@@ -11,11 +11,13 @@
 #include <unistd.h>
 
 #include "base/backoff.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "build_id.h"
+#include "text/facts_text.h"
 
 #define START_MS   10000u /* spawn to READY */
 #define STALLED_MS 15000u /* no heartbeat */
@@ -43,9 +45,9 @@ struct child {
 	int64_t started_at; /* wall */
 	bool slow;          /* it died too often, and has not been ready since */
 	char sandbox[256];
-	char error[256];              /* why the last life ended */
-	struct log_quota lines;       /* that its messages have the supervisor write, in all its lives */
-	char *troubles[TROUBLE__MAX]; /* what this one cannot do at present; NULL = it can */
+	struct facts error;     /* why the last life ended */
+	struct log_quota lines; /* that its messages have the supervisor write, in all its lives */
+	struct facts *troubles[TROUBLE__MAX]; /* what this one cannot do at present; NULL = it can */
 };
 
 #define CHILD_KV(c)                                                                                          \
@@ -57,9 +59,9 @@ const struct child_info *child_info(const struct child *c)
 	return &c->info;
 }
 
-const char *child_trouble(const struct child *c, enum trouble kind)
+const struct facts *child_trouble(const struct child *c, enum trouble kind)
 {
-	return c->troubles[kind] ? c->troubles[kind] : "";
+	return c->troubles[kind];
 }
 
 bool child_is_ready(const struct child *c)
@@ -86,7 +88,7 @@ void child_stats(const struct child *c, struct msg *ret)
 	msg_set(ret, child_stats.cluster_name, c->info.cluster_name, strlen(c->info.cluster_name));
 	msg_set(ret, child_stats.state, state, strlen(state));
 	msg_set(ret, child_stats.sandbox, c->sandbox, strlen(c->sandbox));
-	msg_set(ret, child_stats.error, c->error, strlen(c->error));
+	facts_set(&ret->u.child_stats.error, &c->error);
 }
 
 int child_send(struct child *c, const struct msg *m, int fd)
@@ -97,52 +99,61 @@ int child_send(struct child *c, const struct msg *m, int fd)
 /* -- killing -- */
 
 /* Once a life, so it is told whatever else the child has had told. */
-static void condemn(struct child *c, const char *what, const char *why)
+static void condemn(struct child *c, const char *what, const struct facts *why)
 {
 	struct log_quota *before = log_charge(NULL);
+	_cleanup_free_ char *detail = facts_render(why, NULL);
 
-	(void)log_warn(0, "child is killed", kv_s("because", what), CHILD_KV(c), kv_s("detail", why));
+	(void)log_warn(0, "child is killed", kv_s("because", what), CHILD_KV(c), kv_s("detail", detail));
 	(void)log_charge(before);
-	(void)snprintf(c->error, sizeof(c->error), "%s", why);
+	facts_set(&c->error, why);
 	c->life.condemned = true;
 	child_event(c, FSM_EV_LATE);
 }
 
-void child_kill(struct child *c, const char *why)
+void child_kill(struct child *c, enum text why, uint64_t limit_ms)
 {
+	struct facts f = facts_of(why);
+
+	if (limit_ms > 0)
+		facts_duration(&f, FACT_THRESHOLD, (int64_t)limit_ms);
 	if (!c->life.condemned)
-		condemn(c, "it hangs", why);
+		condemn(c, "it hangs", &f);
 }
 
-void child_replace(struct child *c, const char *why)
+void child_replace(struct child *c, const struct facts *why)
 {
 	if (!c->life.condemned)
 		condemn(c, "it does not take its settings", why);
 }
 
-void child_protocol_error(struct child *c, const char *why)
+static void protocol_error(struct child *c, const struct facts *why)
 {
 	if (!c->life.condemned)
 		condemn(c, "it broke the protocol", why);
 }
 
+void child_protocol_error(struct child *c, enum text why)
+{
+	const struct facts f = facts_of(why);
+
+	protocol_error(c, &f);
+}
+
 void child_tick(struct child *c, uint64_t now_ms)
 {
 	const uint64_t stalled = now_ms - c->life.beat_ms, left_out = log_quota_left_out(&c->lines);
-	char why[64];
 
 	if (left_out)
 		(void)log_warn(0, "a child has more told than the log takes", CHILD_KV(c),
 			       kv_u("lines_left_out", left_out));
 
 	if (c->life.eof_ms && now_ms - c->life.eof_ms > EOF_MS) {
-		child_kill(c, "closed its channel and does not end");
+		child_kill(c, TEXT_CHANNEL_CLOSED, 0);
 	} else if (c->info.state == FSM_STARTING && c->info.pid && stalled > START_MS) {
-		(void)snprintf(why, sizeof(why), "not ready within %u s", START_MS / 1000);
-		child_kill(c, why);
+		child_kill(c, TEXT_NOT_READY_IN_TIME, START_MS);
 	} else if ((c->info.state == FSM_READY || c->info.state == FSM_DRAINING) && stalled > STALLED_MS) {
-		(void)snprintf(why, sizeof(why), "hung: no heartbeat for %u s", STALLED_MS / 1000);
-		child_kill(c, why);
+		child_kill(c, TEXT_NO_HEARTBEAT, STALLED_MS);
 	}
 }
 
@@ -151,7 +162,7 @@ void child_tick(struct child *c, uint64_t now_ms)
 static void on_hello(struct child *c, const struct msg_hello *hello)
 {
 	if (hello->proto != IPC_PROTO || strcmp(hello->build, OPC_BUILD_ID) != 0) {
-		child_protocol_error(c, "it is of another build: restart the service after an upgrade");
+		child_protocol_error(c, TEXT_OTHER_BUILD);
 		return;
 	}
 	channel_set_phase(c->life.process.channel, PH_SETUP);
@@ -177,21 +188,21 @@ static void on_heartbeat(struct child *c, const struct msg_heartbeat *beat)
 
 static void on_trouble(struct child *c, const struct msg_trouble *trouble)
 {
-	char **to = &c->troubles[trouble->trouble];
+	struct facts **to = &c->troubles[trouble->trouble];
 
 	if (strcmp(trouble_desc((enum trouble)trouble->trouble)->finder, role_name(c->info.role)) != 0) {
-		child_protocol_error(c, "a trouble that is another role's to say");
+		child_protocol_error(c, TEXT_NOT_ITS_TROUBLE);
 		return;
 	}
 	free(*to);
-	*to = trouble->text[0] ? xstrdup(trouble->text) : NULL;
+	*to = facts_empty(&trouble->particulars) ? NULL : facts_dup(&trouble->particulars);
 }
 
 static void take(struct child *c, const struct msg *m, int fd)
 {
 	if (fd >= 0) { /* no child has a descriptor to give */
 		(void)close(fd);
-		child_protocol_error(c, "a descriptor rode along");
+		child_protocol_error(c, TEXT_DESCRIPTOR);
 	}
 	if (c->life.condemned && !c->env->ops->still_counts(c->env->root, m))
 		return;
@@ -220,13 +231,13 @@ static void on_msg(void *ctx, struct channel *channel, const struct msg *m, int 
 
 /* An end of the channel is followed by the death, which says more (the exit code); a bad message makes it
  * follow. */
-static void on_close(void *ctx, struct channel *channel, int err, const char *text)
+static void on_close(void *ctx, struct channel *channel, int err, const struct facts *why)
 {
 	struct child *c = ctx;
 
 	(void)channel;
 	if (err)
-		child_protocol_error(c, text);
+		protocol_error(c, why);
 	else
 		c->life.eof_ms = clock_boot_ms();
 }
@@ -235,22 +246,26 @@ static void on_close(void *ctx, struct channel *channel, int err, const char *te
 
 static void describe_death(struct child *c, const siginfo_t *si)
 {
-	char text[128];
+	const bool exited = si->si_code == CLD_EXITED;
+	const char *signal = exited ? NULL : sigabbrev_np(si->si_status);
+	struct facts how = facts_of(exited                    ? TEXT_EXITED
+				    : si->si_status == SIGSYS ? TEXT_SANDBOX_VIOLATED
+							      : TEXT_ENDED_BY_SIGNAL);
 
-	if (si->si_code == CLD_EXITED)
-		(void)snprintf(text, sizeof(text), "exit %d", si->si_status);
-	else if (si->si_status == SIGSYS)
-		(void)snprintf(text, sizeof(text),
-			       "sandbox violation (SIGSYS): a library made a call that is not allowed");
-	else
-		(void)snprintf(text, sizeof(text), "signal %d (%s)", si->si_status,
-			       sigabbrev_np(si->si_status));
-	if (c->error[0] == '\0')
-		(void)snprintf(c->error, sizeof(c->error), "%s", text);
+	if (exited)
+		facts_count(&how, FACT_EXIT_CODE, si->si_status);
+	else if (si->si_status != SIGSYS)
+		facts_count(&how, FACT_SIGNAL, si->si_status);
+	if (signal && si->si_status != SIGSYS)
+		facts_name(&how, FACT_SIGNAL_NAME, STR_C(signal));
+	if (facts_empty(&c->error))
+		facts_set(&c->error, &how);
+	_cleanup_free_ char *text = facts_render(&how, NULL), *detail = facts_render(&c->error, NULL);
+
 	if (c->info.state == FSM_DRAINING && si->si_code == CLD_EXITED && si->si_status == 0)
 		log_info("child finished", CHILD_KV(c));
 	else
-		(void)log_warn(0, "child died", CHILD_KV(c), kv_s("how", text), kv_s("detail", c->error));
+		(void)log_warn(0, "child died", CHILD_KV(c), kv_s("how", text), kv_s("detail", detail));
 }
 
 static enum fsm_cause cause_of(const struct child *c, int code)
@@ -301,14 +316,15 @@ static void act_spawn(struct child *c)
 	static const struct spawn_ops ops = { { .on_msg = on_msg, .on_close = on_close }, on_death };
 	char number[8];
 
-	c->error[0] = '\0';
+	facts_clear(&c->error);
 	(void)snprintf(number, sizeof(number), "%u", (unsigned)c->info.number);
 	const char *const argv[] = { role_name(c->info.role), c->info.cluster_name, number, NULL };
 	const int r = spawn_child(c->env->images, c->info.role, argv, &ops, c, &c->life.process);
 
 	if (r < 0) {
 		(void)log_error(r, "cannot start child", CHILD_KV(c));
-		(void)snprintf(c->error, sizeof(c->error), "cannot start: %s", strerrordesc_np(-r));
+		facts_finding(&c->error, TEXT_NOT_STARTED);
+		facts_quoted(&c->error, FACT_SYSTEM, STR_C(strerrordesc_np(-r)));
 		child_event(c, fsm_death(&c->deaths, false, 0, FSM_CAUSE_OWN, clock_boot_ms()));
 		return;
 	}

@@ -11,6 +11,7 @@
 #include "ipc/msg.h"
 #include "supervisor/children/fsm.h"
 #include "supervisor/children/spawn.h"
+#include "text/texts.h"
 
 struct child;
 struct lifecycle;
@@ -63,8 +64,8 @@ const struct child_info *child_info(const struct child *c);
 bool child_is_ready(const struct child *c);
 /* It died too often, and has not been ready since. */
 bool child_is_slow(const struct child *c);
-/* The particulars of what it cannot do at present, as it says; "" when that is not so. */
-const char *child_trouble(const struct child *c, enum trouble kind);
+/* The particulars of what it cannot do at present, as it says; NULL when that is not so. */
+const struct facts *child_trouble(const struct child *c, enum trouble kind);
 /* All members but `leases`. */
 void child_stats(const struct child *c, struct msg *ret);
 
@@ -74,12 +75,13 @@ int child_send(struct child *c, const struct msg *m, int fd);
 void child_event(struct child *c, enum fsm_event ev);
 /* Once a second: has it stalled? */
 void child_tick(struct child *c, uint64_t now_ms);
-/* It hangs: log, remember, kill, once a life. Of what it still says only what child_ops lets through counts.
+/* It hangs for longer than the limit (0: none is named): log, remember, kill, once a life. Of what it still
+ * says only what child_ops lets through counts.
  */
-void child_kill(struct child *c, const char *why);
+void child_kill(struct child *c, enum text why, uint64_t limit_ms);
 /* It does not take its settings: the same; its next life begins with them. */
-void child_replace(struct child *c, const char *why);
+void child_replace(struct child *c, const struct facts *why);
 /* It broke a rule of the protocol: the same. */
-void child_protocol_error(struct child *c, const char *why);
+void child_protocol_error(struct child *c, enum text why);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "text/texts.h"
 
 struct generation *generation_new(uint64_t number)
 {
@@ -45,9 +46,8 @@ static void load_again_within(struct generation *g, uint64_t ms)
 /* Of several errors the first: the others follow from it, or stand in the log. */
 static void add_line(struct generation *g, const struct msg_load_line *line)
 {
-	if (line->error && line->cluster < CLUSTERS_MAX && g->problem[line->cluster][0] == '\0')
-		(void)str_copy_printable(g->problem[line->cluster], GENERATION_PROBLEM_MAX, line->text,
-					 strlen(line->text));
+	if (line->error && line->cluster < CLUSTERS_MAX && facts_empty(&g->problem[line->cluster]))
+		facts_set(&g->problem[line->cluster], &line->line);
 }
 
 static void add_cluster(struct generation *g, const struct msg_load_cluster *c)
@@ -56,15 +56,15 @@ static void add_cluster(struct generation *g, const struct msg_load_cluster *c)
 	g->workers[c->cluster] = c->workers;
 	memcpy(g->names[c->cluster], c->cluster_name, sizeof(g->names[0]));
 	if (c->loaded) {
-		g->problem[c->cluster][0] = '\0';
+		facts_clear(&g->problem[c->cluster]);
 		return;
 	}
 	/* What its load had sent before it broke off is not whole. */
 	close_fd(g->fd[ROLE_WATCHER][c->cluster]);
 	close_fd(g->fd[ROLE_WORKER][c->cluster]);
 	g->fd[ROLE_WATCHER][c->cluster] = g->fd[ROLE_WORKER][c->cluster] = -1;
-	if (g->problem[c->cluster][0] == '\0')
-		(void)snprintf(g->problem[c->cluster], GENERATION_PROBLEM_MAX, "not loaded, see the log");
+	if (facts_empty(&g->problem[c->cluster]))
+		facts_finding(&g->problem[c->cluster], TEXT_NOT_LOADED);
 }
 
 void generation_add(struct generation *g, const struct msg *m, int fd)
@@ -115,7 +115,7 @@ bool generation_whole(const struct generation *g)
 	if (!g->complete || g->clusters == 0 || g->fd[ROLE_REPORTER][CLUSTERS_MAX] < 0)
 		return false;
 	for (uint64_t c = 0; c < g->clusters; c++)
-		if (g->workers[c] == 0 || (!generation_has_cluster(g, c) && g->problem[c][0] == '\0'))
+		if (g->workers[c] == 0 || (!generation_has_cluster(g, c) && facts_empty(&g->problem[c])))
 			return false;
 	return true;
 }
@@ -128,7 +128,7 @@ bool generation_has_cluster(const struct generation *g, uint64_t cluster)
 bool generation_has_trouble(const struct generation *g)
 {
 	for (uint64_t c = 0; c < g->clusters; c++)
-		if (g->problem[c][0])
+		if (!facts_empty(&g->problem[c]))
 			return true;
 	return false;
 }
@@ -153,18 +153,19 @@ void generation_keep_places(struct generation *g, const struct generation *older
 	}
 }
 
-void generation_describe_trouble(const struct generation *g, char *ret, size_t size)
+void generation_describe_trouble(const struct generation *g, struct facts *ret)
 {
-	size_t n = 0;
+	facts_clear(ret);
+	for (uint64_t c = 0; c < g->clusters; c++) {
+		struct facts one =
+			facts_of(generation_has_cluster(g, c) ? TEXT_CLUSTER_STAYS : TEXT_CLUSTER_WAITS);
 
-	ret[0] = '\0';
-	for (uint64_t c = 0; c < g->clusters && n < size; c++)
-		if (g->problem[c][0])
-			n += (size_t)snprintf(
-				ret + n, size - n, "%scluster %s%s: %s", n ? "; " : "", g->names[c],
-				generation_has_cluster(g, c) ? " stays on the credential that it has"
-							     : " waits",
-				g->problem[c]);
+		if (facts_empty(&g->problem[c]))
+			continue;
+		facts_name(&one, FACT_CLUSTER, STR_C(g->names[c]));
+		facts_facts(&one, FACT_BECAUSE, &g->problem[c]);
+		facts_facts(ret, FACT_EACH, &one);
+	}
 }
 
 const char *generation_fixed_difference(const struct generation *a, const struct generation *b)

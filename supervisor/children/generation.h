@@ -8,8 +8,7 @@
 
 #include "ipc/msg.h"
 
-#define GENERATION_FIXED_MAX   16
-#define GENERATION_PROBLEM_MAX 512
+#define GENERATION_FIXED_MAX 16
 
 struct generation {
 	uint64_t number;
@@ -24,9 +23,9 @@ struct generation {
 	uint64_t clusters;
 	char names[CLUSTERS_MAX][64];
 	uint64_t workers[CLUSTERS_MAX];
-	struct msg_load_cluster at[CLUSTERS_MAX];           /* for people: where they are */
-	char problem[CLUSTERS_MAX][GENERATION_PROBLEM_MAX]; /* why one could not be loaded, "" = it was */
-	struct msg_load_fixed fixed[GENERATION_FIXED_MAX];  /* what only a restart changes */
+	struct msg_load_cluster at[CLUSTERS_MAX];          /* for people: where they are */
+	struct facts problem[CLUSTERS_MAX];                /* why one could not be loaded, none = it was */
+	struct msg_load_fixed fixed[GENERATION_FIXED_MAX]; /* what only a restart changes */
 	size_t n_fixed;
 	int fd[ROLE__MAX][CLUSTERS_MAX + 1]; /* settings by role and cluster, -1 = none; owned */
 };
@@ -47,8 +46,8 @@ bool generation_has_trouble(const struct generation *g);
 void generation_update(struct generation *g, const struct generation *newer);
 /* Where a cluster is whose credential is kept from `older`. */
 void generation_keep_places(struct generation *g, const struct generation *older);
-/* For people: "cluster b waits: ...; cluster c: ..."; "" when all are loaded. */
-void generation_describe_trouble(const struct generation *g, char *ret, size_t size);
+/* Of each cluster that could not be loaded, why (FACT_EACH); none when all are loaded. */
+void generation_describe_trouble(const struct generation *g, struct facts *ret);
 /* What differs so that b cannot replace a without a restart, NULL = nothing; borrowed from b. */
 const char *generation_fixed_difference(const struct generation *a, const struct generation *b);
 /* Nobody would notice the difference. */

@@ -17,6 +17,7 @@
 #include "base/xalloc.h"
 #include "ipc/loop.h"
 #include "supervisor/children/notify.h"
+#include "text/facts_text.h"
 
 #define TICK_MS    1000u
 #define TRIM_FIRST 4 /* ticks: what only the start needed, as its children do */
@@ -39,7 +40,7 @@ struct lifecycle {
 	struct event *events[7];
 	size_t n_events;
 	unsigned int ticks;
-	char refusal[512]; /* why the last reload was refused */
+	struct facts refusal; /* why the last reload was refused */
 };
 
 struct event_base *lifecycle_base(const struct lifecycle *l)
@@ -81,9 +82,9 @@ static size_t count_in_state(const struct lifecycle *l, enum fsm_state state)
 	return n;
 }
 
-const char *lifecycle_refusal(const struct lifecycle *l)
+const struct facts *lifecycle_refusal(const struct lifecycle *l)
 {
-	return l->refusal;
+	return &l->refusal;
 }
 
 void lifecycle_describe(const struct lifecycle *l, struct msg *ret)
@@ -99,15 +100,18 @@ void lifecycle_describe(const struct lifecycle *l, struct msg *ret)
 void lifecycle_tell_status(const struct lifecycle *l)
 {
 	const struct generation *g = lifecycle_generation(l);
-	char text[256] = "", trouble[200];
+	char text[256] = "";
+	struct facts f;
 
 	if (!l->told_ready || l->phase != LIFECYCLE_RUNNING)
 		return;
 	l->ops->describe(l->above, text, sizeof(text));
-	generation_describe_trouble(g, trouble, sizeof(trouble));
-	notify_send(l->notify, "STATUS=%s%zu/%zu processes, %s%s%s%s%s", g->observe ? "observe: " : "",
+	generation_describe_trouble(g, &f);
+	_cleanup_free_ char *trouble = facts_render(&f, NULL), *refusal = facts_render(&l->refusal, NULL);
+
+	notify_send(l->notify, "STATUS=%s%zu/%zu processes, %s%s%.200s%s%s", g->observe ? "observe: " : "",
 		    count_in_state(l, FSM_READY), children_count(l->children), text, trouble[0] ? "; " : "",
-		    trouble, l->refusal[0] ? "; reload failed: " : "", l->refusal);
+		    trouble, refusal[0] ? "; reload failed: " : "", refusal);
 }
 
 /* -- start -- */
@@ -248,14 +252,18 @@ static void on_end_signal(evutil_socket_t sig, short what, void *arg)
 
 /* -- reload -- */
 
-int lifecycle_reload(struct lifecycle *l, uint64_t conn, uint64_t language)
+int lifecycle_reload(struct lifecycle *l, uint64_t conn)
 {
-	return settings_load_start(l->settings, conn, language);
+	return settings_load_start(l->settings, conn);
 }
 
-static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const char *text, const char *said)
+static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const struct facts *what)
 {
-	(void)snprintf(l->refusal, sizeof(l->refusal), "%s", err ? text : "");
+	_cleanup_free_ char *text = facts_render(what, NULL);
+
+	facts_clear(&l->refusal);
+	if (err)
+		facts_set(&l->refusal, what);
 	if (!err) {
 		l->ops->on_loaded(l->above);
 		start_all_loaded(l);
@@ -265,7 +273,7 @@ static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const char 
 	if (l->told_ready)
 		notify_send(l->notify, "READY=1\nSTATUS=%s%s%s", err ? "reload failed" : "settings in force",
 			    *text ? err ? ": " : "; " : "", text);
-	l->ops->on_reload_end(l->above, conn, err ? EXIT_CODE_CONFIG : EXIT_CODE_OK, said ? said : text);
+	l->ops->on_reload_end(l->above, conn, err ? EXIT_CODE_CONFIG : EXIT_CODE_OK, what);
 }
 
 static void on_taken(struct lifecycle *l, struct child *c)
@@ -293,7 +301,7 @@ static void on_reload_signal(evutil_socket_t sig, short what, void *arg)
 		return;
 	notify_send(l->notify, "RELOADING=1\nMONOTONIC_USEC=%llu",
 		    (unsigned long long)clock_boot_ms() * 1000);
-	(void)lifecycle_reload(l, 0, LANGUAGE_EN);
+	(void)lifecycle_reload(l, 0);
 }
 
 /* -- the children -- */
@@ -426,7 +434,7 @@ struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, co
 
 int lifecycle_run(struct lifecycle *l)
 {
-	(void)settings_load_start(l->settings, 0, LANGUAGE_EN);
+	(void)settings_load_start(l->settings, 0);
 	add_event(l, -1, TICK_MS, on_tick);
 	if (l->watchdog_ms)
 		add_event(l, -1, l->watchdog_ms, on_watchdog);

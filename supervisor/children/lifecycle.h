@@ -34,8 +34,8 @@ struct lifecycle_ops {
 	void (*on_loaded)(struct supervisor *s);
 	/* A child that had older settings has those in force. */
 	void (*on_taken)(struct supervisor *s, struct child *c);
-	/* A load that conn asked for has ended: exit code and text for it. */
-	void (*on_reload_end)(struct supervisor *s, uint64_t conn, int code, const char *text);
+	/* A load that conn asked for has ended: exit code, and what to say of it. */
+	void (*on_reload_end)(struct supervisor *s, uint64_t conn, int code, const struct facts *what);
 	/* So many things have to end before anybody is asked to drain. */
 	size_t (*busy)(const struct supervisor *s);
 	/* SIGUSR1: tell the log how all is. */
@@ -57,9 +57,8 @@ void lifecycle_tick(struct lifecycle *l);
 
 /* The reporter has told what it holds, or that it cannot tell yet: the others may start. */
 void lifecycle_open(struct lifecycle *l);
-/* Load the settings again; language: enum language, of the answer. -EBUSY when somebody waits for that
- * already, or all ends. */
-int lifecycle_reload(struct lifecycle *l, uint64_t conn, uint64_t language);
+/* Load the settings again. -EBUSY when somebody waits for that already, or all ends. */
+int lifecycle_reload(struct lifecycle *l, uint64_t conn);
 /* Tell the service manager how things are. */
 void lifecycle_tell_status(const struct lifecycle *l);
 
@@ -72,8 +71,8 @@ bool lifecycle_is_current(const struct lifecycle *l, const struct child *c);
 bool lifecycle_is_running(const struct lifecycle *l);
 /* When the settings are loaded again by themselves, boot time; 0 = not, or just now. */
 uint64_t lifecycle_next_load_ms(const struct lifecycle *l);
-/* Why the last reload was refused; "" when it was not. */
-const char *lifecycle_refusal(const struct lifecycle *l);
+/* Why the last reload was refused; none when it was not. */
+const struct facts *lifecycle_refusal(const struct lifecycle *l);
 /* CTL_SUPERVISOR: the members that are known here. */
 void lifecycle_describe(const struct lifecycle *l, struct msg *ret);
 

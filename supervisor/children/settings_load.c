@@ -18,6 +18,8 @@
 #include "base/xalloc.h"
 #include "build_id.h"
 #include "supervisor/children/file_watch.h"
+#include "text/facts_text.h"
+#include "text/texts.h"
 
 #define LOAD_MS 40000u /* the loader limits itself to 30 s */
 #define TAKE_MS 15000u /* a child has taken new settings; one that is silent for so long hangs anyway */
@@ -48,18 +50,16 @@ struct settings_load {
 	struct generation *in_force; /* for the supervisor and for new children; others are offered it */
 	bool taking;                 /* the end of this run waits for children that have older ones */
 	struct held held[CHILDREN_MAX];
-	uint64_t conn;                       /* who asked, 0 nobody */
-	uint64_t language;                   /* enum language, of the answer */
-	char *warned, *warning;              /* warnings of the last run and of this one, a line each */
-	struct log_quota lines;              /* that loaders have us write */
-	char problem[512];                   /* last error of this run, for an operator */
-	char said[512];                      /* the same in the language of who asked; empty: it is English */
-	uint64_t since_ms;                   /* start of this step */
-	uint64_t refresh_at_ms;              /* next run of its own, 0 = none */
-	uint64_t numbers;                    /* generations made so far */
-	bool again;                          /* asked for while busy */
-	bool distrusted;                     /* what the loader that runs says does not count */
-	uint64_t again_conn, again_language; /* by whom, 0 nobody */
+	uint64_t conn;                         /* who asked, 0 nobody */
+	char *warned, *warning;                /* warnings of the last run and of this one, a line each */
+	struct log_quota lines;                /* that loaders have us write */
+	struct facts problem;                  /* last error of this run, for an operator */
+	uint64_t since_ms;                     /* start of this step */
+	uint64_t refresh_at_ms;                /* next run of its own, 0 = none */
+	uint64_t numbers;                      /* generations made so far */
+	bool again;                            /* asked for while busy */
+	bool distrusted;                       /* what the loader that runs says does not count */
+	uint64_t again_conn;                   /* by whom, 0 nobody */
 	struct file_watch *made_watch, *watch; /* by the loader that runs; in force. Either may be NULL */
 	uint64_t by_files_ms;                  /* last run because a file had changed */
 	unsigned troubles;                     /* runs in a row after which a cluster was not loaded */
@@ -97,18 +97,19 @@ static void plan_next(struct settings_load *l)
 	l->refresh_at_ms = in == UINT64_MAX ? 0 : clock_boot_ms() + in;
 }
 
-static void finish(struct settings_load *l, int err, const char *text)
+/* err 0: `what` is not read. */
+static void finish(struct settings_load *l, int err, const struct facts *what)
 {
-	const uint64_t conn = l->conn, again_conn = l->again_conn, again_language = l->again_language;
-	char trouble[GENERATION_PROBLEM_MAX] = "";
+	const uint64_t conn = l->conn, again_conn = l->again_conn;
+	struct facts trouble;
 
 	l->conn = l->again_conn = 0;
 	plan_next(l);
 	if (!err)
-		generation_describe_trouble(l->in_force, trouble, sizeof(trouble));
-	l->ops->on_end(l->env->root, conn, err, err ? text : trouble, err && l->said[0] ? l->said : NULL);
+		generation_describe_trouble(l->in_force, &trouble);
+	l->ops->on_end(l->env->root, conn, err, err ? what : &trouble);
 	if (l->again)
-		(void)settings_load_start(l, again_conn, again_language);
+		(void)settings_load_start(l, again_conn);
 }
 
 static struct held *held_by(struct settings_load *l, const struct child *c)
@@ -156,7 +157,9 @@ static void use_prepared(struct settings_load *l, struct child *c)
 	const struct msg m = { .type = MSG_SETTINGS_COMMIT, .u.settings_commit.generation = h->prepared };
 
 	if (child_send(c, &m, -1) < 0) {
-		child_replace(c, "it does not read its new settings");
+		const struct facts why = facts_of(TEXT_SETTINGS_UNREAD);
+
+		child_replace(c, &why);
 		return;
 	}
 	h->in_force = h->prepared;
@@ -189,7 +192,7 @@ static void go_on(struct settings_load *l)
 	if (behind > 0 || !l->taking)
 		return;
 	l->taking = false;
-	finish(l, 0, "");
+	finish(l, 0, NULL);
 }
 
 static void offer(struct settings_load *l, struct child *c)
@@ -201,8 +204,10 @@ static void offer(struct settings_load *l, struct child *c)
 		return;
 	if (!h->behind_ms)
 		h->behind_ms = now;
+	const struct facts late = facts_of(TEXT_SETTINGS_LATE);
+
 	if (now - h->behind_ms > TAKE_MS)
-		child_replace(c, "it has not taken its new settings in time");
+		child_replace(c, &late);
 	else if (h->offered != l->in_force->number && send_settings(l, c, l->in_force) == 0)
 		h->offered = l->in_force->number;
 }
@@ -251,7 +256,7 @@ void settings_load_on_settings_ack(struct settings_load *l, struct child *c, con
 	if (ack->ok)
 		h->prepared = ack->generation;
 	else if (is_behind(l, c))
-		child_replace(c, ack->error);
+		child_replace(c, &ack->error);
 	go_on(l);
 }
 
@@ -272,7 +277,7 @@ static void on_first(struct settings_load *l, struct generation *g, int code)
 				       : code == EXIT_CODE_CONFIG ? EXIT_CODE_CONFIG
 								  : EXIT_CODE_TEMPORARY);
 	if (g)
-		finish(l, 0, "");
+		finish(l, 0, NULL);
 }
 
 /* Settings change: a run of the loader is over. g is NULL when it made no whole generation; code is its exit
@@ -280,8 +285,7 @@ static void on_first(struct settings_load *l, struct generation *g, int code)
  * prepares it (settings_load_on_settings_ack()) and is told to use it (use_where_prepared()). */
 static void use_loaded(struct settings_load *l, struct generation *g, int code)
 {
-	const char *problem = l->problem[0] ? l->problem : "the loader failed, see the log";
-	char why[128];
+	struct facts problem = facts_empty(&l->problem) ? facts_of(TEXT_LOADER_FAILED) : l->problem;
 
 	if (!l->in_force) {
 		on_first(l, g, code);
@@ -292,8 +296,8 @@ static void use_loaded(struct settings_load *l, struct generation *g, int code)
 	if (g)
 		generation_keep_places(g, l->in_force);
 	if (fixed) {
-		(void)snprintf(why, sizeof(why), "%s changed: restart the service to use it", fixed);
-		problem = why;
+		problem = facts_of(TEXT_NEEDS_RESTART);
+		facts_quoted(&problem, FACT_SETTING, STR_C(fixed));
 	} else if (g && !l->stopped && !generation_equal(l->in_force, g)) {
 		take(l, g); /* the run ends when all children have it */
 		return;
@@ -303,14 +307,15 @@ static void use_loaded(struct settings_load *l, struct generation *g, int code)
 	const bool ok = g && !fixed;
 
 	generation_free(&g);
-	finish(l, ok ? 0 : -EINVAL, ok ? "" : problem);
+	finish(l, ok ? 0 : -EINVAL, &problem);
 }
 
 /* The loader warns anew at every run, also when it only refreshes a token, and when a cluster still cannot be
  * loaded: an operator reads what changed. */
 static void warn_once(struct settings_load *l, const struct msg_load_line *line)
 {
-	_cleanup_free_ char *one = xasprintf("%s %s\n", line->cluster_name, line->text);
+	_cleanup_free_ char *text = facts_render(&line->line, NULL);
+	_cleanup_free_ char *one = xasprintf("%s %s\n", line->cluster_name, text);
 	char *all = xasprintf("%s%s", l->warning ? l->warning : "", one);
 
 	free(l->warning);
@@ -319,21 +324,21 @@ static void warn_once(struct settings_load *l, const struct msg_load_line *line)
 		return;
 	if (line->error)
 		log_debug("a cluster cannot be loaded", kv_s("cluster", line->cluster_name),
-			  kv_s("detail", line->text));
+			  kv_s("detail", text));
 	else
-		(void)log_warn(0, "configuration", kv_s("detail", line->text));
+		(void)log_warn(0, "configuration", kv_s("detail", text));
 }
 
 static void on_load_line(struct settings_load *l, const struct msg_load_line *line)
 {
-	if (line->said) {
-		(void)str_copy_printable(l->said, sizeof(l->said), line->text, strlen(line->text));
-	} else if (line->error && line->cluster == CLUSTERS_MAX) {
-		(void)log_error(0, "configuration", kv_s("detail", line->text));
-		(void)str_copy_printable(l->problem, sizeof(l->problem), line->text, strlen(line->text));
-	} else {
+	if (!line->error || line->cluster < CLUSTERS_MAX) {
 		warn_once(l, line);
+		return;
 	}
+	_cleanup_free_ char *text = facts_render(&line->line, NULL);
+
+	(void)log_error(0, "configuration", kv_s("detail", text));
+	facts_set(&l->problem, &line->line);
 }
 
 /* It may have said all and ended well before the kill. */
@@ -355,8 +360,7 @@ static void send_kept(struct settings_load *l, enum role role, uint64_t cluster)
 static void begin(struct settings_load *l)
 {
 	const struct msg m = { .type = MSG_LOAD_BEGIN,
-			       .u.load_begin = { .limit_ms = l->in_force ? LIMIT_MS : FIRST_LIMIT_MS,
-						 .language = l->language } };
+			       .u.load_begin.limit_ms = l->in_force ? LIMIT_MS : FIRST_LIMIT_MS };
 
 	for (uint64_t c = 0; l->in_force && c < l->in_force->clusters; c++) {
 		send_kept(l, ROLE_WATCHER, c);
@@ -423,12 +427,14 @@ static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 	(void)log_charge(before);
 }
 
-static void on_close(void *ctx, struct channel *c, int err, const char *text)
+static void on_close(void *ctx, struct channel *c, int err, const struct facts *why)
 {
 	struct settings_load *l = ctx;
 
 	(void)c;
 	if (err) {
+		_cleanup_free_ char *text = facts_render(why, NULL);
+
 		(void)log_error(err, "the loader broke the protocol", kv_s("detail", text));
 		distrust(l);
 	}
@@ -448,7 +454,7 @@ static void on_death(void *ctx, const siginfo_t *si)
 	struct generation *g = TAKE_PTR(l->made);
 
 	if (l->distrusted || !exited || si->si_status != 0 || !generation_whole(g)) {
-		if (!l->problem[0])
+		if (facts_empty(&l->problem))
 			(void)log_error(0, "the loader ended without settings",
 					kv_s("how", exited ? "exit" : sigabbrev_np(si->si_status)),
 					kv_i("code", si->si_status));
@@ -457,7 +463,7 @@ static void on_death(void *ctx, const siginfo_t *si)
 	use_loaded(l, g, exited ? si->si_status : EXIT_CODE_INTERNAL);
 }
 
-int settings_load_start(struct settings_load *l, uint64_t conn, uint64_t language)
+int settings_load_start(struct settings_load *l, uint64_t conn)
 {
 	static const struct spawn_ops ops = { { .on_msg = on_msg, .on_close = on_close }, on_death };
 
@@ -465,14 +471,12 @@ int settings_load_start(struct settings_load *l, uint64_t conn, uint64_t languag
 		return -EBUSY;
 	l->again = l->made || l->taking;
 	if (l->again) {
-		l->again_language = conn ? language : l->again_language;
 		l->again_conn = conn ? conn : l->again_conn;
 		return 0;
 	}
 	l->conn = conn;
-	l->language = language;
 	l->refresh_at_ms = 0;
-	l->problem[0] = l->said[0] = '\0';
+	facts_clear(&l->problem);
 	l->distrusted = false;
 	file_watch_forget(l->watch);
 	const int r = spawn_child(l->env->images, ROLE_LOADER, l->argv, &ops, l, &l->loader);
@@ -502,7 +506,7 @@ static bool load_changed_files(struct settings_load *l, uint64_t now_ms)
 		return false;
 	log_info("a file has changed: the settings are loaded again", kv_s("name", name));
 	l->by_files_ms = now_ms;
-	(void)settings_load_start(l, 0, LANGUAGE_EN);
+	(void)settings_load_start(l, 0);
 	return true;
 }
 
@@ -518,7 +522,7 @@ void settings_load_tick(struct settings_load *l, uint64_t now_ms)
 	else if (load_changed_files(l, now_ms))
 		return;
 	else if (!l->made && !l->taking && l->refresh_at_ms && now_ms >= l->refresh_at_ms)
-		(void)settings_load_start(l, 0, LANGUAGE_EN);
+		(void)settings_load_start(l, 0);
 	else if (l->in_force && !l->stopped)
 		offer_to_all(l);
 }

@@ -13,10 +13,9 @@ struct settings_load;
 struct settings_load_ops {
 	/* The first run has ended: EXIT_CODE_OK, its generation is in force; else the code to end with. */
 	void (*on_first)(struct lifecycle *l, int code);
-	/* A run has ended. err 0: its settings are in force, and text names the clusters that could not be
-	 * loaded; else the old ones stay, and text says why, for the log; said (NULL: text) says it in the
-	 * language of who asked. conn: what settings_load_start() was given. */
-	void (*on_end)(struct lifecycle *l, uint64_t conn, int err, const char *text, const char *said);
+	/* A run has ended. err 0: its settings are in force, and `what` names the clusters that could not be
+	 * loaded; else the old ones stay, and it says why. conn: what settings_load_start() was given. */
+	void (*on_end)(struct lifecycle *l, uint64_t conn, int err, const struct facts *what);
 	/* A child that had older settings has those in force. */
 	void (*on_taken)(struct lifecycle *l, struct child *c);
 };
@@ -28,8 +27,8 @@ struct settings_load *settings_load_new(const struct child_env *env, struct chil
 void settings_load_free(struct settings_load **l);
 
 /* Begin a run, or have one follow the one that is under way. -EBUSY when somebody waits for that one
- * already, or nothing is loaded any more. conn 0: nobody asks; language: enum language, of the answer. */
-int settings_load_start(struct settings_load *l, uint64_t conn, uint64_t language);
+ * already, or nothing is loaded any more. conn 0: nobody asks. */
+int settings_load_start(struct settings_load *l, uint64_t conn);
 /* Nothing is loaded or offered any more. */
 void settings_load_stop(struct settings_load *l);
 /* What is in force, and what new children get; NULL before the first run has ended. Borrowed until the loop

@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
@@ -20,6 +21,7 @@
 #include "supervisor/operator/control_socket.h"
 #include "supervisor/operator/pauses.h"
 #include "supervisor/operator/status_answer.h"
+#include "text/facts_text.h"
 
 #define CONNECTIONS_MAX CONTROL_BACKLOG
 /* Connections whose questions children answer at once. What the supervisor answers itself has no limit. */
@@ -75,9 +77,14 @@ struct control {
 	struct connection connections[CONNECTIONS_MAX];
 };
 
-static void end_request(const struct connection *c, uint64_t code, const char *text)
+static void end_request(const struct connection *c)
 {
-	answers_end(&c->control->supervisor->answers, c->asker.conn, code, text);
+	answers_end(&c->control->supervisor->answers, c->asker.conn, EXIT_CODE_OK, NULL);
+}
+
+static void refuse_request(const struct connection *c, uint64_t code, enum text why)
+{
+	answers_refuse(&c->control->supervisor->answers, c->asker.conn, code, why);
 }
 
 /* -- what restores put back -- */
@@ -131,9 +138,7 @@ static void carry_out(struct connection *c, struct restore_row *r)
 	msg_unpack(r->row, &row);
 	drop_row(c, r);
 	if (!dispatch_restore(c->control->supervisor->dispatch, &row, c->asker.conn, true))
-		end_request(
-			c, EXIT_CODE_TEMPORARY,
-			"something else is being done with this workload, or the program ends: try again");
+		refuse_request(c, EXIT_CODE_TEMPORARY, TEXT_SOMETHING_ELSE);
 }
 
 /* True: it was ordered, and the end of that is the answer. */
@@ -166,7 +171,7 @@ static bool on_ctl_restore_row(struct connection *c, const struct msg *m)
 		return false;
 	c->restore_id = 0;
 	if (r->cluster >= lifecycle_generation(s->root)->clusters || r->action != ACTION_RESTORE) {
-		end_request(c, EXIT_CODE_FAILURE, "its cluster is not configured any more");
+		refuse_request(c, EXIT_CODE_FAILURE, TEXT_CLUSTER_GONE);
 		return true;
 	}
 	keep_row(c, m, !c->restore_dry);
@@ -233,11 +238,11 @@ static void forward(struct connection *c, struct msg *m)
 	const uint64_t cluster = *name ? generation_find_cluster(g, name) : 0;
 
 	if (cluster == g->clusters) {
-		end_request(c, EXIT_CODE_USAGE, "no cluster of that name: see `ops-pod-cleaner status`");
+		refuse_request(c, EXIT_CODE_USAGE, TEXT_UNKNOWN_CLUSTER);
 		return;
 	}
 	if (!asker_waits(&c->asker) && is_busy(c->control, c->reads)) {
-		end_request(c, EXIT_CODE_TEMPORARY, "busy with the questions of other operators: ask again");
+		refuse_request(c, EXIT_CODE_TEMPORARY, TEXT_OTHERS_ASK);
 		return;
 	}
 	msg_set_u64(m, "cluster", cluster);
@@ -285,13 +290,13 @@ static void on_ctl_log_level(struct connection *c, const struct msg_ctl_log_leve
 	for (size_t i = 0; i < children_count(all); i++)
 		if (child_is_ready(children_get(all, i)))
 			(void)child_send(children_get(all, i), &m, -1);
-	end_request(c, EXIT_CODE_OK, "");
+	end_request(c);
 }
 
-static void on_ctl_reload(struct connection *c, const struct msg_ctl_reload *asked)
+static void on_ctl_reload(struct connection *c)
 {
-	if (lifecycle_reload(c->control->supervisor->root, c->asker.conn, asked->language) < 0)
-		end_request(c, EXIT_CODE_TEMPORARY, "a reload is already running, or the program ends");
+	if (lifecycle_reload(c->control->supervisor->root, c->asker.conn) < 0)
+		refuse_request(c, EXIT_CODE_TEMPORARY, TEXT_RELOADING);
 }
 
 #if defined(OPC_PROBES)
@@ -311,7 +316,7 @@ static void on_ctl_probe(struct connection *c, const struct msg *m)
 			return;
 		}
 	}
-	end_request(c, EXIT_CODE_UNAVAILABLE, "no such process is ready");
+	refuse_request(c, EXIT_CODE_UNAVAILABLE, TEXT_NO_PROCESS_READY);
 }
 
 static void end_probe(struct connection *c, int64_t result)
@@ -321,7 +326,7 @@ static void end_probe(struct connection *c, int64_t result)
 
 	c->probed = NULL;
 	(void)take_answer(&c->asker, &row);
-	end_request(c, EXIT_CODE_OK, "");
+	end_request(c);
 }
 
 void control_on_ctl_probe_row(struct control *control, const struct msg *m)
@@ -352,7 +357,7 @@ static void on_request(struct connection *c, struct msg *m)
 		on_ctl_log_level(c, &m->u.ctl_log_level);
 		break;
 	case MSG_CTL_RELOAD:
-		on_ctl_reload(c, &m->u.ctl_reload);
+		on_ctl_reload(c);
 		break;
 	case MSG_CTL_PAUSE:
 		on_ctl_pause(c, m);
@@ -385,19 +390,21 @@ static void on_msg(void *ctx, struct channel *ch, const struct msg *in, int fd)
 	c->used_ms = clock_boot_ms();
 	msg_set_u64(&m, "conn", c->asker.conn);
 	if (c->reads && !control_only_reads(&m))
-		end_request(c, EXIT_CODE_CREDENTIAL,
-			    "this command changes something, and the read-only socket refuses it: use sudo");
+		refuse_request(c, EXIT_CODE_CREDENTIAL, TEXT_READ_ONLY);
 	else if (lifecycle_generation(c->control->supervisor->root))
 		on_request(c, &m);
 	else
-		end_request(c, EXIT_CODE_UNAVAILABLE, "still starting");
+		refuse_request(c, EXIT_CODE_UNAVAILABLE, TEXT_STARTING);
 }
 
-static void on_close(void *ctx, struct channel *ch, int err, const char *text)
+static void on_close(void *ctx, struct channel *ch, int err, const struct facts *why)
 {
 	(void)ch;
-	if (err)
+	if (err) {
+		_cleanup_free_ char *text = facts_render(why, NULL);
+
 		(void)log_warn(err, "control connection broke the protocol", kv_s("detail", text));
+	}
 	close_connection(ctx);
 }
 
@@ -428,7 +435,7 @@ static struct connection *make_room(struct control *control, bool reads)
 		return place;
 	if (!oldest)
 		return NULL;
-	end_request(oldest, EXIT_CODE_TEMPORARY, "busy: more operators are connected than fit; ask again");
+	refuse_request(oldest, EXIT_CODE_TEMPORARY, TEXT_MANY_CONNECTED);
 	if (oldest->channel)
 		close_connection(oldest);
 	return oldest;

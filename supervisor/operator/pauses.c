@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "model/duties.h"
+#include "text/facts_text.h"
 
 struct pauses {
 	struct supervisor *s;
@@ -54,18 +56,20 @@ void pauses_on_watcher_ready(const struct pauses *ps, uint64_t cluster)
 
 static void change(const struct pauses *ps, const struct msg_pause *p)
 {
+	_cleanup_free_ char *why = facts_render(&p->why, NULL);
+
 	log_info("a pause changed", kv_s("now", p->on ? "paused" : "resumed"),
 		 kv_s("cluster", p->cluster_name[0] ? p->cluster_name : "*"),
 		 kv_s("duty", p->duty < 0 ? "*" : duty_name((enum duty)p->duty)), kv_s("by", p->by),
-		 kv_s("why", p->why));
+		 kv_s("why", why));
 	for (uint64_t c = 0; c < lifecycle_generation(ps->s->root)->clusters; c++)
 		send_to_watcher(ps, c, p);
 	dispatch_all(ps->s->dispatch);
 }
 
-static void end(const struct pauses *ps, uint64_t conn, uint64_t code, const char *text)
+static void end(const struct pauses *ps, uint64_t conn, uint64_t code, enum text why)
 {
-	answers_end(&ps->s->answers, conn, code, text);
+	answers_refuse(&ps->s->answers, conn, code, why);
 }
 
 void pauses_send_status(const struct pauses *ps, uint64_t conn)
@@ -85,8 +89,7 @@ void pauses_send_status(const struct pauses *ps, uint64_t conn)
 
 static void answer_late(const struct pauses *ps, struct pause *e)
 {
-	end(ps, e->conn, EXIT_CODE_OK,
-	    "in force now; it will be written down as soon as the history is there again");
+	end(ps, e->conn, EXIT_CODE_OK, TEXT_IN_FORCE);
 	e->conn = 0;
 }
 
@@ -142,7 +145,7 @@ static void pause_scope(struct pauses *ps, const struct msg_pause *p, uint64_t c
 	struct pause *e = pause_list_set(ps->s->pause_list, p);
 
 	if (!e) {
-		end(ps, conn, EXIT_CODE_RESOURCE, "too many pauses; resume some first");
+		end(ps, conn, EXIT_CODE_RESOURCE, TEXT_MANY_PAUSES);
 		return;
 	}
 	save(ps, e);
@@ -157,9 +160,7 @@ static void say_nothing_to_resume(const struct pauses *ps, const struct msg_paus
 	const bool wider =
 		!all && pause_list_pauses(ps->s->pause_list, scope->cluster_name, duty, clock_wall_ms());
 
-	end(ps, conn, EXIT_CODE_FAILURE,
-	    wider ? "a wider pause covers it (see `ops-pod-cleaner status`): resume that one"
-		  : "nothing of that is paused");
+	end(ps, conn, EXIT_CODE_FAILURE, wider ? TEXT_PAUSED_WIDER : TEXT_NOT_PAUSED);
 }
 
 static void resume(struct pauses *ps, struct pause *e)
@@ -198,11 +199,11 @@ void pauses_on_ctl_pause(struct pauses *ps, const struct msg *m)
 	msg_copy_fields(&pause, m);
 	p->at = clock_wall_ms();
 	if (!ps->known)
-		end(ps, conn, EXIT_CODE_UNAVAILABLE, "still starting");
+		end(ps, conn, EXIT_CODE_UNAVAILABLE, TEXT_STARTING);
 	else if (p->cluster_name[0] && generation_find_cluster(g, p->cluster_name) == g->clusters)
-		end(ps, conn, EXIT_CODE_USAGE, "no cluster of that name: see `ops-pod-cleaner status`");
+		end(ps, conn, EXIT_CODE_USAGE, TEXT_UNKNOWN_CLUSTER);
 	else if (p->on && p->until && p->until <= p->at)
-		end(ps, conn, EXIT_CODE_USAGE, "the pause would have ended already");
+		end(ps, conn, EXIT_CODE_USAGE, TEXT_PAUSE_OVER);
 	else if (p->on)
 		pause_scope(ps, p, conn);
 	else
@@ -229,7 +230,7 @@ static void on_confirmation(const struct pauses *ps, const struct msg_pause *p)
 
 	if (!e || !e->unsaved || !e->sent || e->p.on != p->on || e->p.at != p->at)
 		return; /* of what was changed again since */
-	end(ps, e->conn, EXIT_CODE_OK, "");
+	answers_end(&ps->s->answers, e->conn, EXIT_CODE_OK, NULL);
 	e->conn = 0;
 	e->unsaved = false;
 	if (!p->on)

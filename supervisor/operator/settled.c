@@ -34,7 +34,7 @@ static bool is_failing(const struct supervisor *s, uint64_t cluster)
 {
 	const struct msg_watch_stats *w = stats_of(s, cluster);
 
-	return lifecycle_generation(s->root)->problem[cluster][0] || (w && w->failing);
+	return !facts_empty(&lifecycle_generation(s->root)->problem[cluster]) || (w && w->failing);
 }
 
 void settled_check(struct supervisor *s)

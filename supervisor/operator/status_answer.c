@@ -3,16 +3,19 @@
 #include "supervisor/operator/status_answer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/exit.h"
 #include "base/log.h"
 #include "build_id.h"
 #include "model/guards.h"
 #include "supervisor/operator/pauses.h"
 #include "supervisor/operator/settled.h"
 #include "supervisor/operator/trouble_list.h"
+#include "text/facts_text.h"
 
 /* -- log -- */
 
@@ -66,18 +69,19 @@ void status_log_identity(struct supervisor *s)
 static bool stats_of(const struct supervisor *s, uint64_t cluster, struct msg *ret)
 {
 	const struct generation *g = lifecycle_generation(s->root);
-	const char *problem = g->problem[cluster];
-	char text[GENERATION_PROBLEM_MAX + 64];
+	const struct facts *problem = &g->problem[cluster];
 
 	*ret = s->watch_stats[cluster];
-	if (!problem[0] || ret->u.watch_stats.error[0])
+	if (facts_empty(problem) || !facts_empty(&ret->u.watch_stats.error))
 		return ret->type == MSG_WATCH_STATS;
 	ret->type = MSG_WATCH_STATS;
 	ret->u.watch_stats.cluster = cluster;
-	(void)snprintf(text, sizeof(text), "%s%s",
-		       generation_has_cluster(g, cluster) ? "the credential that it has stays in use: " : "",
-		       problem);
-	msg_set(ret, watch_stats.error, text, strlen(text));
+	if (!generation_has_cluster(g, cluster)) {
+		facts_set(&ret->u.watch_stats.error, problem);
+		return true;
+	}
+	ret->u.watch_stats.error = facts_of(TEXT_CREDENTIAL_STAYS);
+	facts_facts(&ret->u.watch_stats.error, FACT_BECAUSE, problem);
 	return true;
 }
 
@@ -116,8 +120,8 @@ static void answer_cluster(const struct supervisor *s, const struct generation *
 	m.u.ctl_cluster.conn = conn;
 	m.u.ctl_cluster.waiting = !generation_has_cluster(g, cluster);
 	settled_describe_cluster(s, cluster, &m.u.ctl_cluster);
-	msg_set(&m, ctl_cluster.problem, g->problem[cluster], strlen(g->problem[cluster]));
-	if (g->problem[cluster][0] && next > now)
+	facts_set(&m.u.ctl_cluster.problem, &g->problem[cluster]);
+	if (!facts_empty(&g->problem[cluster]) && next > now)
 		m.u.ctl_cluster.next = clock_wall_ms() + (int64_t)(next - now);
 	answers_send(&s->answers, conn, &m);
 }
@@ -154,8 +158,7 @@ static void answer_supervisor(const struct supervisor *s, uint64_t conn)
 	if (lifecycle_is_running(s->root))
 		msg_set(&m, ctl_supervisor.phase, headline, strlen(headline));
 	if (d.dry_run_forbidden)
-		msg_set(&m, ctl_supervisor.note, DISPATCH_DRY_RUN_FORBIDDEN,
-			strlen(DISPATCH_DRY_RUN_FORBIDDEN));
+		facts_finding(&m.u.ctl_supervisor.note, TEXT_OWN_JUDGEMENT);
 	msg_set(&m, ctl_supervisor.version, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
 	msg_set(&m, ctl_supervisor.config, g->config, strlen(g->config));
 	answers_send(&s->answers, conn, &m);
@@ -180,7 +183,7 @@ void status_answer(struct supervisor *s, uint64_t conn)
 	for (uint64_t c = 0; c < CLUSTERS_MAX; c++)
 		if ((leader = dispatch_leader(s->dispatch, c)))
 			answers_send(&s->answers, conn, leader);
-	answers_end(&s->answers, conn, 0, "");
+	answers_end(&s->answers, conn, EXIT_CODE_OK, NULL);
 }
 
 void status_describe(const struct supervisor *s, char *ret, size_t size)
@@ -255,7 +258,9 @@ static struct log_kv named_kv(const struct named *n, uint64_t value, char text[s
 	return kv_s(n->field, text);
 }
 
-static struct log_kv field_kv(const struct msg *m, const struct msg_field *f, char text[static NAMES_MAX])
+/* text: of a set; *rendered: of facts, for the caller to free. */
+static struct log_kv field_kv(const struct msg *m, const struct msg_field *f, char text[static NAMES_MAX],
+			      char **rendered)
 {
 	const struct named *n = find_named(f->name);
 	const char *at = (const char *)&m->u + f->off;
@@ -269,6 +274,9 @@ static struct log_kv field_kv(const struct msg *m, const struct msg_field *f, ch
 		return kv_i(f->name, *(const int64_t *)(const void *)at);
 	case KIND_BOOL:
 		return kv_u(f->name, *(const bool *)(const void *)at);
+	case KIND_FACTS:
+		*rendered = facts_render((const void *)at, NULL);
+		return kv_s(f->name, *rendered);
 	default:
 		return kv_s(f->name, at);
 	}
@@ -280,14 +288,17 @@ static bool log_row(struct asker *a, const struct msg *m)
 	const struct msg_desc *d = msg_desc(m->type);
 	struct log_kv kv[FIELDS_MAX] = { kv_s("row", d->name) };
 	char text[NAMES_MAX]; /* a row has one set */
+	char *rendered[FIELDS_MAX] = { NULL };
 	size_t n = 1;
 
 	(void)a;
 	for (size_t i = 0; i < d->n && n < FIELDS_MAX; i++)
 		if (strcmp(d->fields[i].name, "conn") != 0)
-			kv[n++] = field_kv(m, &d->fields[i], text);
+			kv[n] = field_kv(m, &d->fields[i], text, &rendered[n]), n++;
 	if (m->type != MSG_CTL_END)
 		(void)log_write(LOG_LEVEL_INFO, 0, "state", kv, n);
+	for (size_t i = 0; i < n; i++)
+		free(rendered[i]);
 	return true;
 }
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/operator/trouble_list.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,19 +71,22 @@ void trouble_list_answer(const struct trouble_list *t, uint64_t conn)
 static void send_row(const struct trouble_list *t, const struct entry *e)
 {
 	struct msg m = row_of(t, e, 0);
-	char details[sizeof(m.u.trouble_row.detail)];
-	size_t n = 0, parts = 0;
+	struct msg_trouble_row *row = &m.u.trouble_row;
+	bool first = true;
 
-	for (size_t i = 0; i < t->n && n < sizeof(details); i++) {
+	if (row->n > 1)
+		facts_clear(&row->particulars);
+	for (size_t i = 0; i < t->n; i++) {
 		if (!is_of(&t->v[i], (enum trouble)e->row.trouble, e->cluster))
 			continue;
-		if (parts == 0)
-			m.u.trouble_row.since = t->v[i].row.since;
-		n += (size_t)snprintf(details + n, sizeof(details) - n, "%s%s", parts++ ? "; " : "",
-				      t->v[i].row.detail);
+		if (first)
+			row->since = t->v[i].row.since;
+		first = false;
+		if (row->n > 1)
+			facts_facts(&row->particulars, FACT_EACH, &t->v[i].row.particulars);
+		else
+			facts_set(&row->particulars, &t->v[i].row.particulars);
 	}
-	if (parts > 0)
-		msg_set(&m, trouble_row.detail, details, strlen(details));
 	reporter_link_send(t->s->reporter, &m);
 }
 
@@ -98,6 +100,7 @@ static void log_trouble(const struct entry *e, bool lasts)
 {
 	const struct trouble_desc *desc = trouble_desc((enum trouble)e->row.trouble);
 	const enum log_level level = desc->severity == TROUBLE_IS_BLIND ? LOG_LEVEL_ERROR : LOG_LEVEL_WARN;
+	_cleanup_free_ char *detail = facts_render(&e->row.particulars, NULL);
 	char since[RFC3339_MAX];
 	struct log_kv kv[5] = { kv_s("trouble", desc->name) };
 	size_t n = 1;
@@ -105,8 +108,8 @@ static void log_trouble(const struct entry *e, bool lasts)
 	rfc3339_format(e->row.since, false, since);
 	if (e->cluster < CLUSTERS_MAX)
 		kv[n++] = kv_s("cluster", e->row.cluster_name);
-	if (e->row.detail[0])
-		kv[n++] = kv_s("detail", e->row.detail);
+	if (*detail)
+		kv[n++] = kv_s("detail", detail);
 	kv[n++] = kv_s("remedy", desc->text[LANGUAGE_EN].remedy);
 	if (lasts)
 		kv[n++] = kv_s("since", since);
@@ -157,15 +160,18 @@ static struct entry *find_or_make(struct trouble_list *t, enum trouble kind, uin
 }
 
 void trouble_list_add(struct trouble_list *t, enum trouble kind, uint64_t cluster, uint64_t part,
-		      const char *detail)
+		      const struct facts *particulars)
 {
 	struct entry *e = find_or_make(t, kind, cluster, part);
 	struct msg m = { .type = MSG_TROUBLE_ROW, .u.trouble_row = e->row };
 	const char *name = cluster < CLUSTERS_MAX ? lifecycle_generation(t->s->root)->names[cluster] : "";
 
 	msg_set(&m, trouble_row.cluster_name, name, strlen(name));
-	msg_set(&m, trouble_row.detail, detail, strlen(detail));
-	e->changed |= strcmp(e->row.detail, m.u.trouble_row.detail) != 0;
+	if (particulars)
+		facts_set(&m.u.trouble_row.particulars, particulars);
+	else
+		facts_clear(&m.u.trouble_row.particulars);
+	e->changed |= !facts_equal(&e->row.particulars, &m.u.trouble_row.particulars);
 	e->here = true;
 	e->row = m.u.trouble_row;
 }
@@ -212,12 +218,12 @@ const char *trouble_list_headline(const struct trouble_list *t)
 static void check_loads(struct trouble_list *t, const struct generation *g)
 {
 	for (uint64_t c = 0; c < g->clusters; c++)
-		if (g->problem[c][0])
+		if (!facts_empty(&g->problem[c]))
 			trouble_list_add(t,
 					 generation_has_cluster(g, c) ? TROUBLE_CREDENTIAL_KEPT
 								      : TROUBLE_CLUSTER_WAITS,
-					 c, 0, g->problem[c]);
-	if (lifecycle_refusal(t->s->root)[0])
+					 c, 0, &g->problem[c]);
+	if (!facts_empty(lifecycle_refusal(t->s->root)))
 		trouble_list_add(t, TROUBLE_SETTINGS, CLUSTERS_MAX, 0, lifecycle_refusal(t->s->root));
 }
 
@@ -266,76 +272,79 @@ static bool watcher_stays_away(const struct supervisor *s, uint64_t cluster)
 	return false;
 }
 
-static void add_credential_refused(struct trouble_list *t, uint64_t cluster, const char *error)
+static void add_credential_refused(struct trouble_list *t, uint64_t cluster, const struct facts *error)
 {
 	const char *kubeconfig = lifecycle_generation(t->s->root)->at[cluster].kubeconfig;
-	char detail[320];
+	struct facts f = facts_of(TEXT_OF_KUBECONFIG);
 
-	(void)snprintf(detail, sizeof(detail), "%s%s%s", kubeconfig, kubeconfig[0] ? ": " : "", error);
-	trouble_list_add(t, TROUBLE_CREDENTIAL_REFUSED, cluster, 0, detail);
+	facts_quoted(&f, FACT_KUBECONFIG, STR_C(kubeconfig));
+	facts_facts(&f, FACT_BECAUSE, error);
+	trouble_list_add(t, TROUBLE_CREDENTIAL_REFUSED, cluster, 0, &f);
 }
 
 static void check_watch(struct trouble_list *t, uint64_t cluster)
 {
 	const struct msg_watch_stats *w = &t->s->watch_stats[cluster].u.watch_stats;
-	char detail[320];
+	const bool wrong = !facts_empty(&w->error);
+	struct facts f = facts_of(TEXT_DUE_BUT_BLOCKED);
 
 	if (watcher_stays_away(t->s, cluster))
 		return;
-	if (w->error[0] && w->failing && w->http == HTTP_UNAUTHORIZED)
-		add_credential_refused(t, cluster, w->error);
-	else if (w->error[0] && !waits(t->s, cluster) && !waits_for_history(t->s, w))
-		trouble_list_add(t, w->synced ? TROUBLE_WATCH : TROUBLE_CLUSTER_UNSEEN, cluster, 0, w->error);
+	if (wrong && w->failing && w->http == HTTP_UNAUTHORIZED)
+		add_credential_refused(t, cluster, &w->error);
+	else if (wrong && !waits(t->s, cluster) && !waits_for_history(t->s, w))
+		trouble_list_add(t, w->synced ? TROUBLE_WATCH : TROUBLE_CLUSTER_UNSEEN, cluster, 0,
+				 &w->error);
 	if (!half_is_blocked(t->s, w))
 		return;
-	(void)snprintf(detail, sizeof(detail), "%llu due, but blocked: %s", (unsigned long long)w->blocked,
-		       w->blocked_by);
-	trouble_list_add(t, TROUBLE_BLOCKED, cluster, 0, detail);
+	facts_count(&f, FACT_BLOCKED, (int64_t)w->blocked);
+	facts_facts(&f, FACT_BLOCKED_BY, &w->blocked_by);
+	trouble_list_add(t, TROUBLE_BLOCKED, cluster, 0, &f);
 }
 
 static void check_dropped(struct trouble_list *t, uint64_t cluster)
 {
 	const uint64_t dropped = reporter_link_dropped(t->s->reporter, cluster);
-	char detail[64];
+	struct facts f = facts_of(TEXT_DROPPED_SO_FAR);
 
 	if (!dropped)
 		return;
-	(void)snprintf(detail, sizeof(detail), "%llu dropped so far", (unsigned long long)dropped);
-	trouble_list_add(t, TROUBLE_REPORTER_QUEUE, cluster, 0, detail);
+	facts_count(&f, FACT_DROPPED, (int64_t)dropped);
+	trouble_list_add(t, TROUBLE_REPORTER_QUEUE, cluster, 0, &f);
 }
 
 /* What it says itself, and whether it runs at all. */
 static void check_child(struct trouble_list *t, const struct child *c)
 {
 	const struct child_info *at = child_info(c);
+	struct facts f = facts_of(TEXT_OF_PROCESS);
 	struct msg m;
-	char detail[320];
 
 	for (enum trouble kind = 0; kind < TROUBLE__MAX; kind++)
-		if (child_trouble(c, kind)[0])
+		if (child_trouble(c, kind))
 			trouble_list_add(t, kind, at->cluster, 0, child_trouble(c, kind));
 	if (!child_is_slow(c))
 		return;
 	child_stats(c, &m);
-	(void)snprintf(detail, sizeof(detail), "the %s: %s", role_name(at->role), m.u.child_stats.error);
-	trouble_list_add(t, TROUBLE_PROCESS, at->cluster, at->index, detail);
+	facts_name(&f, FACT_ROLE, STR_C(role_name(at->role)));
+	facts_facts(&f, FACT_BECAUSE, &m.u.child_stats.error);
+	trouble_list_add(t, TROUBLE_PROCESS, at->cluster, at->index, &f);
 	if (at->role == ROLE_WATCHER)
-		trouble_list_add(t, TROUBLE_CLUSTER_UNSEEN, at->cluster, 0, detail);
+		trouble_list_add(t, TROUBLE_CLUSTER_UNSEEN, at->cluster, 0, &f);
 }
 
 static void check_actions(struct trouble_list *t, uint64_t cluster)
 {
-	char detail[400];
-
 	for (enum duty d = 0; d < DUTY__MAX; d++) {
 		const struct failure *f = dispatch_failure(t->s->dispatch, cluster, d);
 
 		if (!f)
 			continue;
-		_cleanup_free_ char *why = facts_render(&f->detail, NULL);
+		struct facts about = facts_of(TEXT_OF_DUTY);
 
-		(void)snprintf(detail, sizeof(detail), "%s: %s", duty_name(d), why);
-		trouble_list_add(t, f->forbidden ? TROUBLE_FORBIDDEN : TROUBLE_FAILING, cluster, d, detail);
+		facts_name(&about, FACT_DUTY, STR_C(duty_name(d)));
+		facts_facts(&about, FACT_BECAUSE, &f->detail);
+		trouble_list_add(t, f->forbidden ? TROUBLE_FORBIDDEN : TROUBLE_FAILING, cluster, d, &about);
 	}
 }
 
@@ -375,7 +384,7 @@ void trouble_list_check(struct trouble_list *t)
 	for (size_t i = 0; i < children_count(all); i++)
 		check_child(t, children_get(all, i));
 	if (d.limited)
-		trouble_list_add(t, TROUBLE_WRITE_LIMIT, CLUSTERS_MAX, 0, "");
+		trouble_list_add(t, TROUBLE_WRITE_LIMIT, CLUSTERS_MAX, 0, NULL);
 	trouble_list_end(t, clock_boot_ms(), clock_wall_ms());
 	log_left_out(t);
 }

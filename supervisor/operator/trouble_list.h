@@ -18,10 +18,10 @@ void trouble_list_free(struct trouble_list **t);
 void trouble_list_check(struct trouble_list *t);
 /* The steps of trouble_list_check(): between begin and end each trouble is added; those that were not added
  * are over. part tells several of a kind in one cluster apart (a duty, a process); cluster is CLUSTERS_MAX
- * for none. detail is copied, and cut where it is too long. */
+ * for none. particulars are copied; NULL: there are none. */
 void trouble_list_begin(struct trouble_list *t);
 void trouble_list_add(struct trouble_list *t, enum trouble kind, uint64_t cluster, uint64_t part,
-		      const char *detail);
+		      const struct facts *particulars);
 void trouble_list_end(struct trouble_list *t, uint64_t boot_ms, int64_t wall_ms);
 
 /* Number of troubles of that kind in that cluster. */

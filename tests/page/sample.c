@@ -13,6 +13,7 @@
 #include "model/troubles.h"
 #include "reporter/page/report.h"
 #include "reporter/page/status_page.h"
+#include "tests/facts_en.h"
 
 #define NOW_MS  INT64_C(1795341300000) /* 2026-11-22 09:55 UTC */
 #define HOUR_MS INT64_C(3600000)
@@ -69,8 +70,7 @@ static const struct facts *said(const char *text)
 	static unsigned next;
 	struct facts *f = &kept[next++ % ARRAY_SIZE(kept)];
 
-	*f = (struct facts){ 0 };
-	facts_said(f, text);
+	*f = quoting(text);
 	return f;
 }
 
@@ -292,7 +292,7 @@ static void sample_action(struct msg_ctl_history_row *r, unsigned i, const char 
 	SET(r->ns, ns);
 	SET(r->name, name);
 	SET(r->reason, reason);
-	facts_said(&r->detail, detail);
+	r->detail = quoting(detail);
 }
 
 static void sample_actions(struct msg_ctl_history_row actions[static 5])
@@ -315,7 +315,7 @@ static void sample_pause(struct msg_pause *p)
 {
 	SET(p->cluster_name, "prod");
 	SET(p->by, "alice");
-	SET(p->why, "incident 17: do not touch the shop");
+	p->why = quoting("incident 17: do not touch the shop");
 }
 
 static int print_status(enum language language)
@@ -328,9 +328,9 @@ static int print_status(enum language language)
 		  NOW_MS - 2 * HOUR_MS, false },
 	};
 	struct live_cluster clusters[] = {
-		{ "prod", true, true, 4213, 3, "",
-		  "budget of deleteEvictedPod is spent: 10 of 10 in this hour" },
-		{ "staging", false, true, 812, 0, "list of pods: 503 Service Unavailable", "" },
+		{ "prod", true, true, 4213, 3, NULL,
+		  said("budget of deleteEvictedPod is spent: 10 of 10 in this hour") },
+		{ "staging", false, true, 812, 0, said("list of pods: 503 Service Unavailable"), NULL },
 	};
 	struct live_due due[] = {
 		{ "prod", "deleteEvictedPod", "blocked", "BudgetSpent", 3, NOW_MS - HOUR_MS / 2 },
@@ -338,9 +338,9 @@ static int print_status(enum language language)
 		{ "prod", "deleteTerminatingPod", "refused", "HasFinalizers", 1, NOW_MS - 3 * HOUR_MS },
 	};
 	struct live_sink sinks[] = {
-		{ "feishu", "feishu", 0, 0, NOW_MS - HOUR_MS, "" },
+		{ .name = "feishu", .type = "feishu", .delivered_ms = NOW_MS - HOUR_MS },
 		{ "oncall", "alertmanager", 2, NOW_MS - HOUR_MS / 6, NOW_MS - 30 * HOUR_MS,
-		  "connection refused" },
+		  quoting("connection refused") },
 	};
 	struct msg_pause pause = { .duty = DUTY_CRASH_LOOP,
 				   .at = NOW_MS - HOUR_MS,
@@ -393,16 +393,16 @@ static int print_rows(unsigned n)
 		/* The texts live as long as four more: what is kept as a pointer is the same in all. */
 		troubles[i] = (struct live_trouble){ version, version,          version, version,
 						     NULL,    (int64_t)roll(9), roll(2) };
-		clusters[i] = (struct live_cluster){ version, roll(2), roll(2), roll(99),
-						     roll(9), version, version };
+		clusters[i] = (struct live_cluster){ version, roll(2),       roll(2),      roll(99),
+						     roll(9), said(version), said(version) };
 		due[i] = (struct live_due){ version, version, version, version, roll(9), (int64_t)roll(9) };
 		sinks[i] = (struct live_sink){ .name = version, .type = version };
-		SET(sinks[i].error, hostile());
+		sinks[i].error = quoting(hostile());
 		SET(pauses[i].by, hostile());
-		SET(pauses[i].why, hostile());
+		pauses[i].why = quoting(hostile());
 		SET(rows[i].name, hostile());
 		SET(rows[i].reason, hostile());
-		facts_said(&rows[i].detail, hostile());
+		rows[i].detail = quoting(hostile());
 	}
 	const struct live l = { .version = version,
 				.now_ms = NOW_MS,

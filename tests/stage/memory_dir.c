@@ -36,17 +36,17 @@ static size_t find(const char *name)
 	return i;
 }
 
-int private_dir_make(const char *dir, char ret_text[static PRIVATE_DIR_TEXT_MAX])
+int private_dir_make(const char *dir, struct private_dir_error *ret_error)
 {
 	(void)dir;
-	(void)ret_text;
+	(void)ret_error;
 	return 0;
 }
 
-int private_dir_lock(const char *dir, int *ret_fd, char ret_text[static PRIVATE_DIR_TEXT_MAX])
+int private_dir_lock(const char *dir, int *ret_fd, struct private_dir_error *ret_error)
 {
 	(void)dir;
-	(void)ret_text;
+	(void)ret_error;
 	*ret_fd = -1;
 	return 0;
 }

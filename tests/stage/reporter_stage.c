@@ -128,22 +128,22 @@ static void empty_tables(struct kept *k)
 
 static void make_kept(struct kept *k, uint64_t max_bytes)
 {
-	char text[DB_TEXT_MAX];
+	struct facts why;
 
 	if (db_open_memory(max_bytes, &k->db) < 0)
 		abort();
 	if (k == &given_up)
-		(void)db_give_up(k->db, text);
+		(void)db_give_up(k->db, &why);
 	else
 		note_tables(k);
 }
 
-static int claim(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX])
+static int claim(const char *dir, struct db **ret, struct facts *ret_why)
 {
 	struct kept *k = on_stage.o.no_history ? &given_up : on_stage.o.max_bytes ? &limited : &unlimited;
 
 	(void)dir;
-	(void)ret_text;
+	(void)ret_why;
 	if (!k->db)
 		make_kept(k, on_stage.o.max_bytes);
 	empty_tables(k);
@@ -156,10 +156,10 @@ static void release(struct db **d)
 	*d = NULL;
 }
 
-static int open_again(struct db *d, uint64_t max_bytes, char ret_text[static DB_TEXT_MAX])
+static int open_again(struct db *d, uint64_t max_bytes, struct facts *ret_why)
 {
 	(void)max_bytes;
-	(void)snprintf(ret_text, DB_TEXT_MAX, "%s", db_is_open(d) ? "" : "it cannot be opened");
+	*ret_why = db_is_open(d) ? (struct facts){ 0 } : facts_of(TEXT_FILE_UNUSABLE);
 	return db_is_open(d) ? 0 : -EIO;
 }
 
@@ -205,11 +205,12 @@ int process_send(struct process *p, const struct msg *m)
 	return 0;
 }
 
-void process_say_trouble(struct process *p, enum trouble kind, const char *text)
+void process_say_trouble(struct process *p, enum trouble kind, const struct facts *particulars)
 {
 	struct msg m = { .type = MSG_TROUBLE, .u.trouble.trouble = kind };
 
-	msg_set(&m, trouble.text, text, strlen(text));
+	if (particulars)
+		facts_set(&m.u.trouble.particulars, particulars);
 	(void)process_send(p, &m);
 }
 
@@ -366,7 +367,7 @@ void reporter_stage_say(const struct msg *m)
 
 bool reporter_stage_commit(struct settings *s)
 {
-	const char *why;
+	enum text why;
 	const bool ok = !on_stage.ended && on_stage.spec->check_settings(s, &why) == 0;
 
 	if (ok)

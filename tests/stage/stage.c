@@ -248,7 +248,8 @@ static void hear_one(struct stage *s, struct actor *a, const struct msg *m)
 	} else if (m->type == MSG_SETTINGS && s->o.answers[a->role] != STAGE_IS_SILENT) {
 		const bool ok = s->o.answers[a->role] == STAGE_TAKES;
 		const struct msg ack = { .type = MSG_SETTINGS_ACK,
-					 .u.settings_ack = { m->u.settings.generation, ok, "" } };
+					 .u.settings_ack = { .generation = m->u.settings.generation,
+							     .ok = ok } };
 
 		(void)say(a, &ack, -1);
 	}
@@ -417,7 +418,7 @@ struct stage *stage_new(const struct stage_options *o)
 	s->supervisor = supervisor_new(argv, -1);
 	if (!s->supervisor || supervisor_listen(s->supervisor, s->socket) < 0)
 		abort();
-	(void)lifecycle_reload(s->supervisor->root, 0, LANGUAGE_EN);
+	(void)lifecycle_reload(s->supervisor->root, 0);
 	stage_run(s);
 	return s;
 }
@@ -425,7 +426,7 @@ struct stage *stage_new(const struct stage_options *o)
 void stage_reload(struct stage *s, const struct stage_options *o)
 {
 	s->o = *o;
-	(void)lifecycle_reload(s->supervisor->root, 0, LANGUAGE_EN);
+	(void)lifecycle_reload(s->supervisor->root, 0);
 	stage_run(s);
 }
 

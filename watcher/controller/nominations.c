@@ -535,24 +535,26 @@ int nominations_tell_due(struct nominations *n, bool again)
 	return due_counts_tell(n->due, n->wall_ahead, send_due, n);
 }
 
-/* "Budget 12, Pause 3; breaker: ..." */
+/* "Budget 12; Pause 3; breaker: ..." */
 static void describe_blocks(const struct nominations *n, struct msg *m)
 {
-	_cleanup_free_ char *breaker = facts_render(admission_breaker(n->cluster->admission), NULL);
-	char text[512];
-	size_t len = 0;
+	const struct facts *breaker = admission_breaker(n->cluster->admission);
+	struct facts *all = &m->u.watch_stats.blocked_by, told = facts_of(TEXT_BREAKER_TELLS);
 
-	text[0] = '\0';
-	for (enum guard g = 0; g < GUARD__MAX && len < sizeof(text); g++) {
+	facts_clear(all);
+	for (enum guard g = 0; g < GUARD__MAX; g++) {
+		struct facts one = facts_of(TEXT_BLOCKS);
+
 		if (blocked_count_of(n->blocked, g) == 0)
 			continue;
 		m->u.watch_stats.guards |= UINT64_C(1) << g;
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %" PRIu32, len ? ", " : "",
-					guard_name(g), blocked_count_of(n->blocked, g));
+		facts_name(&one, FACT_GUARD, STR_C(guard_name(g)));
+		facts_count(&one, FACT_BLOCKED, blocked_count_of(n->blocked, g));
+		facts_facts(all, FACT_EACH, &one);
 	}
-	if (*breaker && len < sizeof(text))
-		(void)snprintf(text + len, sizeof(text) - len, "%sbreaker: %s", len ? "; " : "", breaker);
-	msg_set(m, watch_stats.blocked_by, text, strlen(text));
+	facts_facts(&told, FACT_BECAUSE, breaker);
+	if (!facts_empty(breaker))
+		facts_facts(all, FACT_EACH, &told);
 }
 
 void nominations_stats(const struct nominations *n, struct msg *m)

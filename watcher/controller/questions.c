@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
@@ -78,14 +79,16 @@ void questions_free(struct questions **q)
 	*q = NULL;
 }
 
-/* The answer is complete; text says why it failed, or "". */
-static int send_ctl_end(const struct questions *q, const struct msg *asked, uint64_t code, const char *text)
+/* The answer is complete; why: it failed, NULL: it did not. */
+static int send_ctl_end(const struct questions *q, const struct msg *asked, uint64_t code,
+			const struct facts *why)
 {
 	struct msg m = { .type = MSG_CTL_END };
 
 	msg_copy_fields(&m, asked);
 	m.u.ctl_end.code = code;
-	msg_set(&m, ctl_end.text, text, strlen(text));
+	if (why)
+		facts_set(&m.u.ctl_end.why, why);
 	return outlet_send(q->out, &m);
 }
 
@@ -238,16 +241,19 @@ static int explain_pod(struct questions *q, const struct msg *asked, uint32_t h)
 static int explain_end(struct questions *q, const struct msg *asked)
 {
 	const enum text stale = cluster_stale(q->cluster);
-	const char *why = stale < TEXT__MAX ? text_in(stale, LANGUAGE_EN) : "";
-	char text[512] = "";
+	_cleanup_free_ char *object = xasprintf("%s/%s", asked->u.ctl_explain.ns, asked->u.ctl_explain.name);
+	struct facts why = { 0 };
 
-	if (q->open[EXPLAIN].n_pods == 0)
-		(void)snprintf(text, sizeof(text), "no pod or workload %s/%s is in the cache%s%s",
-			       asked->u.ctl_explain.ns, asked->u.ctl_explain.name, *why ? "; " : "", why);
-	else if (q->left_out)
-		(void)snprintf(text, sizeof(text), "pods of the workload that are not shown: %" PRIu32,
-			       q->left_out);
-	return send_ctl_end(q, asked, q->open[EXPLAIN].n_pods ? EXIT_CODE_OK : EXIT_CODE_FAILURE, text);
+	if (q->open[EXPLAIN].n_pods == 0) {
+		facts_finding(&why, TEXT_NOT_CACHED);
+		facts_name(&why, FACT_OBJECT, STR_C(object));
+		if (stale < TEXT__MAX)
+			facts_finding(&why, stale);
+	} else if (q->left_out) {
+		facts_finding(&why, TEXT_PODS_LEFT_OUT);
+		facts_count(&why, FACT_LEFT_OUT, q->left_out);
+	}
+	return send_ctl_end(q, asked, q->open[EXPLAIN].n_pods ? EXIT_CODE_OK : EXIT_CODE_FAILURE, &why);
 }
 
 /* -- plan -- */
@@ -372,8 +378,9 @@ static int plan_end(struct questions *q, const struct msg *asked)
 	if (r < 0)
 		return r;
 	q->told_seen = true; /* an outlet without room for the end is asked again */
-	return stale < TEXT__MAX ? send_ctl_end(q, asked, EXIT_CODE_TEMPORARY, text_in(stale, LANGUAGE_EN))
-				 : send_ctl_end(q, asked, EXIT_CODE_OK, "");
+	const struct facts why = stale < TEXT__MAX ? facts_of(stale) : (struct facts){ 0 };
+
+	return send_ctl_end(q, asked, stale < TEXT__MAX ? EXIT_CODE_TEMPORARY : EXIT_CODE_OK, &why);
 }
 
 /* -- digest -- */
@@ -520,6 +527,7 @@ static const struct {
 
 static void ask(struct questions *q, enum kind k, const struct msg *m)
 {
+	const struct facts many = facts_of(TEXT_MANY_QUESTIONS);
 	struct series *s = &q->open[k];
 
 	if (k == DIGEST)
@@ -527,7 +535,7 @@ static void ask(struct questions *q, enum kind k, const struct msg *m)
 	if (s->n < kinds[k].max)
 		s->asked[s->n++] = *m;
 	else
-		(void)send_ctl_end(q, m, EXIT_CODE_TEMPORARY, "too many questions at once; ask again");
+		(void)send_ctl_end(q, m, EXIT_CODE_TEMPORARY, &many);
 }
 
 bool questions_on_msg(struct questions *q, const struct msg *m)

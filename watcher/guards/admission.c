@@ -33,7 +33,8 @@ struct paused {
 	int duty;      /* DUTY_ALL or one */
 	bool all;      /* of all clusters */
 	int64_t until; /* wall; 0 = until resumed */
-	char by[64], why[201];
+	char by[64];
+	struct facts *why;
 };
 
 struct admission {
@@ -76,6 +77,8 @@ void admission_free(struct admission **g)
 {
 	if (!*g)
 		return;
+	for (size_t i = 0; i < (*g)->n_pauses; i++)
+		free((*g)->pauses[i].why);
 	free((*g)->pauses);
 	windows_free(&(*g)->windows);
 	for (size_t i = 0; i < ARRAY_SIZE((*g)->shares); i++)
@@ -105,6 +108,8 @@ bool admission_on_pause(struct admission *g, const struct msg_pause *m)
 	for (size_t i = 0; i < g->n_pauses; i++)
 		if (!everything && (g->pauses[i].duty != m->duty || g->pauses[i].all != all))
 			g->pauses[kept++] = g->pauses[i];
+		else
+			free(g->pauses[i].why);
 	g->n_pauses = kept;
 	if (!m->on)
 		return true;
@@ -112,7 +117,7 @@ bool admission_on_pause(struct admission *g, const struct msg_pause *m)
 	added = &g->pauses[g->n_pauses++];
 	*added = (struct paused){ .duty = (int)m->duty, .all = all, .until = m->until };
 	(void)snprintf(added->by, sizeof(added->by), "%s", m->by);
-	(void)snprintf(added->why, sizeof(added->why), "%s", m->why);
+	added->why = facts_dup(&m->why);
 	return true;
 }
 

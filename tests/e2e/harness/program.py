@@ -59,9 +59,8 @@ def found(row):
     """The facts of a row: what was found, and how it ended. "key value; ..."; statements are sentences."""
     parts = [row.get(name) or {} for name in ("evidence", "detail")]
     facts = {**parts[0], **parts[1]}
-    facts["said"] = [text for part in parts for text in part.get("said", [])]
     facts["finding"] = [filled(code, facts) for part in parts for code in part.get("finding", [])]
-    return "; ".join(f"{key} {value}" if key not in ("said", "finding") else "; ".join(value) for key, value in facts.items())
+    return "; ".join(f"{key} {value}" if key != "finding" else "; ".join(value) for key, value in facts.items())
 
 
 class Died(AssertionError):

@@ -22,6 +22,7 @@
 #include "config/table.h"
 #include "model/news.h"
 #include "model/sink_types.h"
+#include "tests/facts_en.h"
 
 #define WAIT_MS 20000
 
@@ -271,7 +272,7 @@ void play_recv(struct play *p, struct msg *ret)
 	ck_assert_msg(play_recv_within(p, WAIT_MS, ret), "no message came");
 	if (ret->type == MSG_TROUBLE)
 		(void)snprintf(p->troubles[ret->u.trouble.trouble], sizeof(p->troubles[0]), "%s",
-			       ret->u.trouble.text);
+			       EN(ret->u.trouble.particulars));
 }
 
 void play_recv_type(struct play *p, enum msg_type type, struct msg *ret)

@@ -12,6 +12,7 @@
 #include "base/xalloc.h"
 #include "tests/integration/reporter/play.h"
 #include "tests/suite.h"
+#include "tests/facts_en.h"
 
 #define set(m, member, s) msg_set(m, member, s, strlen(s))
 
@@ -356,8 +357,8 @@ static void offer(const struct settings *s, uint64_t generation, bool ok, const 
 	play_send_settings(&p, s, generation);
 	play_recv_type(&p, MSG_SETTINGS_ACK, &m);
 	ck_assert_uint_eq(m.u.settings_ack.generation, generation);
-	ck_assert_msg(m.u.settings_ack.ok == ok, "%s", m.u.settings_ack.error);
-	ck_assert_ptr_nonnull(strstr(m.u.settings_ack.error, error));
+	ck_assert_msg(m.u.settings_ack.ok == ok, "%s", EN(m.u.settings_ack.error));
+	ck_assert_ptr_nonnull(strstr(EN(m.u.settings_ack.error), error));
 }
 
 TEST(reload_takes_what_may_change_and_refuses_the_rest)
@@ -493,7 +494,7 @@ static void start_without_history(void)
 	play_recv_type(&p, MSG_READY, &m);
 	p.phase = PH_RUN;
 	play_recv_type(&p, MSG_NO_HISTORY, &m);
-	ck_assert_ptr_nonnull(strstr(m.u.no_history.why, "history.db: is damaged"));
+	ck_assert_ptr_nonnull(strstr(EN(m.u.no_history.why), "history.db: is damaged"));
 	play_recv_type(&p, MSG_TROUBLE, &m);
 	ck_assert_ptr_nonnull(strstr(p.troubles[TROUBLE_HISTORY], "history.db: is damaged"));
 	ck_assert_ptr_nonnull(strstr(p.troubles[TROUBLE_HISTORY], "restore it, or move it away"));

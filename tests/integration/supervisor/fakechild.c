@@ -15,6 +15,7 @@
 
 #include "build_id.h"
 #include "ipc/channel.h"
+#include "tests/facts_en.h"
 
 static struct event_base *base;
 static struct channel *channel;
@@ -182,7 +183,7 @@ static void send_list_state(bool failing)
 	struct msg m = { .type = MSG_WATCH_STATS,
 			 .u.watch_stats = { .cluster = cluster, .failing = failing } };
 
-	msg_set(&m, watch_stats.error, "no list", 7);
+	m.u.watch_stats.error = quoting("no list");
 	send_msg(&m, -1);
 }
 
@@ -193,7 +194,7 @@ static void send_pause_row(void)
 	m.u.pause.duty = is("open-restore") || is("paused-all") ? DUTY_ALL : 1;
 
 	strcpy(m.u.pause.by, "somebody");
-	strcpy(m.u.pause.why, "from the history");
+	m.u.pause.why = quoting("from the history");
 	send_msg(&m, -1);
 }
 
@@ -269,7 +270,8 @@ static void on_settings(const struct msg_settings *s, int fd, bool first)
 	struct msg ack = { .type = MSG_SETTINGS_ACK,
 			   .u.settings_ack = { .generation = s->generation, .ok = !is("refuse-reload") } };
 
-	strcpy(ack.u.settings_ack.error, ack.u.settings_ack.ok ? "" : "no thanks");
+	if (!ack.u.settings_ack.ok)
+		ack.u.settings_ack.error = quoting("no thanks");
 	send_msg(&ack, -1);
 }
 
@@ -507,12 +509,12 @@ static void on_msg(__attribute__((unused)) void *ctx, __attribute__((unused)) st
 		(void)close(fd);
 }
 
-static void on_close(void *ctx, struct channel *c, int err, const char *text)
+static void on_close(void *ctx, struct channel *c, int err, const struct facts *why)
 {
 	(void)ctx;
 	(void)c;
 	if (err)
-		(void)fprintf(stderr, "fakechild %s: %s\n", role, text);
+		(void)fprintf(stderr, "fakechild %s: %s\n", role, EN(*why));
 	_exit(79);
 }
 
@@ -569,7 +571,7 @@ static void send_cluster(uint64_t c, int fd)
 	struct msg m = { .type = MSG_LOAD_LINE, .u.load_line = { .error = true, .cluster = c } };
 
 	strcpy(m.u.load_line.cluster_name, c ? "second" : "test");
-	strcpy(m.u.load_line.text, "/etc/kubeconfig: cannot be read");
+	m.u.load_line.line = quoting("/etc/kubeconfig: cannot be read");
 	if (bad)
 		send_msg(&m, -1);
 	m = (struct msg){ .type = MSG_LOAD_CLUSTER,
@@ -620,7 +622,7 @@ static int load(const char *path)
 	if (is("invalid") || is("watched-invalid")) {
 		m = (struct msg){ .type = MSG_LOAD_LINE,
 				  .u.load_line = { .error = true, .cluster = CLUSTERS_MAX } };
-		strcpy(m.u.load_line.text, "config.yml:1:1: that is wrong");
+		m.u.load_line.line = quoting("config.yml:1:1: that is wrong");
 		send_msg(&m, -1);
 		(void)channel_flush(channel, 1000);
 		return 78;

@@ -305,7 +305,7 @@ def a_reload_waits_for_a_load_that_is_under_way():
 
 def no_ready_within_ten_seconds_kills():
     t = Service(watcher="never-ready")
-    t.wait_for("not ready within 10 s", limit=20)
+    t.wait_for("not ready within 10s", limit=20)
 
 
 def a_hung_child_is_killed():

@@ -13,6 +13,7 @@
 #include "cli/view/output.h"
 #include "tests/suite.h"
 #include "tests/unit/cli/instance.h"
+#include "tests/facts_en.h"
 
 #define QUESTIONS 64 /* more than any command asks */
 
@@ -51,7 +52,8 @@ static void answer_status(const struct instance_call *c)
 
 	instance_send(c, &m);
 	m = (struct msg){ .type = MSG_TROUBLE_ROW,
-			  .u.trouble_row = { .trouble = the_trouble, .n = 1, .since = 1, .detail = "chat" } };
+			  .u.trouble_row = { .trouble = the_trouble, .n = 1, .since = 1 } };
+	m.u.trouble_row.particulars = quoting("chat");
 	instance_send(c, &m);
 	m = (struct msg){ .type = MSG_CTL_CLUSTER,
 			  .u.ctl_cluster = { .cluster_name = "prod", .judged = true } };
@@ -140,7 +142,7 @@ static void send_explain_row(const struct instance_call *c, const char *rule, ui
 						.holds = holds,
 						.reason = "Evicted" } };
 
-	facts_said(&m.u.ctl_explain_row.evidence, "phase Failed");
+	m.u.ctl_explain_row.evidence = quoting("phase Failed");
 	(void)snprintf(m.u.ctl_explain_row.rule, sizeof(m.u.ctl_explain_row.rule), "%s", rule);
 	instance_send(c, &m);
 }

@@ -36,35 +36,4 @@ TEST_LOOP(hostile_text_is_escaped, 0, 5)
 	free(text);
 }
 
-/* What stands in an answer is kept; what is no answer that we know is said as it came. */
-TEST(answers_in_the_readers_language)
-{
-	static const struct {
-		const char *text, *said;
-	} cases[] = {
-		{ "still starting", "仍在启动" },
-		{ "still starting now", "still starting now" },
-		{ "the reporter is not running at the moment: see `ops-pod-cleaner status`",
-		  "reporter 当前没有运行：用 `ops-pod-cleaner status` 查看" },
-		{ "no pod or workload shop/web is in the cache", "缓存中没有 Pod 或工作负载 shop/web" },
-		{ "no pod or workload shop/web is in the cache; it is stale",
-		  "缓存中没有 Pod 或工作负载 shop/web; it is stale" },
-		{ "no pod or workload is in the cache", "no pod or workload is in the cache" },
-		{ "action 12 wrote nothing, so there is nothing to take back",
-		  "操作 12 没有写入任何内容，无需撤销" },
-		{ "pods of the workload that are not shown: 12", "该工作负载还有 12 个 Pod 未显示" },
-		{ "", "" },
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *zh = output_answer(cases[i].text, LANGUAGE_ZH);
-		char *en = output_answer(cases[i].text, LANGUAGE_EN);
-
-		ck_assert_str_eq(zh, cases[i].said);
-		ck_assert_str_eq(en, cases[i].text);
-		free(zh);
-		free(en);
-	}
-}
-
 SUITE("cli/output");

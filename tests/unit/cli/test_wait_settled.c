@@ -8,6 +8,7 @@
 #include "cli/instance/wait_settled.h"
 #include "tests/suite.h"
 #include "tests/unit/cli/instance.h"
+#include "tests/facts_en.h"
 
 static const struct {
 	uint64_t http;
@@ -31,7 +32,7 @@ static void answer(const struct instance_call *c, unsigned nth)
 	instance_send(c, &m);
 	m = (struct msg){ .type = MSG_WATCH_STATS,
 			  .u.watch_stats = { .failing = true, .http = failing[at].http } };
-	strcpy(m.u.watch_stats.error, failing[at].error);
+	m.u.watch_stats.error = quoting(failing[at].error);
 	instance_send(c, &m);
 	instance_end(c, EXIT_CODE_OK);
 }

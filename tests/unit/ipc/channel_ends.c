@@ -23,12 +23,12 @@ static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 		e->act(e);
 }
 
-static void on_close(void *ctx, struct channel *c, int err, const char *text)
+static void on_close(void *ctx, struct channel *c, int err, const struct facts *why)
 {
 	struct end *e = ctx;
 
 	(void)c;
-	(void)text;
+	(void)why;
 	e->closed++;
 	e->err = err;
 	if (!e->keeps)

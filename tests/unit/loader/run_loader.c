@@ -21,6 +21,7 @@
 #include "config/blob.h"
 #include "ipc/msg.h"
 #include "tests/suite.h"
+#include "tests/facts_en.h"
 
 char dir[SUITE_PATH_MAX];
 
@@ -87,11 +88,11 @@ static void take_blob(struct run *r, const struct msg_load_blob *m, int fd)
 static void take_line(struct run *r, const struct msg_load_line *line)
 {
 	ck_assert_uint_lt(r->n_lines, ARRAY_SIZE(r->lines));
-	memcpy(r->lines[r->n_lines++], line->text, sizeof(r->lines[0]));
-	r->errors += line->error && !line->said;
-	r->said += line->said;
+	(void)snprintf(r->lines[r->n_lines++], sizeof(r->lines[0]), "%s", EN(line->line));
+	r->errors += line->error;
+	facts_set(&r->last, &line->line);
 	if (line->error && line->cluster < ARRAY_SIZE(r->problem))
-		memcpy(r->problem[line->cluster], line->text, sizeof(r->problem[0]));
+		(void)snprintf(r->problem[line->cluster], sizeof(r->problem[0]), "%s", EN(line->line));
 }
 
 static void take(struct run *r, const struct msg *m, int fd)
@@ -171,7 +172,6 @@ static bool receive(int sock, struct run *r)
 
 rlim_t descriptors;
 uint64_t limit_ms = 6000;
-uint64_t language = LANGUAGE_EN;
 
 static void say(int sock, const struct msg *m, int fd)
 {
@@ -198,10 +198,7 @@ static void begin(int sock)
 	for (enum role r = 0; r < ROLE__MAX; r++)
 		if (in_force[r] > 0)
 			say(sock, &(struct msg){ .type = MSG_LOAD_KEPT, .u.load_kept.role = r }, in_force[r]);
-	say(sock,
-	    &(struct msg){ .type = MSG_LOAD_BEGIN,
-			   .u.load_begin = { .limit_ms = limit_ms, .language = language } },
-	    -1);
+	say(sock, &(struct msg){ .type = MSG_LOAD_BEGIN, .u.load_begin.limit_ms = limit_ms }, -1);
 }
 
 void run_done(void)

@@ -29,7 +29,8 @@ struct run {
 	int code;
 	bool hello, end, ok;
 	char lines[24][1024];
-	size_t n_lines, errors, said; /* said: once more, in the language of who asks */
+	size_t n_lines, errors;
+	struct facts last; /* line */
 	struct msg_load_supervisor tree;
 	struct msg_load_cluster clusters[4];
 	size_t n_clusters;
@@ -54,7 +55,6 @@ extern int in_force[ROLE__MAX]; /* what is in force of the first cluster; a run 
 extern bool keep;
 extern rlim_t descriptors; /* how many the loader may have, 0 = as many as we */
 extern uint64_t limit_ms;  /* how long a cluster may take */
-extern uint64_t language;  /* of who asks */
 extern bool as_pod;        /* as POD_USER, as a container whose volumes belong to POD_GROUP */
 
 /* Further arguments, NULL behind the last; NULL: none. */

@@ -94,12 +94,60 @@ TEST(a_key_keeps_its_value_behind_any_other)
 	ck_assert_int_eq(reread(), 0);
 }
 
+/* What one thing of several lacks, in what lacks something. */
+TEST(facts_hold_facts)
+{
+	struct facts one = { 0 }, two = { 0 }, back;
+	struct fact_value v;
+	size_t at = 0;
+
+	facts_name(&one, FACT_CLUSTER, STR_LIT("a"));
+	facts_facts(&two, FACT_BECAUSE, &one);
+	facts_facts(&f, FACT_EACH, &one);
+	facts_facts(&f, FACT_EACH, &two);
+	facts_facts(&f, FACT_EACH, &(const struct facts){ 0 });
+	facts_facts(&f, FACT_BECAUSE, &two);
+	facts_facts(&f, FACT_BECAUSE, &one); /* has one */
+	ck_assert_int_eq(reread(), 0);
+	ck_assert(facts_next(&f, &at, &v) && v.key == FACT_EACH);
+	fact_facts(&v, &back);
+	ck_assert(facts_equal(&back, &one));
+	ck_assert(facts_next(&f, &at, &v) && v.key == FACT_EACH);
+	fact_facts(&v, &back);
+	ck_assert(facts_equal(&back, &two));
+	fact_facts(&(const struct fact_value){ .key = FACT_NODE }, &back);
+	ck_assert(facts_empty(&back));
+	ck_assert(facts_next(&f, &at, &v) && v.key == FACT_BECAUSE && !facts_next(&f, &at, &v));
+}
+
+/* Four deep is refused; what has no room is left out whole. */
+TEST(facts_in_facts_are_bounded)
+{
+	struct facts in = { 0 }, around;
+
+	facts_name(&in, FACT_NODE, STR_LIT("n"));
+	for (int depth = 1; depth <= 4; depth++) {
+		around = (struct facts){ 0 };
+		facts_facts(&around, FACT_BECAUSE, &in);
+		f = around;
+		ck_assert_int_eq(reread() == 0, depth <= 3);
+		in = around;
+	}
+	setup();
+	in = (struct facts){ 0 };
+	facts_quoted(&in, FACT_WHY, (struct str){ (const char[200]){ [0 ... 199] = 'x' }, 200 });
+	for (int i = 0; i < 6; i++)
+		facts_facts(&f, FACT_EACH, &in);
+	ck_assert_uint_gt(f.n, 800);
+	ck_assert_int_eq(reread(), 0);
+}
+
 TEST(a_key_keeps_its_first_value_and_a_list_all)
 {
 	facts_name(&f, FACT_NODE, STR_LIT("a"));
 	facts_name(&f, FACT_NODE, STR_LIT("b"));
 	for (int i = 0; i < 40; i++)
-		facts_said(&f, "again");
+		facts_name(&f, FACT_OWNER, STR_LIT("again"));
 	ck_assert(str_is(get(FACT_NODE).text, "a"));
 	struct fact_value v;
 	size_t n = 0;
@@ -188,7 +236,7 @@ TEST_LOOP(hostile_bytes_are_refused, 0, ARRAY_SIZE(hostile))
 	char *exact = malloc(hostile[_i].n + 1);
 
 	memcpy(exact, hostile[_i].bytes, hostile[_i].n);
-	facts_said(&f, "before");
+	facts_quoted(&f, FACT_WHY, STR_LIT("before"));
 	ck_assert_int_eq(facts_read(exact, hostile[_i].n, &f, NULL), -EBADMSG);
 	ck_assert(facts_empty(&f));
 	free(exact);

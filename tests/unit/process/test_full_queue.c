@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "ipc/channel.h"
 #include "process/process.h"
+#include "tests/facts_en.h"
 #include "tests/suite.h"
 
 #define ALL (CHANNEL_QUEUE_MAX + 20000)
@@ -38,10 +39,10 @@ static void on_room(struct process *p)
 	say_all(p);
 }
 
-static int check_settings(const struct settings *s, const char **reterr)
+static int check_settings(const struct settings *s, enum text *ret_why)
 {
 	(void)s;
-	(void)reterr;
+	(void)ret_why;
 	return 0;
 }
 
@@ -124,12 +125,12 @@ static void on_child_msg(void *ctx, struct channel *c, const struct msg *m, int 
 		(void)event_base_loopbreak(base);
 }
 
-static void on_child_close(void *ctx, struct channel *c, int err, const char *text)
+static void on_child_close(void *ctx, struct channel *c, int err, const struct facts *why)
 {
 	(void)ctx;
 	(void)c;
 	(void)err;
-	ck_abort_msg("%s", text);
+	ck_abort_msg("%s", EN(*why));
 }
 
 static void on_child_drain(void *ctx, struct channel *c)

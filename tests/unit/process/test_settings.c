@@ -15,6 +15,7 @@
 #include "process/process.h"
 #include "process/sandbox.h"
 #include "tests/suite.h"
+#include "tests/facts_en.h"
 
 static const struct channel_ops *ops;
 static void *ops_ctx;
@@ -32,7 +33,7 @@ static void on_end_of_channel(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	(void)arg;
-	ops->on_close(ops_ctx, NULL, 0, "");
+	ops->on_close(ops_ctx, NULL, 0, &(const struct facts){ 0 });
 }
 
 /* What comes behind it, a process that has ended does not see. */
@@ -104,9 +105,9 @@ static void take(const struct settings *s)
 	strcpy(server, s->cluster.server ? s->cluster.server : "");
 }
 
-static int check_settings(const struct settings *s, const char **reterr)
+static int check_settings(const struct settings *s, enum text *ret_why)
 {
-	*reterr = "not that one";
+	*ret_why = TEXT_NO_API_SERVER;
 	return s->cluster.server && strstr(s->cluster.server, "refused") ? -1 : 0;
 }
 
@@ -249,7 +250,7 @@ TEST(what_was_refused_or_not_prepared_is_not_used)
 	/* HELLO, READY, the refusal, the other's yes */
 	ck_assert_uint_eq(n_said, 4);
 	ck_assert(!said[2].u.settings_ack.ok);
-	ck_assert_str_eq(said[2].u.settings_ack.error, "not that one");
+	ck_assert_str_eq(EN(said[2].u.settings_ack.error), "the settings name no API server");
 	ck_assert(said[3].u.settings_ack.ok);
 }
 

@@ -7,6 +7,7 @@
 #include "base/xalloc.h"
 #include "model/guards.h"
 #include "reporter/history/attention.h"
+#include "tests/facts_en.h"
 
 static char dir[SUITE_PATH_MAX];
 struct db *db;
@@ -116,7 +117,9 @@ void world_teardown(void)
 void need_an_operator(void)
 {
 	clock_fake_advance(-ATTENTION_LASTING_MS);
-	ck_assert_int_eq(attention_note_guards(db, GUARD_BIT(BUDGET), "Budget 1", "prod"), 0);
+	ck_assert_int_eq(attention_note_guards(db, GUARD_BIT(BUDGET),
+					       (struct facts[1]){ quoting("Budget 1") }, "prod"),
+			 0);
 	clock_fake_advance(ATTENTION_LASTING_MS);
 }
 
@@ -214,7 +217,9 @@ const char *message(void)
 
 void end_message(enum outbox_state state)
 {
-	ck_assert_int_eq(outbox_end(db, number("SELECT max(id) FROM outbox"), state, "why"), 0);
+	ck_assert_int_eq(outbox_end(db, number("SELECT max(id) FROM outbox"), state,
+				    (struct facts[1]){ quoting("why") }),
+			 0);
 }
 
 void break_outbox(bool broken)

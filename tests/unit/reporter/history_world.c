@@ -81,7 +81,7 @@ struct msg world_record(uint64_t id, enum outcome outcome)
 		.id = id, .outcome = outcome, .replicas = 3, .http = 200, .at = WORLD_NOW
 	};
 	test_set(&m, record.reason, "Deleted");
-	SET_SAID(m.u.record.detail, "node is gone");
+	m.u.record.detail = facts_of(TEXT_NODE_GONE);
 	test_set(&m, record.target, "pods/shop/web-1");
 	return m;
 }

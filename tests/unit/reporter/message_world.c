@@ -38,11 +38,14 @@ void tell_teardown(void)
 }
 
 /* In the place of reporter/notify/sender.c: whether the sink "team" is down. */
-const char *sender_sink(const struct sender *r, size_t i, int64_t *ret_down_at, const char **ret_why)
+const char *sender_sink(const struct sender *r, size_t i, int64_t *ret_down_at, const struct facts **ret_why)
 {
+	static struct facts down, none;
+
 	(void)r;
 	*ret_down_at = i == 0 ? team_down_at : 0;
-	*ret_why = *ret_down_at ? "code 19024" : "";
+	down = quoting("code 19024");
+	*ret_why = *ret_down_at ? &down : &none;
 	return i < settings.n_sinks ? sinks[i].name : NULL;
 }
 
@@ -58,7 +61,7 @@ const char *told(const char *sink)
 
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", t);
 		free(t);
-		ck_assert_int_eq(outbox_end(w.db, row.id, OUTBOX_DONE, ""), 0);
+		ck_assert_int_eq(outbox_end(w.db, row.id, OUTBOX_DONE, &(const struct facts){ 0 }), 0);
 		outbox_row_done(&row);
 	}
 	return text;
@@ -94,7 +97,7 @@ void trouble_of(enum trouble kind, const char *cluster, uint64_t n, const char *
 
 	m.u.trouble_row = (struct msg_trouble_row){ .trouble = kind, .n = n, .since = clock_wall_ms() };
 	test_set(&m, trouble_row.cluster_name, cluster);
-	test_set(&m, trouble_row.detail, detail);
+	m.u.trouble_row.particulars = quoting(detail);
 	state_put(state, cluster, &m);
 }
 

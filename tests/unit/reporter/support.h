@@ -14,13 +14,14 @@
 #include "base/str.h"
 #include "ipc/msg.h"
 #include "reporter/history/db.h"
+#include "tests/facts_en.h"
 
-static inline int test_open(const char *dir, uint64_t max_bytes, struct db **ret, char *text)
+static inline int test_open(const char *dir, uint64_t max_bytes, struct db **ret, struct facts *ret_why)
 {
-	int r = db_claim(dir, ret, text);
+	int r = db_claim(dir, ret, ret_why);
 
 	if (r == 0)
-		r = db_open(*ret, max_bytes, text);
+		r = db_open(*ret, max_bytes, ret_why);
 	if (r < 0)
 		db_close(ret);
 	return r;
@@ -28,11 +29,11 @@ static inline int test_open(const char *dir, uint64_t max_bytes, struct db **ret
 
 static inline struct db *test_db_open(const char *dir)
 {
-	char text[DB_TEXT_MAX] = "";
+	struct facts why = { 0 };
 	struct db *db = NULL;
-	const int r = test_open(dir, 0, &db, text);
+	const int r = test_open(dir, 0, &db, &why);
 
-	ck_assert_msg(r == 0, "db_open: %d %s", r, text);
+	ck_assert_msg(r == 0, "db_open: %d %s", r, EN(why));
 	return db;
 }
 

@@ -194,13 +194,17 @@ TEST(a_revert_names_the_workload_of_its_own_cluster)
 
 TEST(spent_budget_is_reported_when_it_lasts)
 {
-	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET), "Budget 12, Pause 3", "prod"), 0);
+	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET),
+					       (struct facts[1]){ quoting("Budget 12, Pause 3") }, "prod"),
+			 0);
 	clock_fake_advance(HOUR - 1);
 	ck_assert_uint_eq(begin(), 0);
 	clock_fake_advance(1);
 	ck_assert_uint_eq(begin(), 2);
 	ck_assert(says("BudgetSpent") && says("Budget 12") && says("raise the budget"));
-	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(PAUSE), "Pause 3", "prod"), 0);
+	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(PAUSE),
+					       (struct facts[1]){ quoting("Pause 3") }, "prod"),
+			 0);
 	ck_assert_uint_eq(begin(), 0);
 }
 
@@ -210,7 +214,9 @@ TEST(nothing_that_lasts_is_pruned)
 	uint64_t days = 30;
 	bool more;
 
-	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET), "Budget 12", "prod"), 0);
+	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET),
+					       (struct facts[1]){ quoting("Budget 12") }, "prod"),
+			 0);
 	refuse("u1", "HasFinalizers");
 	clock_fake_advance(INT64_C(31) * 24 * HOUR);
 	ck_assert_int_eq(history_prune(w.h, &days, &more), 0);
@@ -224,7 +230,9 @@ TEST(many_kinds_are_cut)
 
 	for (int i = 0; i < 30; i++) {
 		(void)snprintf(cluster, sizeof(cluster), "c%d", i);
-		ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET), "Budget 1", cluster), 0);
+		ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET),
+						       (struct facts[1]){ quoting("Budget 1") }, cluster),
+				 0);
 	}
 	clock_fake_advance(HOUR);
 	ck_assert_uint_eq(begin(), DIGEST_ATTENTION_MAX + 1);

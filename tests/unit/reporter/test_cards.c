@@ -54,11 +54,13 @@ static void teardown(void)
 }
 
 /* In the place of reporter/notify/sender.c: every sink is well. */
-const char *sender_sink(const struct sender *r, size_t i, int64_t *ret_down_at, const char **ret_why)
+const char *sender_sink(const struct sender *r, size_t i, int64_t *ret_down_at, const struct facts **ret_why)
 {
+	static const struct facts none;
+
 	(void)r;
 	*ret_down_at = 0;
-	*ret_why = "";
+	*ret_why = &none;
 	return i < settings.n_sinks ? sinks[i].name : NULL;
 }
 
@@ -142,12 +144,19 @@ static void take(const char *card)
 			(void)json_object_set_new(json_object_get(cards[t], card), language_name(l),
 						  body_of(&row.document, t, l));
 		}
-		ck_assert_int_eq(outbox_end(w.db, row.id, OUTBOX_DONE, ""), 0);
+		ck_assert_int_eq(outbox_end(w.db, row.id, OUTBOX_DONE, &(const struct facts){ 0 }), 0);
 		outbox_row_done(&row);
 	}
 }
 
 /* -- what happens -- */
+
+static void refused(struct facts *ret)
+{
+	*ret = facts_of(TEXT_ANSWERED);
+	facts_count(ret, FACT_HTTP_STATUS, 401);
+	facts_text(ret, FACT_PROBLEM, TEXT_CREDENTIAL_REFUSED);
+}
 
 static void act(uint64_t id, enum duty duty, enum action_kind action, const char *name, const char *target,
 		enum outcome outcome, const char *reason)
@@ -161,11 +170,14 @@ static void act(uint64_t id, enum duty duty, enum action_kind action, const char
 	m[0].u.intent.duty = duty;
 	test_set(&m[0], intent.name, name);
 	test_set(&m[0], intent.reason, reason);
-	SET_SAID(m[0].u.intent.evidence, "3 of 3 pods of the revision fail, 0 Ready");
+	m[0].u.intent.evidence = facts_of(TEXT_TALLY);
+	facts_count(&m[0].u.intent.evidence, FACT_FAILING, 3);
+	facts_count(&m[0].u.intent.evidence, FACT_PODS, 3);
+	facts_count(&m[0].u.intent.evidence, FACT_READY, 0);
 	test_set(&m[1], record.target, target);
 	if (outcome == OUTCOME_FORBIDDEN) {
 		test_set(&m[1], record.reason, "Forbidden");
-		SET_SAID(m[1].u.record.detail, "the API server answered 401: the credential is not accepted");
+		refused(&m[1].u.record.detail);
 	}
 	facts_finding(&m[1].u.record.evidence, TEXT_POD_READ);
 	facts_name(&m[1].u.record.evidence, FACT_POD, STR_LIT("web-1"));
@@ -194,17 +206,20 @@ static void do_all(void)
 /* A trouble and a guard begin, or end. */
 static void need(bool on)
 {
+	struct facts budget = facts_of(TEXT_BUDGET_SPENT);
 	struct msg m = { .type = MSG_TROUBLE_ROW };
 	bool put;
+
+	facts_code(&budget, FACT_LIMIT_NAME, "deleteEvictedPod");
+	facts_count(&budget, FACT_SPENT, 30);
+	facts_count(&budget, FACT_LIMIT, 30);
 
 	m.u.trouble_row =
 		(struct msg_trouble_row){ .trouble = TROUBLE_FORBIDDEN, .n = on, .since = clock_wall_ms() };
 	test_set(&m, trouble_row.cluster_name, "prod");
-	test_set(&m, trouble_row.detail, "the API server answered 401: the credential is not accepted");
+	refused(&m.u.trouble_row.particulars);
 	state_put(state, "prod", &m);
-	ck_assert_int_eq(attention_note_guards(w.db, on ? GUARD_BIT(BUDGET) : 0,
-					       on ? "deleteEvictedPod: 30 of 30 spent" : "", "prod"),
-			 0);
+	ck_assert_int_eq(attention_note_guards(w.db, on ? GUARD_BIT(BUDGET) : 0, &budget, "prod"), 0);
 	for (int i = 0; i < 2; i++) {
 		/* Nothing of the sender is looked at but sender_sink() above. */
 		const struct sender *sender = (const struct sender *)(const void *)&settings;

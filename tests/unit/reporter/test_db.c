@@ -58,39 +58,40 @@ TEST(a_statement_that_cannot_be_compiled_fails)
 
 TEST(second_instance_is_refused)
 {
-	char text[DB_TEXT_MAX] = "";
+	struct facts why;
 	struct db *other = NULL;
 
-	ck_assert_int_eq(test_open(dir, 0, &other, text), -EWOULDBLOCK);
+	ck_assert_int_eq(test_open(dir, 0, &other, &why), -EWOULDBLOCK);
 	ck_assert_ptr_null(other);
-	ck_assert_ptr_nonnull(strstr(text, "another instance"));
-	ck_assert_ptr_nonnull(strstr(text, dir));
+	ck_assert_ptr_nonnull(strstr(EN(why), "another instance"));
+	ck_assert_ptr_nonnull(strstr(EN(why), dir));
 }
 
 TEST(directory_others_may_write_to_is_refused)
 {
-	char text[DB_TEXT_MAX] = "";
+	struct facts why;
 	struct db *other = NULL;
 	char mine[SUITE_PATH_MAX];
 
 	suite_folder(mine);
 	ck_assert_int_eq(chmod(mine, 0770), 0);
-	ck_assert_int_eq(test_open(mine, 0, &other, text), -EPERM);
-	ck_assert_ptr_nonnull(strstr(text, "0770"));
+	ck_assert_int_eq(test_open(mine, 0, &other, &why), -EPERM);
+	ck_assert_ptr_nonnull(strstr(EN(why), "0770"));
 	ck_assert_int_eq(chmod(mine, 0700), 0);
-	ck_assert_int_eq(test_open(mine, 0, &other, text), 0);
+	ck_assert_int_eq(test_open(mine, 0, &other, &why), 0);
 	db_close(&other);
 }
 
 TEST(missing_directories_are_made_private)
 {
-	char text[DB_TEXT_MAX] = "", mine[SUITE_PATH_MAX], deep[SUITE_PATH_MAX + 8];
+	struct facts why;
+	char mine[SUITE_PATH_MAX], deep[SUITE_PATH_MAX + 8];
 	struct db *other = NULL;
 	struct stat st;
 
 	suite_folder(mine);
 	(void)snprintf(deep, sizeof(deep), "%s/state", mine);
-	ck_assert_int_eq(test_open(deep, 0, &other, text), 0);
+	ck_assert_int_eq(test_open(deep, 0, &other, &why), 0);
 	ck_assert_int_eq(stat(deep, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 0777, 0700);
 	db_close(&other);
@@ -112,28 +113,29 @@ static void replace_file(const char *bytes, size_t n)
 TEST(damaged_file_is_named_and_refused)
 {
 	static char garbage[8192];
-	char text[DB_TEXT_MAX] = "";
+	struct facts why;
 
 	memset(garbage, 'x', sizeof(garbage));
 	replace_file(garbage, sizeof(garbage));
-	ck_assert_int_eq(test_open(dir, 0, &db, text), -EBADMSG);
-	ck_assert_ptr_nonnull(strstr(text, "history.db"));
-	ck_assert_ptr_nonnull(strstr(text, "move it away"));
+	ck_assert_int_eq(test_open(dir, 0, &db, &why), -EBADMSG);
+	ck_assert_ptr_nonnull(strstr(EN(why), "history.db"));
+	ck_assert_ptr_nonnull(strstr(EN(why), "move it away"));
 	replace_file("", 0);
 	db = test_db_open(dir);
 }
 
 TEST(what_turns_out_to_be_unusable_is_closed_again)
 {
-	char text[DB_TEXT_MAX] = "", file[SUITE_PATH_MAX + 24];
+	struct facts why;
+	char file[SUITE_PATH_MAX + 24];
 
 	db_close(&db);
 	(void)snprintf(file, sizeof(file), "%s/history.db", dir);
 	spoil(file);
 	db = test_db_open(dir);
 	ck_assert_ptr_null(db_stmt(db, DB_PAUSED));
-	ck_assert_int_lt(db_give_up(db, text), 0);
-	ck_assert_ptr_nonnull(strstr(text, "history.db: cannot be used: no such table: pauses"));
+	ck_assert_int_lt(db_give_up(db, &why), 0);
+	ck_assert_ptr_nonnull(strstr(EN(why), "history.db: cannot be used: no such table: pauses"));
 	ck_assert(!db_is_open(db));
 }
 
@@ -141,20 +143,21 @@ TEST(what_turns_out_to_be_unusable_is_closed_again)
 TEST(what_cannot_be_opened_fails_until_it_can)
 {
 	static const char garbage[] = "no database";
-	char text[DB_TEXT_MAX] = "", path[SUITE_PATH_MAX + 24], found[64] = "";
+	struct facts why;
+	char path[SUITE_PATH_MAX + 24], found[64] = "";
 	int64_t n = 0;
 
 	replace_file(garbage, sizeof(garbage));
-	ck_assert_int_eq(db_claim(dir, &db, text), 0);
+	ck_assert_int_eq(db_claim(dir, &db, &why), 0);
 	for (int i = 0; i < 3; i++) {
-		ck_assert_int_eq(db_open(db, 0, text), -EBADMSG);
+		ck_assert_int_eq(db_open(db, 0, &why), -EBADMSG);
 		ck_assert(!db_is_open(db));
 		ck_assert_ptr_null(db_stmt(db, DB_OPEN_COUNT));
 		ck_assert_int_lt(db_number(db_stmt(db, DB_OPEN_COUNT), &n), 0);
 		ck_assert_int_lt(db_begin(db), 0);
 		ck_assert_int_lt(db_end(db, 0), 0);
 		ck_assert_uint_eq(db_fill(db), 0);
-		ck_assert_str_eq(db_error(db), "it is not open");
+		ck_assert_str_eq(db_error(db), "closed");
 	}
 	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
 	FILE *f = fopen(path, "r");
@@ -164,47 +167,49 @@ TEST(what_cannot_be_opened_fails_until_it_can)
 	ck_assert_int_eq(fclose(f), 0);
 	ck_assert_str_eq(found, garbage);
 	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_int_eq(db_open(db, 0, text), 0);
+	ck_assert_int_eq(db_open(db, 0, &why), 0);
 	ck_assert(db_is_open(db));
 	ck_assert_int_eq(db_number(db_stmt(db, DB_OPEN_COUNT), &n), 0);
 }
 
 TEST(a_directory_that_was_replaced_is_another_one)
 {
-	char text[DB_TEXT_MAX] = "", away[SUITE_PATH_MAX + 8];
+	struct facts why;
+	char away[SUITE_PATH_MAX + 8];
 
 	replace_file("no database", 11);
-	ck_assert_int_eq(db_claim(dir, &db, text), 0);
-	ck_assert_int_eq(db_open(db, 0, text), -EBADMSG);
+	ck_assert_int_eq(db_claim(dir, &db, &why), 0);
+	ck_assert_int_eq(db_open(db, 0, &why), -EBADMSG);
 	(void)snprintf(away, sizeof(away), "%s/away", folder);
 	ck_assert_int_eq(rename(dir, away), 0);
-	ck_assert_int_eq(db_open(db, 0, text), -ESTALE);
+	ck_assert_int_eq(db_open(db, 0, &why), -ESTALE);
 	ck_assert_int_eq(mkdir(dir, 0700), 0);
-	ck_assert_int_eq(db_open(db, 0, text), -ESTALE);
-	ck_assert_ptr_nonnull(strstr(text, "was replaced"));
+	ck_assert_int_eq(db_open(db, 0, &why), -ESTALE);
+	ck_assert_ptr_nonnull(strstr(EN(why), "was replaced"));
 	ck_assert_int_eq(rmdir(dir), 0);
 	ck_assert_int_eq(rename(away, dir), 0);
-	ck_assert_int_eq(db_open(db, 0, text), -EBADMSG);
+	ck_assert_int_eq(db_open(db, 0, &why), -EBADMSG);
 }
 
 TEST(a_file_that_is_none_is_refused)
 {
-	char text[DB_TEXT_MAX] = "", path[128];
+	struct facts why;
+	char path[128];
 
 	db_close(&db);
 	(void)snprintf(path, sizeof(path), "%s/history.db-wal", dir);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	ck_assert_int_eq(test_open(dir, 0, &db, text), -EPERM);
-	ck_assert_ptr_nonnull(strstr(text, "history.db-wal: is not a regular file"));
+	ck_assert_int_eq(test_open(dir, 0, &db, &why), -EPERM);
+	ck_assert_ptr_nonnull(strstr(EN(why), "history.db-wal: is not a regular file"));
 	ck_assert_int_eq(unlink(path), 0);
 	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
 	if (geteuid() == 0) {
 		ck_assert_int_eq(chown(path, 1000, 0), 0);
-		ck_assert_int_eq(test_open(dir, 0, &db, text), -EPERM);
+		ck_assert_int_eq(test_open(dir, 0, &db, &why), -EPERM);
 	}
 	ck_assert_int_eq(unlink(path), 0);
 	ck_assert_int_eq(symlink("/etc/passwd", path), 0);
-	ck_assert_int_eq(test_open(dir, 0, &db, text), -EPERM);
+	ck_assert_int_eq(test_open(dir, 0, &db, &why), -EPERM);
 	ck_assert_int_eq(unlink(path), 0);
 	db = test_db_open(dir);
 }
@@ -214,12 +219,13 @@ TEST(the_file_has_a_limit)
 {
 	static char long_text[201];
 	const int64_t max = 1 << 20;
-	char text[DB_TEXT_MAX] = "", path[128], name[32];
+	struct facts why;
+	char path[128], name[32];
 	struct stat st;
 	int r = 0, n = 0;
 
 	db_close(&db);
-	ck_assert_int_eq(test_open(dir, (uint64_t)max, &db, text), 0);
+	ck_assert_int_eq(test_open(dir, (uint64_t)max, &db, &why), 0);
 	ck_assert_uint_lt(db_fill(db), 20);
 	struct facts evidence = { 0 };
 
@@ -243,9 +249,9 @@ TEST(the_file_has_a_limit)
 	db_close(&db);
 	ck_assert_int_eq(stat(path, &st), 0);
 	ck_assert_int_le(st.st_size, max);
-	ck_assert_int_eq(test_open(dir, (uint64_t)max / 2, &db, text), -EFBIG);
-	ck_assert_ptr_nonnull(strstr(text, "historyMegabytes"));
-	ck_assert_int_eq(test_open(dir, (uint64_t)max, &db, text), 0);
+	ck_assert_int_eq(test_open(dir, (uint64_t)max / 2, &db, &why), -EFBIG);
+	ck_assert_ptr_nonnull(strstr(EN(why), "historyMegabytes"));
+	ck_assert_int_eq(test_open(dir, (uint64_t)max, &db, &why), 0);
 }
 
 static int number(sqlite3 *sql, const char *pragma)
@@ -264,7 +270,8 @@ static int number(sqlite3 *sql, const char *pragma)
 TEST(a_file_of_another_version_is_refused_and_left_alone)
 {
 	static const int versions[] = { 1, 9999, -1 };
-	char text[DB_TEXT_MAX] = "", path[128], pragma[64];
+	struct facts why;
+	char path[128], pragma[64];
 	sqlite3 *sql = NULL;
 
 	db_close(&db);
@@ -276,8 +283,8 @@ TEST(a_file_of_another_version_is_refused_and_left_alone)
 		(void)snprintf(pragma, sizeof(pragma), "PRAGMA user_version = %d", versions[i]);
 		ck_assert_int_eq(sqlite3_exec(sql, pragma, NULL, NULL, NULL), SQLITE_OK);
 		(void)sqlite3_close(sql);
-		ck_assert_int_eq(test_open(dir, 0, &db, text), -EBADMSG);
-		ck_assert_ptr_nonnull(strstr(text, "another version"));
+		ck_assert_int_eq(test_open(dir, 0, &db, &why), -EBADMSG);
+		ck_assert_ptr_nonnull(strstr(EN(why), "another version"));
 		ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
 		ck_assert_int_eq(number(sql, "PRAGMA user_version"), versions[i]);
 	}
@@ -290,13 +297,14 @@ TEST(a_file_of_another_version_is_refused_and_left_alone)
 /* What a start without room left behind can be taken up: there is no table, or there are all. */
 TEST(tables_are_made_whole_or_not_at_all)
 {
-	char text[DB_TEXT_MAX] = "", path[128];
+	struct facts why;
+	char path[128];
 	sqlite3 *sql = NULL;
 
 	db_close(&db);
 	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
 	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_int_eq(test_open(dir, UINT64_C(12) * 4096, &db, text), -ENOSPC);
+	ck_assert_int_eq(test_open(dir, UINT64_C(12) * 4096, &db, &why), -ENOSPC);
 	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
 	ck_assert_int_eq(number(sql, "PRAGMA user_version"), 0);
 	ck_assert_int_eq(number(sql, "SELECT count(*) FROM sqlite_master"), 0);

@@ -12,6 +12,7 @@
 #include "tests/suite.h"
 #include "tests/unit/http/server.h"
 #include "tests/unit/reporter/sink_document.h"
+#include "tests/facts_en.h"
 
 struct run {
 	struct event_base *base;
@@ -244,7 +245,7 @@ TEST(socks_proxy_resolves_the_name)
 	s.address = server.address;
 	begin(&r, &s);
 	deliver(&r);
-	ck_assert_msg(r.a.verdict == SINK_ACCEPTED, "%s", r.a.text);
+	ck_assert_msg(r.a.verdict == SINK_ACCEPTED, "%s", EN(r.a.why));
 	ck_assert_int_eq(strncmp(server.log->last, "teams.example:81 ", 17), 0);
 	end(&r);
 	server_stop(&server);
@@ -298,7 +299,7 @@ TEST(what_cannot_be_sent_says_why_and_is_tried_again)
 	begin(&r, &s);
 	deliver(&r);
 	ck_assert_int_eq(r.a.verdict, SINK_AGAIN);
-	ck_assert_str_eq(r.a.text, problem);
+	ck_assert_str_eq(EN(r.a.why), problem);
 	end(&r);
 	s = sink_of_type(SINK_FEISHU, "", NULL, LANGUAGE_EN);
 	begin(&r, &s);

@@ -59,7 +59,7 @@ static const char *told(const char *sink)
 
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", t);
 		free(t);
-		ck_assert_int_eq(outbox_end(w.db, row.id, OUTBOX_DONE, ""), 0);
+		ck_assert_int_eq(outbox_end(w.db, row.id, OUTBOX_DONE, &(const struct facts){ 0 }), 0);
 		outbox_row_done(&row);
 	}
 	return text;
@@ -119,7 +119,7 @@ static void trouble(enum trouble kind, const char *cluster, uint64_t n)
 
 	m.u.trouble_row = (struct msg_trouble_row){ .trouble = kind, .n = n, .since = clock_wall_ms() };
 	test_set(&m, trouble_row.cluster_name, cluster);
-	test_set(&m, trouble_row.detail, "why");
+	m.u.trouble_row.particulars = quoting("why");
 	state_put(state, cluster, &m);
 }
 
@@ -323,7 +323,7 @@ TEST(a_history_that_cannot_be_read_is_told_too)
 /* What the history knew besides stays. */
 TEST(what_was_told_without_a_history_joins_what_it_knew)
 {
-	char text_of_db[DB_TEXT_MAX];
+	struct facts why;
 
 	trouble(TROUBLE_FORBIDDEN, "prod", 1);
 	trouble(TROUBLE_WATCH, "prod", 1);
@@ -333,7 +333,7 @@ TEST(what_was_told_without_a_history_joins_what_it_knew)
 	state_free(&state); /* and nobody says TROUBLE_WATCH again */
 	state = state_new();
 	world_close();
-	ck_assert_int_eq(db_claim(w.dir, &w.db, text_of_db), 0);
+	ck_assert_int_eq(db_claim(w.dir, &w.db, &why), 0);
 	trouble(TROUBLE_HISTORY, "", 1);
 	trouble(TROUBLE_FORBIDDEN, "prod", 1);
 	clock_fake_advance(MINUTE);

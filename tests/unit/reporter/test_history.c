@@ -194,7 +194,8 @@ TEST(full_disk_acknowledges_nothing_and_keeps_all)
 /* As long as the file cannot be opened; what has come meanwhile is written then. */
 TEST(without_a_database_nothing_is_acknowledged_and_all_is_kept)
 {
-	char text[DB_TEXT_MAX], file[SUITE_PATH_MAX + 16], away[SUITE_PATH_MAX + 16];
+	struct facts why;
+	char file[SUITE_PATH_MAX + 16], away[SUITE_PATH_MAX + 16];
 	const struct msg before = world_intent(1, 0, "u1"), m = world_intent(2, 0, "u2");
 
 	world_write(&before, 1);
@@ -203,8 +204,8 @@ TEST(without_a_database_nothing_is_acknowledged_and_all_is_kept)
 	(void)snprintf(away, sizeof(away), "%s/away", w.dir);
 	ck_assert_int_eq(rename(file, away), 0);
 	ck_assert_int_eq(mkdir(file, 0700), 0);
-	ck_assert_int_eq(db_claim(w.dir, &w.db, text), 0);
-	ck_assert_int_eq(db_open(w.db, 0, text), -EPERM);
+	ck_assert_int_eq(db_claim(w.dir, &w.db, &why), 0);
+	ck_assert_int_eq(db_open(w.db, 0, &why), -EPERM);
 	test_names(&w.clusters, "prod", "staging");
 	w.h = history_new(w.db, &w.clusters, world_on_committed, &w.seen);
 	w.seen = (struct seen){ 0 };
@@ -215,7 +216,7 @@ TEST(without_a_database_nothing_is_acknowledged_and_all_is_kept)
 	ck_assert_uint_eq(w.seen.n, 0);
 	ck_assert_int_eq(rmdir(file), 0);
 	ck_assert_int_eq(rename(away, file), 0);
-	ck_assert_int_eq(db_open(w.db, 0, text), 0);
+	ck_assert_int_eq(db_open(w.db, 0, &why), 0);
 	history_opened(w.h);
 	ck_assert(history_writable(w.h));
 	ck_assert_uint_eq(history_open_intents(w.h), 1);
@@ -400,7 +401,8 @@ TEST(what_was_written_is_on_the_disk)
 static uint64_t fill_with(enum outcome outcome)
 {
 	uint64_t days = 30;
-	char text[DB_TEXT_MAX] = "", path[SUITE_PATH_MAX + 16], uid[16];
+	struct facts why;
+	char path[SUITE_PATH_MAX + 16], uid[16];
 	struct stat st;
 	bool more = true;
 	int calls = 0;
@@ -419,7 +421,7 @@ static uint64_t fill_with(enum outcome outcome)
 	ck_assert_int_eq(stat(path, &st), 0);
 	world_open();
 	db_close(&w.db);
-	ck_assert_int_eq(test_open(w.dir, (uint64_t)st.st_size, &w.db, text), 0);
+	ck_assert_int_eq(test_open(w.dir, (uint64_t)st.st_size, &w.db, &why), 0);
 	history_free(&w.h);
 	w.h = history_new(w.db, &w.clusters, world_on_committed, &w.seen);
 	for (; more && calls < 100; calls++)
@@ -456,11 +458,12 @@ TEST(prune_leaves_each_cluster_its_share)
 	};
 	struct msg *out = xcalloc(share + 8, sizeof(*out));
 	uint64_t days = 30;
-	char uid[16], text[DB_TEXT_MAX];
+	char uid[16];
+	struct facts why;
 	bool more = true;
 
 	db_close(&w.db);
-	ck_assert_int_eq(test_open(w.dir, 16 << 20, &w.db, text), 0);
+	ck_assert_int_eq(test_open(w.dir, 16 << 20, &w.db, &why), 0);
 	history_free(&w.h);
 	w.h = history_new(w.db, &w.clusters, world_on_committed, &w.seen);
 	world_write(done, 2);

@@ -37,9 +37,9 @@ static void act(uint64_t id, enum action_kind action, const char *ns, const char
 		(void)snprintf(target, sizeof(target), "deployments.apps/%s/%s", ns, name);
 		test_set(&m[1], record.target, target);
 	}
-	facts_said(&m[1].u.record.evidence, "pod x at resourceVersion 7: phase Failed");
+	facts_name(&m[1].u.record.evidence, FACT_POD, STR_LIT("x"));
 	facts_name(&m[1].u.record.evidence, FACT_NODE, STR_LIT("node-7"));
-	facts_said(&m[1].u.record.evidence, "and so on");
+	facts_quoted(&m[1].u.record.evidence, FACT_WHY, STR_LIT("and so on"));
 	world_write(m, ends ? 2 : 1);
 }
 
@@ -57,7 +57,7 @@ TEST(what_was_done_is_told_once_with_the_way_back)
 	HAS("$ ops-pod-cleaner restore 1\n");
 	HAS("since 2023-11-14 22:13");
 	HAS("shop/db-0: deleted by force");
-	HAS("certificate: pod x at resourceVersion 7");
+	HAS("certificate: pod x");
 	HAS("shop, node node-7: 34 pods: deleted");
 	ck_assert_str_eq(told("pay"), "");
 	ck_assert_str_eq(told("reports"), "");
@@ -201,7 +201,7 @@ static void act_on(uint64_t id, const char *ns, const char *node, enum outcome o
 	m[0].u.intent.duty = DUTY_EVICTED;
 	m[0].u.intent.action = ACTION_DELETE;
 	test_set(&m[0], intent.ns, ns);
-	facts_said(&m[1].u.record.evidence, "pod x at resourceVersion 7");
+	facts_name(&m[1].u.record.evidence, FACT_POD, STR_LIT("x"));
 	if (*node)
 		facts_name(&m[1].u.record.evidence, FACT_NODE, STR_C(node));
 	world_write(m, 2);
@@ -466,11 +466,12 @@ TEST(a_new_sink_is_told_what_stands)
 
 TEST(guards_pauses_and_objects_need_an_operator_too)
 {
+	const struct facts budget = quoting("Budget 1");
 	const struct msg pause = { .type = MSG_PAUSE,
 				   .u.pause = { .duty = DUTY_EVICTED, .on = true, .at = WORLD_NOW } };
 
 	world_write(&pause, 1);
-	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET), "Budget 1", "prod"), 0);
+	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET), &budget, "prod"), 0);
 	act(1, ACTION_DELETE, "pay", "api-1", OUTCOME_FORBIDDEN, true);
 	const struct msg forbidden = world_refusal("uid-9", "Forbidden");
 
@@ -490,7 +491,7 @@ TEST(guards_pauses_and_objects_need_an_operator_too)
 	look(DAY - ATTENTION_LASTING_MS);
 	(void)told("team");
 	HAS("deleteEvictedPod: paused for more than a day");
-	ck_assert_int_eq(attention_note_guards(w.db, 0, "", "prod"), 0);
+	ck_assert_int_eq(attention_note_guards(w.db, 0, &budget, "prod"), 0);
 	look(0);
 	look(MINUTE);
 	(void)told("team");

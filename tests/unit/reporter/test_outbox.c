@@ -8,6 +8,7 @@
 #include "base/xalloc.h"
 #include "reporter/notify/sender.h"
 #include "reporter/sinks/delivery.h"
+#include "tests/facts_en.h"
 
 #define NOW  INT64_C(1700000000000)
 #define HOUR INT64_C(3600000)
@@ -71,10 +72,11 @@ bool delivery_knows_ids(const struct delivery *d)
 
 static void answer_of(struct delivery *d, enum sink_verdict v, int64_t retry_ms)
 {
-	const struct sink_answer a = { .verdict = v,
-				       .code = v == SINK_ACCEPTED ? 0 : 19024,
-				       .retry_after_ms = retry_ms,
-				       .text = "why" };
+	struct sink_answer a = { .verdict = v,
+				 .code = v == SINK_ACCEPTED ? 0 : 19024,
+				 .retry_after_ms = retry_ms };
+
+	a.why = quoting("why");
 
 	d->fn(d->ctx, &a);
 }
@@ -93,7 +95,7 @@ static struct settings settings;
 static struct {
 	uint64_t wake_ms, lost;
 	size_t ended[OUTBOX_STATE__MAX];
-	char down[512], error[100], losers[100]; /* losers: "a c ", the sinks that lost something */
+	char down[1024], error[100], losers[100]; /* losers: "a c ", the sinks that lost something */
 	bool drained;
 	int troubles, settled, unsettled; /* settled: messages that were in no outbox */
 } w;
@@ -107,7 +109,7 @@ static void on_ended(void *ctx, const struct sender_news *n)
 {
 	(void)ctx;
 	w.ended[n->state]++;
-	(void)snprintf(w.error, sizeof(w.error), "%s", n->error);
+	(void)snprintf(w.error, sizeof(w.error), "%s", EN(*n->error));
 }
 static void on_sent(void *ctx, const char *sink, bool is_settled)
 {
@@ -116,19 +118,19 @@ static void on_sent(void *ctx, const char *sink, bool is_settled)
 	w.settled += is_settled;
 	w.unsettled += !is_settled;
 }
-static void on_lost(void *ctx, const char *sink, uint64_t n, const char *why)
+static void on_lost(void *ctx, const char *sink, uint64_t n, enum text why)
 {
 	const size_t at = strlen(w.losers);
 
 	(void)ctx;
-	ck_assert_str_ne(why, "");
+	ck_assert_int_lt(why, TEXT__MAX);
 	(void)snprintf(w.losers + at, sizeof(w.losers) - at, "%s ", sink);
 	w.lost += n;
 }
-static void on_down(void *ctx, const char *text)
+static void on_down(void *ctx, const struct facts *down)
 {
 	(void)ctx;
-	(void)snprintf(w.down, sizeof(w.down), "%s", text);
+	(void)snprintf(w.down, sizeof(w.down), "%s", EN(*down));
 }
 static void on_trouble(void *ctx, int err, const char *what)
 {
@@ -242,7 +244,7 @@ TEST(tried_again_with_growing_pauses_in_order)
 		ck_assert_uint_eq(sent.n, i + 1);
 		pass(1);
 	}
-	ck_assert_str_eq(w.down, "a: code 19024, why");
+	ck_assert_str_eq(w.down, "a: code 19024; why");
 	ck_assert_str_eq(sent.ids[0], sent.ids[8]); /* the same message */
 	answer(SINK_ACCEPTED);
 	ck_assert_str_eq(w.down, "");
@@ -273,7 +275,7 @@ TEST(given_up_after_its_time_and_then_the_next)
 	pass(HOUR);
 	answer(SINK_AGAIN);
 	ck_assert_uint_eq(w.ended[OUTBOX_GIVEN_UP], 1);
-	ck_assert_str_eq(w.error, "code 19024, why");
+	ck_assert_str_eq(w.error, "code 19024; why");
 	pass(HOUR);
 	ck_assert_str_eq(sent.titles[sent.n - 1], "a:2");
 }
@@ -284,7 +286,7 @@ TEST(a_message_that_is_refused_holds_up_no_other)
 	put("a", NEWS_REPORT, "2");
 	answer(SINK_REFUSED);
 	ck_assert_uint_eq(w.ended[OUTBOX_GIVEN_UP], 1);
-	ck_assert_str_eq(w.down, "a: code 19024, why");
+	ck_assert_str_eq(w.down, "a: code 19024; why");
 	pass((int64_t)w.wake_ms);
 	SENT(1, "a:2");
 	answer(SINK_ACCEPTED);
@@ -299,7 +301,7 @@ TEST(what_a_sink_that_is_shut_was_to_get_waits_for_it)
 	put("a", NEWS_ACTIONS, "2");
 	for (int i = 0; i < 14; i++) {
 		answer(SINK_BLOCKED);
-		ck_assert_str_eq(w.down, "a: code 19024, why"); /* from the first on */
+		ck_assert_str_eq(w.down, "a: code 19024; why"); /* from the first on */
 		ck_assert_uint_le(w.wake_ms, 900000);
 		pass((int64_t)w.wake_ms);
 		ck_assert_str_eq(sent.titles[sent.n - 1], "a:1");
@@ -311,7 +313,7 @@ TEST(what_a_sink_that_is_shut_was_to_get_waits_for_it)
 	sent.is_changed = true;
 	sender_set(sender, &settings);
 	SENT(n, "a:1");
-	ck_assert_str_eq(w.down, "a: code 19024, why"); /* until it is taken */
+	ck_assert_str_eq(w.down, "a: code 19024; why"); /* until it is taken */
 	answer(SINK_BLOCKED);
 	ck_assert_uint_lt(w.wake_ms, 3000); /* the pauses grow anew */
 	pass((int64_t)w.wake_ms);
@@ -327,7 +329,7 @@ TEST(a_sink_that_stays_shut_is_given_up_after_its_time)
 	answer(SINK_BLOCKED);
 	pass(24 * HOUR);
 	ck_assert_uint_eq(w.ended[OUTBOX_GIVEN_UP], 1);
-	ck_assert_str_eq(w.error, "code 19024, why");
+	ck_assert_str_eq(w.error, "code 19024; why");
 }
 
 TEST(a_secret_that_was_corrected_by_a_restart_is_tried_at_once)
@@ -488,10 +490,10 @@ TEST(without_an_address_it_waits_until_there_is_one)
 
 TEST(sinks_that_are_down_and_have_no_room_are_counted)
 {
-	char why[251], want[400];
+	char why[601], want[700];
 
-	memset(why, 'x', 250);
-	why[250] = '\0';
+	memset(why, 'x', 600);
+	why[600] = '\0';
 	sinks[2] = sinks[1];
 	sinks[2].name = (char *)"c";
 	settings.n_sinks = 3;
@@ -666,19 +668,19 @@ TEST(a_message_in_doubt_is_sent_so_often)
 /* Its history could not be opened when the process began. */
 TEST(what_was_in_doubt_is_found_when_its_database_is_open)
 {
-	char text[DB_TEXT_MAX];
+	struct facts why;
 
 	put("a", NEWS_REPORT, "sent, perhaps");
 	put("gone", NEWS_REPORT, "for nobody");
 	SENT(0, "a:sent, perhaps");
 	sender_free(&sender);
 	db_close(&db);
-	ck_assert_int_eq(db_claim(dir, &db, text), 0);
+	ck_assert_int_eq(db_claim(dir, &db, &why), 0);
 	sender = sender_new(NULL, db, &ops, NULL);
 	sender_set_direct(sender, true);
 	sender_set(sender, &settings);
 	ck_assert_uint_eq(sent.n, 1);
-	ck_assert_int_eq(db_open(db, 0, text), 0);
+	ck_assert_int_eq(db_open(db, 0, &why), 0);
 	sender_set_direct(sender, false);
 	sender_recover(sender, &settings);
 	pass(HOUR);

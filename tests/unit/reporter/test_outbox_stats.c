@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "reporter/notify/outbox.h"
+#include "tests/facts_en.h"
 
 #define NOW  INT64_C(1700000000000)
 #define BOOT 5000000
@@ -37,8 +38,9 @@ static void put(const char *sink, enum news news)
 	document_done(&d);
 }
 
-static void put_ended(const char *sink, enum news news, enum outbox_state state, const char *error)
+static void put_ended(const char *sink, enum news news, enum outbox_state state, const char *words)
 {
+	const struct facts f = quoting(words), *error = &f;
 	struct outbox_row row;
 
 	put(sink, news);
@@ -75,7 +77,7 @@ TEST(stats_tell_the_last_of_each_kind)
 		put_ended("a", ends[i].news, ends[i].state, ends[i].error);
 		put_ended("b", NEWS_REPORT, OUTBOX_DONE, "of another");
 		ck_assert_int_eq(outbox_stats(db, "a", &stats), 0);
-		ck_assert_str_eq(stats.error, ends[i].error);
+		ck_assert_str_eq(EN(stats.error), ends[i].error);
 		ck_assert_uint_eq(stats.lost_reports, ends[i].lost);
 		ck_assert_int_eq(stats.delivered_at,
 				 ends[i].delivered_after ? NOW + (int64_t)ends[i].delivered_after * 1000 : 0);

@@ -79,7 +79,7 @@ TEST(pauses_that_are_over_are_not_told)
 	size_t n = 0;
 
 	test_set(&m, pause.by, "alice");
-	test_set(&m, pause.why, "incident");
+	m.u.pause.why = quoting("incident");
 	world_write(&m, 1);
 	ck_assert_int_eq(recent_pauses(w.db, 4, rows, &n), 0);
 	ck_assert_uint_eq(n, 1);
@@ -92,10 +92,11 @@ TEST(pauses_that_are_over_are_not_told)
 TEST(only_what_stands_now_needs_an_operator)
 {
 	const struct msg refused = world_refusal("u1", "HasFinalizers");
+	const struct facts budget = quoting("9 of 10");
 	struct attention a;
 
 	world_write(&refused, 1); /* of one object: among the refusals */
-	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET), "9 of 10", "prod"), 0);
+	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET), &budget, "prod"), 0);
 	ck_assert_int_eq(attention_present(w.db, 4, &a), 0);
 	ck_assert_uint_eq(a.n, 1);
 	ck_assert_str_eq(a.v[0].cluster, "prod");
@@ -103,7 +104,7 @@ TEST(only_what_stands_now_needs_an_operator)
 	ck_assert_str_eq(EN(*a.v[0].detail), "9 of 10");
 	ck_assert_int_eq(a.v[0].first_at, clock_wall_ms());
 	attention_done(&a);
-	ck_assert_int_eq(attention_note_guards(w.db, 0, "", "prod"), 0);
+	ck_assert_int_eq(attention_note_guards(w.db, 0, &budget, "prod"), 0);
 	ck_assert_int_eq(attention_present(w.db, 4, &a), 0);
 	ck_assert_uint_eq(a.n, 0);
 }

@@ -10,6 +10,7 @@
 #include "model/sink_types.h"
 #include "reporter/report_requests.h"
 #include "tests/suite.h"
+#include "tests/facts_en.h"
 
 static struct sink_settings sinks[2];
 static struct settings settings;
@@ -63,9 +64,9 @@ static void ask(enum report_ask what, const char *sink, int code, const char *wo
 	if (ends == 0)
 		event_base_dispatch(base);
 	ck_assert_uint_eq(ends, 1);
-	ck_assert_msg((int)end.u.ctl_end.code == code && strstr(end.u.ctl_end.text, words), "%d %s",
-		      (int)end.u.ctl_end.code, end.u.ctl_end.text);
-	ck_assert_msg(!strstr(end.u.ctl_end.text, "0123"), "%s", end.u.ctl_end.text);
+	ck_assert_msg((int)end.u.ctl_end.code == code && strstr(EN(end.u.ctl_end.why), words), "%d %s",
+		      (int)end.u.ctl_end.code, EN(end.u.ctl_end.why));
+	ck_assert_msg(!strstr(EN(end.u.ctl_end.why), "0123"), "%s", EN(end.u.ctl_end.why));
 	ck_assert_uint_eq(rows, 0);
 }
 
@@ -88,13 +89,15 @@ TEST(test_what_does_not_arrive_is_said_in_the_language_of_who_asks)
 	struct msg m = { .type = MSG_CTL_REPORT,
 			 .u.ctl_report = { .conn = 7, .ask = REPORT_ASK_TEST, .language = LANGUAGE_ZH } };
 
-	sinks[0].problem = (char *)"it has no url";
+	sinks[0].url = NULL;
 	msg_set(&m, ctl_report.sink, "chat", 4);
 	report_requests_on_ask(desk, &m.u.ctl_report);
 	event_base_loop(base, EVLOOP_NONBLOCK);
 	ck_assert_uint_eq(ends, 1);
-	ck_assert_str_eq(end.u.ctl_end.text,
-			 "chat: 该地址没有接收者：修正 url（邮件则检查收件人）（没有 url）");
+	char *zh = facts_render_in(&end.u.ctl_end.why, LANGUAGE_ZH);
+
+	ck_assert_str_eq(zh, "chat: 该地址没有接收者：修正 url（邮件则检查收件人）（没有 url）");
+	free(zh);
 }
 
 TEST(test_no_report_without_the_duty)

@@ -96,19 +96,19 @@ TEST_LOOP(everything_else_says_why_it_cannot, 0, sizeof(cases) / sizeof(cases[0]
 	ck_assert_int_eq(a.type, MSG_CTL_END);
 	ck_assert_uint_eq(a.u.ctl_end.conn, 5);
 	ck_assert_uint_eq(a.u.ctl_end.code, EXIT_CODE_FAILURE);
-	ck_assert_msg(strstr(a.u.ctl_end.text, cases[_i].text), "%s", a.u.ctl_end.text);
-	ck_assert_ptr_nonnull(strstr(a.u.ctl_end.text, "action 7"));
+	ck_assert_msg(strstr(EN(a.u.ctl_end.why), cases[_i].text), "%s", EN(a.u.ctl_end.why));
+	ck_assert_ptr_nonnull(strstr(EN(a.u.ctl_end.why), "action 7"));
 }
 
 TEST(unknown_number_and_removed_cluster_are_said)
 {
 	struct msg m[2];
 
-	ck_assert_ptr_nonnull(strstr(find(99, false).u.ctl_end.text, "no action has this number"));
+	ck_assert_ptr_nonnull(strstr(EN_OF(find(99, false).u.ctl_end.why), "no action has this number"));
 	scale_down(4, &m[0], &m[1]);
 	world_write(m, 2);
 	world_forget_staging();
-	ck_assert_ptr_nonnull(strstr(find(4, false).u.ctl_end.text, "not configured"));
+	ck_assert_ptr_nonnull(strstr(EN_OF(find(4, false).u.ctl_end.why), "not configured"));
 }
 
 static size_t scaled_rows(uint64_t *ret_first)
@@ -206,7 +206,7 @@ TEST(show_of_an_open_or_unknown_action)
 	q.id = 10;
 	ck_assert_uint_eq(world_show(q.id, out, 64), 1);
 	ck_assert_uint_eq(out[0].u.ctl_end.code, EXIT_CODE_FAILURE);
-	ck_assert_ptr_nonnull(strstr(out[0].u.ctl_end.text, "history"));
+	ck_assert_ptr_nonnull(strstr(EN(out[0].u.ctl_end.why), "history"));
 }
 
 TEST_MAIN("reporter/restorable")

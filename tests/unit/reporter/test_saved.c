@@ -205,7 +205,7 @@ static struct msg pause_msg(const char *cluster, int64_t duty, bool on, int64_t 
 
 	test_set(&m, pause.cluster_name, cluster);
 	test_set(&m, pause.by, "uid 0");
-	test_set(&m, pause.why, "release");
+	m.u.pause.why = quoting("release");
 	return m;
 }
 
@@ -226,7 +226,7 @@ TEST(pauses_come_before_the_open_intents)
 	ck_assert_int_eq(out[0].u.pause.duty, -1);
 	ck_assert(out[0].u.pause.on);
 	ck_assert_str_eq(out[0].u.pause.by, "uid 0");
-	ck_assert_str_eq(out[0].u.pause.why, "release");
+	ck_assert_str_eq(EN(out[0].u.pause.why), "release");
 	ck_assert_str_eq(out[1].u.pause.cluster_name, "prod");
 	ck_assert_int_eq(out[1].u.pause.until, WORLD_NOW + 10);
 	ck_assert_int_eq(out[2].type, MSG_OPEN_INTENT);

@@ -81,10 +81,10 @@ static void on_sent(void *ctx, const char *sink, bool is_settled)
 	(void)sink;
 	(void)is_settled;
 }
-static void on_down(void *ctx, const char *text)
+static void on_down(void *ctx, const struct facts *down)
 {
 	(void)ctx;
-	(void)text;
+	(void)down;
 }
 
 TEST(a_pause_that_ends_while_it_is_looked_at_is_over)
@@ -94,9 +94,7 @@ TEST(a_pause_that_ends_while_it_is_looked_at_is_over)
 	};
 	static struct sink_settings sink = { .name = (char *)"a" };
 	const struct settings settings = { .sinks = &sink, .n_sinks = 1, .give_up_ms = 86400000 };
-	const struct sink_answer again = {
-		.verdict = SINK_AGAIN, .code = 503, .retry_after_ms = -1, .text = ""
-	};
+	const struct sink_answer again = { .verdict = SINK_AGAIN, .code = 503, .retry_after_ms = -1 };
 	char dir[SUITE_PATH_MAX];
 	struct document d;
 

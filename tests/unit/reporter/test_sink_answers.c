@@ -145,7 +145,7 @@ TEST_LOOP(answers_of_others_are_no_yes, 0, SINK_TYPE__MAX)
 			      sink_type_desc((enum sink_type)_i)->name, i, a.verdict);
 		ck_assert_int_eq(a.retry_after_ms, 1234);
 		ck_assert_int_ne(a.cause, SINK_NO_CAUSE);
-		ck_assert_ptr_null(strstr(a.text, "s3cr3t"));
+		ck_assert_ptr_null(strstr(EN(a.why), "s3cr3t"));
 	}
 }
 
@@ -172,7 +172,7 @@ TEST_LOOP(a_proxy_that_fails_is_named, 0, SINK_TYPE__MAX)
 		sink_interpret(&s, &r, &a);
 		ck_assert_int_eq(a.verdict, rows[i].verdict);
 		ck_assert_int_eq(a.cause, SINK_PROXY);
-		ck_assert_str_eq(a.text, "the proxy: no");
+		ck_assert_str_eq(EN(a.why), "the proxy: no");
 	}
 }
 
@@ -209,7 +209,7 @@ TEST(a_refusal_of_what_is_forwarded_may_be_the_proxys)
 		s.proxy = proxy;
 		sink_interpret(&s, &r, &a);
 		ck_assert_int_eq(a.cause, rows[i].cause);
-		ck_assert_str_eq(a.text, rows[i].text);
+		ck_assert_str_eq(EN(a.why), rows[i].text);
 		ck_assert(rows[i].status != 407 || a.verdict == SINK_BLOCKED);
 	}
 }
@@ -242,7 +242,7 @@ static void ck_assert_says(const struct sink_settings *s, const char *body, cons
 	struct sink_answer a;
 
 	sink_interpret(s, &r, &a);
-	ck_assert_str_eq(a.text, shown);
+	ck_assert_str_eq(EN(a.why), shown);
 }
 
 TEST(the_address_never_shows)

@@ -43,7 +43,9 @@ static void pause(void)
 {
 	ask.paused = true;
 	ask.paused_by = "ada";
-	ask.paused_why = "release";
+	const struct facts release = quoting("release");
+
+	ask.paused_why = &release;
 	ask.paused_until = T + HOUR;
 }
 

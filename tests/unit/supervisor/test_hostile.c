@@ -41,7 +41,7 @@ TEST_LOOP(a_trouble_is_said_by_the_role_that_has_it, 0, TROUBLE__MAX)
 	struct msg m = { .type = MSG_TROUBLE, .u.trouble.trouble = (uint64_t)_i };
 
 	open_history();
-	msg_set(&m, trouble.text, "x", 1);
+	m.u.trouble.particulars = quoting("x");
 	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
 		say(roles[i], &m);
 		ck_assert_uint_eq(stage_lives(w.s, roles[i], 0),

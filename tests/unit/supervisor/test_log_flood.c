@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "supervisor/actions/end_log.h"
 #include "world.h"
+#include "tests/facts_en.h"
 
 static int file = -1, standard_error = -1;
 
@@ -98,7 +99,8 @@ TEST(troubles_that_come_and_go_have_a_quota)
 		for (size_t k = 0; k < ARRAY_SIZE(all); k++) {
 			struct msg m = { .type = MSG_TROUBLE, .u.trouble.trouble = all[k].trouble };
 
-			msg_set(&m, trouble.text, "x", i % 2);
+			if (i % 2)
+				m.u.trouble.particulars = quoting("x");
 			say(all[k].role, &m);
 		}
 		stage_pass(w.s, 1000);

@@ -8,12 +8,13 @@
 #include "supervisor/operator/pauses.h"
 #include "supervisor/operator/trouble_list.h"
 #include "world.h"
+#include "tests/facts_en.h"
 
 static void say_no_history(void)
 {
 	struct msg m = { .type = MSG_NO_HISTORY };
 
-	strcpy(m.u.no_history.why, "history.db: is damaged");
+	m.u.no_history.why = quoting("history.db: is damaged");
 	say(ROLE_REPORTER, &m);
 }
 
@@ -217,7 +218,7 @@ TEST(watchers_that_wait_for_it_are_no_trouble_of_their_own)
 	struct msg m = { .type = MSG_WATCH_STATS, .u.watch_stats = { .synced = true } };
 
 	say_no_history();
-	strcpy(m.u.watch_stats.error, "the reporter has not yet sent its saved state");
+	m.u.watch_stats.error = quoting("the reporter has not yet sent its saved state");
 	say(ROLE_WATCHER, &m);
 	stage_pass(w.s, 300000);
 	ck_assert(!stands(TROUBLE_WATCH) && !stands(TROUBLE_CLUSTER_UNSEEN));
@@ -242,7 +243,7 @@ TEST(what_the_history_has_paused_reaches_watchers_that_run)
 	struct msg m = { .type = MSG_PAUSE, .u.pause = { .duty = DUTY_ALL, .on = true, .at = 1 } };
 
 	strcpy(m.u.pause.by, "somebody");
-	strcpy(m.u.pause.why, "a reason");
+	m.u.pause.why = quoting("a reason");
 	say_no_history();
 	say(ROLE_REPORTER, &m);
 	forget();

@@ -43,7 +43,7 @@ static bool have(const struct msg_pause *p)
 	const struct pause *e = pause_list_find_scope(l, p);
 
 	return e && e->p.at == p->at && e->p.until == p->until && strcmp(e->p.by, p->by) == 0 &&
-	       strcmp(e->p.why, p->why) == 0;
+	       facts_equal(&e->p.why, &p->why);
 }
 
 static size_t take_all(const char *cluster, int64_t duty)

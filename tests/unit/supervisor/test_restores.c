@@ -10,6 +10,7 @@
 #include "base/xalloc.h"
 #include "tests/stage/stage.h"
 #include "tests/suite.h"
+#include "tests/facts_en.h"
 
 #define HEARD_MAX 256
 
@@ -167,7 +168,7 @@ TEST(nothing_is_put_back_without_a_history)
 
 	stage_die(w.s, ROLE_REPORTER, 0);
 	stage_run(w.s);
-	strcpy(no.u.no_history.why, "history.db: is damaged");
+	no.u.no_history.why = quoting("history.db: is damaged");
 	say(ROLE_REPORTER, &no);
 	ask(7);
 	ck_assert_uint_eq(count(MSG_CTL_RESTORE), 0);

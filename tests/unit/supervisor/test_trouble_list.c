@@ -27,9 +27,11 @@ static void look_after(int64_t ms, const char *first, const char *second)
 	clock_fake_advance(ms);
 	trouble_list_begin(troubles());
 	if (first)
-		trouble_list_add(troubles(), TROUBLE_FORBIDDEN, 0, FIRST_DUTY, first);
+		trouble_list_add(troubles(), TROUBLE_FORBIDDEN, 0, FIRST_DUTY,
+				 (struct facts[1]){ quoting(first) });
 	if (second)
-		trouble_list_add(troubles(), TROUBLE_FORBIDDEN, 0, SECOND_DUTY, second);
+		trouble_list_add(troubles(), TROUBLE_FORBIDDEN, 0, SECOND_DUTY,
+				 (struct facts[1]){ quoting(second) });
 	trouble_list_end(troubles(), clock_boot_ms(), clock_wall_ms());
 	stage_run(w.s);
 }
@@ -52,7 +54,7 @@ static const char *rows(void)
 
 		if (r->trouble == TROUBLE_FORBIDDEN)
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%c%s ", r->n ? '+' : '-',
-					      r->detail);
+					      EN(r->particulars));
 	}
 	return text;
 }
@@ -113,7 +115,7 @@ TEST(the_headline_is_of_what_is_left)
 	look("x", NULL);
 	ck_assert_str_eq(trouble_list_headline(troubles()), "degraded");
 	trouble_list_begin(troubles());
-	trouble_list_add(troubles(), TROUBLE_CLUSTER_UNSEEN, 0, 0, "z");
+	trouble_list_add(troubles(), TROUBLE_CLUSTER_UNSEEN, 0, 0, NULL);
 	trouble_list_end(troubles(), clock_boot_ms(), clock_wall_ms());
 	ck_assert_str_eq(trouble_list_headline(troubles()), "blind");
 	look(NULL, NULL);
@@ -125,14 +127,14 @@ TEST(it_is_all_that_stands_of_it)
 	open_history();
 	look("evicted: no", "finished: no");
 	ck_assert_uint_eq(last_row()->n, 2);
-	ck_assert_str_eq(last_row()->detail, "evicted: no; finished: no");
+	ck_assert_str_eq(EN(last_row()->particulars), "evicted: no; finished: no");
 	const uint64_t since = (uint64_t)last_row()->since;
 
 	look("evicted: no", "finished: not allowed");
-	ck_assert_str_eq(last_row()->detail, "evicted: no; finished: not allowed");
+	ck_assert_str_eq(EN(last_row()->particulars), "evicted: no; finished: not allowed");
 	look(NULL, "finished: not allowed");
 	ck_assert_uint_eq(last_row()->n, 1);
-	ck_assert_str_eq(last_row()->detail, "finished: not allowed");
+	ck_assert_str_eq(EN(last_row()->particulars), "finished: not allowed");
 	ck_assert_uint_eq((uint64_t)last_row()->since, since);
 	look(NULL, NULL);
 	ck_assert_uint_eq(last_row()->n, 0);
@@ -156,7 +158,7 @@ TEST(a_watcher_that_stays_away_is_one_trouble_with_one_detail)
 	const struct msg not_its_own = { .type = MSG_SAVED_END };
 
 	open_history();
-	strcpy(m.u.watch_stats.error, "no answer from the API server");
+	m.u.watch_stats.error = quoting("no answer from the API server");
 	say(ROLE_WATCHER, &m);
 	for (int i = 0; i < 100 && !watcher_stays_away(); i++)
 		say(ROLE_WATCHER, &not_its_own); /* for which it is killed */
@@ -182,7 +184,8 @@ TEST(a_watcher_that_stays_away_is_one_trouble_with_one_detail)
 			continue;
 		unseen++;
 		ck_assert_str_eq(row->cluster_name, "test");
-		ck_assert_msg(strstr(row->detail, "the watcher: ") == row->detail, "%s", row->detail);
+		ck_assert_msg(strncmp(EN(row->particulars), "the watcher: ", 13) == 0, "%s",
+			      EN(row->particulars));
 	}
 	ck_assert_uint_eq(unseen, 1);
 }
@@ -201,7 +204,7 @@ TEST_LOOP(a_failure_lasts_until_a_success_or_an_hour, 0, ARRAY_SIZE(outcomes))
 	struct failures f = { 0 };
 	struct facts detail = { 0 };
 
-	facts_said(&detail, "cannot delete");
+	detail = quoting("cannot delete");
 	failures_note(&f, 3, DUTY_EVICTED, OUTCOME_FORBIDDEN, &detail, 1000);
 	ck_assert_ptr_null(failures_get(&f, 2, DUTY_EVICTED, 1000));
 	ck_assert_ptr_null(failures_get(&f, 3, DUTY_FINISHED, 1000));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "model/sentence.h"
 #include "tests/suite.h"
 #include "text/facts_json.h"
 #include "text/facts_text.h"
@@ -61,13 +62,13 @@ TEST(programs_get_an_object)
 {
 	facts_name(&f, FACT_NODE, STR_LIT("n1"));
 	facts_time(&f, FACT_SETTLED, 1700000000000);
-	facts_said(&f, "a");
-	facts_said(&f, "b");
+	facts_name(&f, FACT_OWNER, STR_LIT("a"));
+	facts_name(&f, FACT_OWNER, STR_LIT("b"));
 	json_auto_t *o = facts_json(&f);
 	_cleanup_free_ char *text = json_dumps(o, JSON_COMPACT);
 
 	ck_assert_str_eq(text,
-			 "{\"node\":\"n1\",\"settled\":\"2023-11-14T22:13:20Z\",\"said\":[\"a\",\"b\"]}");
+			 "{\"node\":\"n1\",\"settled\":\"2023-11-14T22:13:20Z\",\"owner\":[\"a\",\"b\"]}");
 }
 
 TEST(a_statement_is_filled_from_the_facts_around_it)
@@ -77,6 +78,65 @@ TEST(a_statement_is_filled_from_the_facts_around_it)
 	facts_name(&f, FACT_NODE, STR_LIT("n1"));
 	assert_told("a pod was deleted for a fresh attempt; it was gone when the write arrived; node n1",
 		    "已删除一个 Pod，以便重新尝试；写入到达时它已不存在；节点 n1");
+}
+
+TEST(facts_of_several_things_are_told_one_behind_the_other)
+{
+	struct facts one = facts_of(TEXT_OF_SINK), said = { 0 }, whole;
+
+	facts_quoted(&said, FACT_ANSWER, STR_LIT("no; never"));
+	facts_name(&one, FACT_SINK, STR_LIT("a"));
+	facts_facts(&one, FACT_BECAUSE, &said);
+	facts_facts(&f, FACT_EACH, &one);
+	one = facts_of(TEXT_MORE_SINKS);
+	facts_count(&one, FACT_MORE, 2);
+	facts_facts(&f, FACT_EACH, &one);
+	assert_told("a: no; never; and 2 more", "a：no; never；另有 2 个");
+	whole = f;
+	f = facts_of(TEXT_OF_PROCESS);
+	facts_name(&f, FACT_ROLE, STR_LIT("worker"));
+	assert_told("the worker", "worker");
+	facts_facts(&f, FACT_BECAUSE, &whole);
+	assert_told("the worker: a: no; never; and 2 more", "worker：a：no; never；另有 2 个");
+	json_auto_t *o = facts_json(&whole);
+	_cleanup_free_ char *text = json_dumps(o, JSON_COMPACT);
+
+	ck_assert_str_eq(text, "{\"each\":[{\"finding\":[\"OfSink\"],\"sink\":\"a\",\"because\":"
+			       "{\"answer\":\"no; never\"}},{\"finding\":[\"MoreSinks\"],\"more\":2}]}");
+}
+
+TEST(a_sentence_of_the_configuration_is_told_in_the_readers_language)
+{
+	char packed[SENTENCE_MAX];
+
+	(void)sentence_make(packed, FILE_UNREAD, "No such file or directory");
+	f = facts_of(TEXT_LOAD_ERROR);
+	facts_quoted(&f, FACT_PLACE, STR_LIT("/etc/kc"));
+	facts_sentence(&f, FACT_SENTENCE, packed);
+	assert_told("/etc/kc: cannot be read: No such file or directory",
+		    "/etc/kc: 无法读取：No such file or directory");
+	json_auto_t *o = facts_json(&f);
+
+	ck_assert_str_eq(json_string_value(json_object_get(o, "sentence")),
+			 "cannot be read: No such file or directory");
+}
+
+/* Nobody looks into words of others for words of ours. */
+TEST_LOOP(what_others_say_stays_byte_for_byte, 0, 4)
+{
+	static const char *const words[] = {
+		"admission webhook \"p\" denied the request: no",
+		"created by hand",
+		"still starting",
+		"no such cluster; it had ended already",
+	};
+	const enum fact keys[] = { FACT_SERVER_MESSAGE, FACT_WHY, FACT_ANSWER, FACT_SYSTEM };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		setup();
+		facts_quoted(&f, keys[i], STR_C(words[_i]));
+		assert_told(words[_i], words[_i]);
+	}
 }
 
 /* What a row says of these facts, and which of them stand beside it. */

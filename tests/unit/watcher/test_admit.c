@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "harness.h"
 #include "tests/suite.h"
+#include "tests/facts_en.h"
 
 /* -- budgets -- */
 
@@ -17,7 +18,7 @@ TEST(over_budget_waits_and_is_told_once)
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
 	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "BudgetSpent");
 	ck_assert_uint_eq(stats().blocked, 8);
-	ck_assert_str_eq(stats().blocked_by, "Budget 8");
+	ck_assert_str_eq(EN_OF(stats().blocked_by), "Budget 8");
 	settle_all(0, OUTCOME_DONE);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 	for (size_t i = 2; i < 10; i += 2) {
@@ -26,7 +27,7 @@ TEST(over_budget_waits_and_is_told_once)
 	}
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
 	ck_assert_uint_eq(stats().blocked, 0);
-	ck_assert_str_eq(stats().blocked_by, "");
+	ck_assert_str_eq(EN_OF(stats().blocked_by), "");
 	for (int i = 0, k = 0; i < (int)n_sent; i++) /* oldest first */
 		if (sent[i].type == MSG_NOMINATE)
 			ck_assert_str_eq(sent[i].u.nominate.name, names[k++]);
@@ -207,7 +208,7 @@ TEST(outside_of_the_window)
 	list_set(&policy.duty[DUTY_EVICTED].windows, "0 15 * * 1 for 30m");
 	many(pod_evicted(), 20);
 	ck_assert_uint_eq(stats().blocked, 20);
-	ck_assert_str_eq(stats().blocked_by, "Window 20");
+	ck_assert_str_eq(EN_OF(stats().blocked_by), "Window 20");
 	nominated_after(opens - clock_wall_ms(), 0, 20);
 	/* The reporter is not bothered with what is only late. */
 	ck_assert_uint_eq(count(MSG_REFUSAL), 0);
@@ -220,9 +221,9 @@ TEST(outside_of_the_window)
 
 static struct msg_pause a_pause(const char *cluster, int duty, bool on, int64_t until)
 {
-	struct msg_pause m = {
-		.duty = duty, .on = on, .at = NOW, .until = until, .by = "ada", .why = "release"
-	};
+	struct msg_pause m = { .duty = duty, .on = on, .at = NOW, .until = until, .by = "ada" };
+
+	m.why = quoting("release");
 
 	(void)snprintf(m.cluster_name, sizeof(m.cluster_name), "%s", cluster);
 	return m;
@@ -242,7 +243,7 @@ TEST(paused_by_a_person)
 	HEAR(PAUSE, pause, all);
 	many(pod_evicted(), 5);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	ck_assert_str_eq(stats().blocked_by, "Pause 5");
+	ck_assert_str_eq(EN_OF(stats().blocked_by), "Pause 5");
 	HEAR(PAUSE, pause, duty);
 	HEAR(PAUSE, pause, resume);
 	run_all();
@@ -268,7 +269,7 @@ TEST(only_the_leader_acts)
 	controller_set_leader(c, false, "other-1");
 	many(pod_evicted(), 5);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	ck_assert_str_eq(stats().blocked_by, "Leader 5");
+	ck_assert_str_eq(EN_OF(stats().blocked_by), "Leader 5");
 	controller_set_leader(c, true, "");
 	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 5);
@@ -280,7 +281,7 @@ TEST(clocks_that_differ_too_much)
 	controller_server_date(c, NOW + 2 * HOUR);
 	many(pod_evicted(), 2);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	ck_assert_str_eq(stats().blocked_by, "Clock 2");
+	ck_assert_str_eq(EN_OF(stats().blocked_by), "Clock 2");
 	controller_server_date(c, clock_wall_ms());
 	controller_server_date(c, clock_wall_ms());
 	nominated_at(MIN, 2);
@@ -310,7 +311,7 @@ TEST(start_up_is_quiet_and_says_so)
 	sync_with(&p, 1);
 	HEAR(SAVED_END, saved_end, { 0 });
 	run_all();
-	ck_assert_str_eq(stats().blocked_by, "Quiet 1");
+	ck_assert_str_eq(EN_OF(stats().blocked_by), "Quiet 1");
 	nominated_at(QUIET_MS, 1);
 }
 

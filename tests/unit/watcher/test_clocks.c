@@ -8,6 +8,7 @@
 #include "harness.h"
 #include "random.h"
 #include "tests/suite.h"
+#include "tests/facts_en.h"
 
 #define WAIT (10 * MIN) /* a pod that has so long to wait */
 
@@ -213,7 +214,7 @@ TEST(what_was_judged_while_the_clock_was_behind)
 TEST_LOOP(the_guard_ends_with_the_step, 0, 2)
 {
 	behind(pod_evicted());
-	ck_assert_str_eq(stats().blocked_by, "Clock 1");
+	ck_assert_str_eq(EN_OF(stats().blocked_by), "Clock 1");
 	if (_i == 0) {
 		clocks(2 * HOUR, 0);
 	} else {

@@ -267,7 +267,7 @@ TEST(a_cache_out_of_step_says_so)
 	const struct msg_ctl_end *e = take_plan("", -1);
 
 	ck_assert_uint_ne(e->code, 0);
-	ck_assert_ptr_nonnull(strstr(e->text, "stale"));
+	ck_assert_ptr_nonnull(strstr(EN(e->why), "stale"));
 	ck_assert_uint_eq(rows_of(VERDICT_WAIT), 2);
 	ck_assert_str_eq(rows[0].u.ctl_plan_row.reason, "CacheStale");
 }

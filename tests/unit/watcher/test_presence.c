@@ -185,7 +185,7 @@ TEST(a_presence_follows_the_mode)
 	ck_assert(!fake_request.open);
 	ck_assert(!stats_now()->presence);
 	ck_assert_msg(last(MSG_TROUBLE)->u.trouble.trouble == TROUBLE_ANOTHER_INSTANCE &&
-			      !last(MSG_TROUBLE)->u.trouble.text[0],
+			      facts_empty(&last(MSG_TROUBLE)->u.trouble.particulars),
 		      "who looks for nobody knows of nobody");
 }
 
@@ -250,7 +250,7 @@ TEST(a_lease_that_cannot_be_given_back_is_left)
 	set_mode(MODE_OBSERVE);
 	ck_assert_gives_back();
 	answer(403);
-	ck_assert_str_eq(stats_now()->unseen, "");
+	ck_assert(facts_empty(&stats_now()->unseen));
 	pass_timers(LEADER_PRESENCE_MS);
 	ck_assert(!fake_request.open);
 }
@@ -303,8 +303,8 @@ TEST(a_presence_without_rights_is_no_trouble)
 			answer(rows[i].second);
 		}
 		ck_assert_msg(!fake_request.open, "row %zu: asked again at once", i);
-		ck_assert_msg(!!stats_now()->unseen[0] == rows[i].said, "row %zu: %s", i,
-			      stats_now()->unseen);
+		ck_assert_msg(!facts_empty(&stats_now()->unseen) == rows[i].said, "row %zu: %s", i,
+			      EN(stats_now()->unseen));
 		ck_assert_uint_eq(count(MSG_TROUBLE), 0);
 		ck_assert_uint_eq(count(MSG_CREDENTIAL), rows[i].first == 401);
 	}
@@ -326,14 +326,14 @@ TEST(an_election_without_lease_is_a_trouble)
 		answer(to_create[i]);
 		ck_assert_uint_eq(count(MSG_TROUBLE), 1);
 		ck_assert_uint_eq(last(MSG_TROUBLE)->u.trouble.trouble, TROUBLE_LEASE);
-		ck_assert(last(MSG_TROUBLE)->u.trouble.text[0]);
+		ck_assert(!facts_empty(&last(MSG_TROUBLE)->u.trouble.particulars));
 		pass_timers(LEADER_RETRY_MS * 3);
 		answer(404);
 		ck_assert_str_eq(fake_request.method, "POST");
 		ck_assert_msg(count(MSG_TROUBLE) == 1, "row %zu: it ends before the Lease is there", i);
 		answer(409);
 		ck_assert_uint_eq(count(MSG_TROUBLE), 2);
-		ck_assert_str_eq(last(MSG_TROUBLE)->u.trouble.text, "");
+		ck_assert(facts_empty(&last(MSG_TROUBLE)->u.trouble.particulars));
 	}
 }
 

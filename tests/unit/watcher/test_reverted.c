@@ -34,7 +34,7 @@ TEST(an_outage_holds_all_and_lets_go_by_itself)
 		strstr(EN(last(MSG_REFUSAL)->u.refusal.evidence), "6 workloads began to fail together"));
 	ck_assert_str_eq(last(MSG_SAVED)->u.saved.kind, "breaker");
 	ck_assert_int_gt(last(MSG_SAVED)->u.saved.at, 0);
-	ck_assert_ptr_nonnull(strstr(stats().blocked_by, "Breaker 6"));
+	ck_assert_ptr_nonnull(strstr(EN_OF(stats().blocked_by), "Breaker 6"));
 	nominated_at(20 * HOUR, 0);
 	feed(healthy, 3);
 	pass(1000);
@@ -129,7 +129,7 @@ TEST(an_open_breaker_survives_a_restart)
 	HEAR(SAVED_ROW, saved_row, row);
 	ready_with(&p, 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	ck_assert_ptr_nonnull(strstr(stats().blocked_by, "40 workloads began"));
+	ck_assert_ptr_nonnull(strstr(EN_OF(stats().blocked_by), "40 workloads began"));
 	pass(15 * MIN);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1); /* nothing of it is left */
 }
@@ -242,13 +242,13 @@ TEST(an_evict_loop_keeps_its_newest)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 3);
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
 	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "EvictLoop");
-	ck_assert_str_eq(stats().blocked_by, "EvictLoop 1");
+	ck_assert_str_eq(EN_OF(stats().blocked_by), "EvictLoop 1");
 	pass(3 * S);
 	p = returned(&p, 4);
 	event(&p);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 4);
 	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.name, names[3]);
-	ck_assert_str_eq(stats().blocked_by, "EvictLoop 1");
+	ck_assert_str_eq(EN_OF(stats().blocked_by), "EvictLoop 1");
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1); /* told once */
 	pass(HOUR);
 	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.name, names[4]);
@@ -278,7 +278,7 @@ TEST(an_evict_loop_survives_a_restart)
 	q = returned(&p, 1);
 	event(&q);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
-	ck_assert_str_eq(stats().blocked_by, "EvictLoop 1");
+	ck_assert_str_eq(EN_OF(stats().blocked_by), "EvictLoop 1");
 	pass(HOUR);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 }

@@ -10,6 +10,7 @@
 #include "harness.h"
 #include "tests/suite.h"
 #include "watcher/cluster_watch.h"
+#include "tests/facts_en.h"
 
 static struct event_base *base;
 static struct cluster_watch *w;
@@ -178,7 +179,8 @@ TEST_LOOP(only_a_version_is_taken, 0, (int)ARRAY_SIZE(bodies))
 	alive();
 	answer(200, bodies[_i].body);
 	ck_assert_str_eq(known(), bodies[_i].version);
-	ck_assert_str_eq(last(MSG_WATCH_STATS)->u.watch_stats.error, "the first list is not complete yet");
+	ck_assert_str_eq(EN(last(MSG_WATCH_STATS)->u.watch_stats.error),
+			 "the first list is not complete yet");
 	ck_assert(!last(MSG_WATCH_STATS)->u.watch_stats.failing);
 }
 

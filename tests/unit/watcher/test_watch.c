@@ -10,6 +10,7 @@
 #include "harness.h"
 #include "tests/suite.h"
 #include "watcher/cluster_watch.h"
+#include "tests/facts_en.h"
 
 static struct event_base *base;
 static struct cluster_watch *w;
@@ -113,7 +114,7 @@ TEST(stats_follow)
 
 	ck_assert_uint_eq(count(MSG_WATCH_STATS), 1);
 	ck_assert(!last(MSG_WATCH_STATS)->u.watch_stats.synced);
-	ck_assert_uint_gt(strlen(last(MSG_WATCH_STATS)->u.watch_stats.error), 0);
+	ck_assert_uint_gt(strlen(EN(last(MSG_WATCH_STATS)->u.watch_stats.error)), 0);
 	list(&p, 1);
 	const struct msg_watch_stats *s = &last(MSG_WATCH_STATS)->u.watch_stats;
 
@@ -391,7 +392,7 @@ TEST(explain_says_every_duty)
 	loop();
 	ck_assert_uint_eq(last(MSG_CTL_END)->u.ctl_end.code, 1);
 	ck_assert_str_eq(
-		last(MSG_CTL_END)->u.ctl_end.text,
+		EN(last(MSG_CTL_END)->u.ctl_end.why),
 		"no pod or workload shop/web-1-abcde is in the cache; the first list is not complete yet");
 	list(&p, 1);
 	room = 2;
@@ -522,7 +523,8 @@ TEST(labels_of_namespaces_decide)
 	list(&p, 1);
 	list(&p, 1); /* the figures follow a list */
 	ck_assert_uint_eq(count(MSG_NOMINATE) + count(MSG_REFUSAL), 0);
-	ck_assert_ptr_nonnull(strstr(last(MSG_WATCH_STATS)->u.watch_stats.error, "first list of namespaces"));
+	ck_assert_ptr_nonnull(
+		strstr(EN(last(MSG_WATCH_STATS)->u.watch_stats.error), "first list of namespaces"));
 	list_namespaces("shop", "b");
 	ck_assert_uint_eq(count(MSG_NOMINATE) + count(MSG_REFUSAL), 0);
 	say_namespace("bank", "a");
@@ -559,7 +561,7 @@ TEST_LOOP(unknown_labels_refuse, 0, 2)
 		ck_assert_uint_eq(count(MSG_REFUSAL), 0); /* it may come yet */
 		fake_namespaces.ops.on_trouble(fake_namespaces.ctx, 403, words("namespaces: forbidden"));
 		list(&p, 1); /* the figures follow a list */
-		ck_assert_str_eq(last(MSG_WATCH_STATS)->u.watch_stats.error, "namespaces: forbidden");
+		ck_assert_str_eq(EN(last(MSG_WATCH_STATS)->u.watch_stats.error), "namespaces: forbidden");
 	}
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1);

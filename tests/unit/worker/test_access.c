@@ -84,7 +84,7 @@ static void expect(bool known, bool allowed, const char *text)
 	ck_assert_uint_eq(r->conn, 7);
 	ck_assert_int_eq(r->known, known);
 	ck_assert_int_eq(r->allowed, allowed);
-	ck_assert_str_eq(r->text, text);
+	ck_assert_str_eq(EN(r->why), text);
 }
 
 TEST(it_asks_for_itself_what_was_asked)

@@ -7,6 +7,7 @@
 #include "tests/suite.h"
 #include "worker/events.h"
 #include "workload.h"
+#include "tests/facts_en.h"
 
 #define POST    "POST /api/v1" NS "events"
 #define EVICTED "'phase':'Failed','reason':'Evicted'"
@@ -16,10 +17,10 @@
 static struct events *events;
 static unsigned denied;
 
-static void on_denied(void *ctx, const char *why)
+static void on_denied(void *ctx, const struct facts *why)
 {
 	(void)ctx;
-	ck_assert_ptr_nonnull(strstr(why, "no"));
+	ck_assert_ptr_nonnull(strstr(EN(*why), "no"));
 	denied++;
 }
 

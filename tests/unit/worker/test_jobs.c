@@ -51,9 +51,9 @@ struct event_base *process_base(struct process *p)
 	return NULL;
 }
 
-void process_say_trouble(struct process *p, enum trouble kind, const char *text)
+void process_say_trouble(struct process *p, enum trouble kind, const struct facts *particulars)
 {
-	(void)p, (void)kind, (void)text;
+	(void)p, (void)kind, (void)particulars;
 }
 
 uint64_t process_cluster(const struct process *p)
@@ -191,7 +191,7 @@ static void answer_all(void)
 static void set_up(void)
 {
 	_cleanup_(settings_done) struct settings s;
-	const char *why = NULL;
+	enum text why;
 
 	clock_fake_set(INT64_C(1790000000000), BOOT);
 	settings_init(&s);
