@@ -80,6 +80,13 @@ static const char *output_at(int i)
 	return i < (int)ARRAY_SIZE(names) ? names[i] : NULL;
 }
 
+const char *option_by_name(int i)
+{
+	static const char *const names[] = { "duty", "namespace", "node", "cluster", "reason" };
+
+	return i < (int)ARRAY_SIZE(names) ? names[i] : NULL;
+}
+
 /* As enum report_form; what a sink is sent has no name, it is what stands there without one. */
 static const char *form_at(int i)
 {
@@ -96,6 +103,7 @@ enum kind {
 	KIND_COUNT,
 	KIND_DUTY,
 	KIND_OUTCOME,
+	KIND_BY,
 	KIND_OUTPUT,
 	KIND_FORM,
 	KIND_TEXT,
@@ -118,6 +126,7 @@ static const struct kind_row {
 	[KIND_COUNT] = { PHRASE_OPTION_COUNT, .parse = parse_count },
 	[KIND_DUTY] = { .parse = parse_duty, .at = acting_duty },
 	[KIND_OUTCOME] = { .at = outcome_at },
+	[KIND_BY] = { .at = option_by_name },
 	[KIND_OUTPUT] = { .at = output_at },
 	[KIND_FORM] = { .at = form_at },
 	[KIND_TEXT] = { PHRASE_OPTION_TEXT, .max = 4096 },
@@ -257,7 +266,7 @@ int options_parse(const struct option_use uses[static OPTIONS_MAX], size_t max_a
 	char letters[2 * OPTIONS_MAX + 3];
 	int c, r = 0;
 
-	*ret = (struct options){ .duty = -1, .outcome = -1, .form = -1 };
+	*ret = (struct options){ .duty = -1, .outcome = -1, .by = -1, .form = -1 };
 	declare(uses, longs, letters);
 	while (r == 0 &&
 	       (c = (one_dash ? getopt_long_only : getopt_long)(argc, argv, letters, longs, NULL)) != -1) {

@@ -34,6 +34,10 @@ struct option_names {
 	size_t n;
 };
 
+/* How a summary is divided; 0 when nothing was written. */
+enum option_by { BY_DUTY, BY_NAMESPACE, BY_NODE, BY_CLUSTER, BY_REASON };
+const char *option_by_name(int i); /* NULL behind the last */
+
 enum output { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON };
 
 /* What was written; a member whose option was not is NULL or 0, unless it says otherwise. */
@@ -43,14 +47,15 @@ struct options {
 	const char *target, *reason, *file, *zone, *sink;
 	const char *kinds, *webhook_annotations, *writer, *kubeconfig_for, *namespaces_file;
 	struct option_names clusters, namespaces;
-	int64_t output;                             /* enum output */
-	int64_t form;                               /* enum report_form; -1: none was written */
-	int64_t duty;                               /* enum duty; -1: none was written */
-	int64_t outcome;                            /* enum outcome; -1: open; -2: none was written */
+	int64_t output;  /* enum output */
+	int64_t form;    /* enum report_form; -1: none was written */
+	int64_t duty;    /* enum duty; -1: none was written */
+	int64_t outcome; /* enum outcome, OUTCOME__MAX: open; -1: none was written */
+	int64_t by;      /* enum option_by; -1: none was written */
 	int64_t since_ms, now_ms, failing_since_ms; /* Unix ms */
 	int64_t for_ms, count;
 	int64_t refusals, dry_run, yes, rules, watch, utc, detailed_exitcode, follow, strict; /* 1: written */
-	int64_t admission, once, quiet, check, test;
+	int64_t admission, once, quiet, check, test, summary;
 	char *const *args; /* what is no option */
 	size_t n_args;
 };

@@ -68,6 +68,8 @@ static const struct command commands[] = {
 		       { OPTION_OUTCOME, "only " },
 		       { OPTION_TARGET, "only what was written to KIND.GROUP/NAMESPACE/NAME" },
 		       { OPTION_REFUSALS, "also what was due but forbidden by a rule" },
+		       { OPTION_SUMMARY, "how many, and how they ended, by duty" },
+		       { OPTION_BY, "the same, by " },
 		       { OPTION_FOLLOW, "and what comes, until interrupted; with json an object a line" },
 		       SHOWS },
 	  .run = command_history },

@@ -16,6 +16,7 @@
 #include "base/xalloc.h"
 #include "cli/view/output.h"
 #include "cli/commands/command.h"
+#include "cli/commands/history_summary.h"
 #include "cli/instance/ctl.h"
 #include "cli/instance/history_rows.h"
 #include "cli/view/table.h"
@@ -24,11 +25,6 @@
 #define ASK_MS     UINT64_C(30000)
 #define FOLLOW_MS  (15 * 60 * INT64_C(1000)) /* changes that are asked for again and again */
 #define FOLLOW_MAX 10000
-
-static const char *outcome_text(const struct msg_ctl_history_row *h)
-{
-	return h->outcome < 0 ? (h->id ? "open" : "refused") : outcome_name((enum outcome)h->outcome);
-}
 
 /* A refusal by the watcher is no action yet: it is what the duty would have done. */
 static uint64_t action_of(const struct msg_ctl_history_row *h)
@@ -40,7 +36,7 @@ static json_t *row_json(const struct msg_ctl_history_row *h)
 {
 	json_t *row = json_of(MSG_CTL_HISTORY_ROW, h);
 
-	json_object_set_new(row, "outcome", json_string(outcome_text(h)));
+	json_object_set_new(row, "outcome", json_string(history_outcome(h)));
 	json_object_set_new(row, "action", json_string(output_action(action_of(h))));
 	return row;
 }
@@ -127,7 +123,7 @@ static void print_table(const struct history_rows *rows, const struct table_view
 		table_add(t, COLOR_NONE, "%s/%s", h->ns, h->name);
 		output_duty(duty, sizeof(duty), h->duty, action_of(h));
 		table_add(t, COLOR_NONE, "%s", duty);
-		table_add(t, outcome_color(h), "%s%s", outcome_text(h), h->observe ? " (observe)" : "");
+		table_add(t, outcome_color(h), "%s%s", history_outcome(h), h->observe ? " (observe)" : "");
 		table_add(t, COLOR_NONE, "%s", h->reason);
 		add_target(t, h, view);
 		_cleanup_free_ char *detail = output_facts(&all, view);
@@ -254,6 +250,8 @@ int command_history(const struct options *o)
 		msg_set(&request, ctl_history.cluster_name, o->clusters.v[0], strlen(o->clusters.v[0]));
 	if (o->target)
 		msg_set(&request, ctl_history.target, o->target, strlen(o->target));
+	if (o->summary || o->by >= 0)
+		return history_summarize(o, &request);
 	if (o->follow) /* asked for first: what comes between the two answers is in the second */
 		code = ask_recent(o, &request, &earlier);
 	if (code == EXIT_CODE_OK)

@@ -370,7 +370,7 @@ TEST(explain_lets_the_worker_decide)
 
 TEST(history_is_printed_oldest_first)
 {
-	struct options o = { .command = "history", .duty = -1, .outcome = -2 };
+	struct options o = { .command = "history", .duty = -1, .outcome = -1, .by = -1 };
 	json_t *j = run_json(command_history, &o, EXIT_CODE_OK);
 
 	ck_assert_uint_eq(json_array_size(j), 2);

@@ -99,7 +99,7 @@ static const struct {
 
 TEST_LOOP(what_is_followed_is_printed_once, 0, ARRAY_SIZE(cases))
 {
-	struct options o = { .output = OUTPUT_JSON, .follow = 1, .duty = -1 };
+	struct options o = { .output = OUTPUT_JSON, .follow = 1, .duty = -1, .by = -1 };
 	char path[128], folder[SUITE_PATH_MAX], rows[512] = "";
 
 	begin_ms = clock_wall_ms();

@@ -1,0 +1,17 @@
+/* history_summary.h - the history counted: a line for each duty, namespace, node or cluster.  Process: cli.
+ */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CLI_COMMANDS_HISTORY_SUMMARY_H
+#define CLI_COMMANDS_HISTORY_SUMMARY_H
+
+#include "ipc/msg.h"
+
+struct options;
+
+/* "open" or "refused" (of the watcher's refusals, too), else the name of the outcome. */
+const char *history_outcome(const struct msg_ctl_history_row *h);
+
+/* Ask for the rows, count them as they arrive, and print, most first: an exit code. */
+int history_summarize(const struct options *o, const struct msg *request);
+
+#endif
