@@ -21,13 +21,16 @@ void config_print_range(const struct setting *row, FILE *out, const char *open, 
 {
 	char low[DURATION_MAX], high[DURATION_MAX];
 
-	if (row->kind == SET_COUNT) {
+	if (row->kind == SET_COUNT && row->max == INT32_MAX) {
+		(void)fprintf(out, "%s%lld or more %s%s", open, (long long)row->min, row->unit, close);
+	} else if (row->kind == SET_COUNT) {
 		(void)fprintf(out, "%s%lld to %lld %s%s", open, (long long)row->min, (long long)row->max,
 			      row->unit, close);
+	} else if (row->kind == SET_DURATION && row->min == 0) {
+		(void)fprintf(out, "%sup to %s%s", open, duration_short(row->max, high), close);
 	} else if (row->kind == SET_DURATION) {
-		(void)duration_format(row->min * 1000000, low);
-		(void)duration_format(row->max * 1000000, high);
-		(void)fprintf(out, "%s%s to %s%s", open, low, high, close);
+		(void)fprintf(out, "%s%s to %s%s", open, duration_short(row->min, low),
+			      duration_short(row->max, high), close);
 	} else if ((row->kind == SET_REASONS || row->kind == SET_STRINGS || row->kind == SET_OPTIONS) &&
 		   row->unit[0] != '\0') {
 		(void)fprintf(out, "%sof %s%s", open, row->unit, close);

@@ -30,7 +30,7 @@ def goal_table(run):
 
 def as_markdown(run):
     title, note, headers, rows = goal_table(run)
-    lines = ["# Benchmarks", "", "Written by `make bench` (`bench/run`). Servers, what is measured and what drives them share one machine, and figures of a",
+    lines = ["# Benchmarks", "", "Written by `make bench` (`bench/run`). Servers, measured programs and load generators share one machine, and figures of a",
              "run move with it. The peer is the usual design on client-go, an informer and a queue, in `bench/peers/`.", "",
              *[f"- {m}" for m in machine.describe(run.build)], "", f"## {title}", "", note, "", *table(headers, rows)]
     if run.notes:

@@ -159,7 +159,7 @@ class Real:
         rows.append([Floor.name, "", "", "", "", f"{self.run.known['deletions_real_floor']:.0f}"])
         self.run.table("On the real API server", f"etcd and kube-apiserver beside it on the same machine, {self.pods:,} pods of 8 KB; the peers without "
                        f"client-side limit; {WORKERS} workers, the lower bound and the peers each have {IN_FLIGHT} deletions under way; medians of "
-                       f"{ROUNDS} rounds in turns, in each second of which the peers take part. Synchronised: from the start of each process. "
+                       f"{ROUNDS} rounds in turns, and in each second the peers take part. Synchronised: from the start of each process. "
                        f"Latency: {self.singles} evictions 20 ms apart in each of those, from status patch to DELETE. Deletions: {self.bulk:,} pods found "
                        "evicted at the start, first to last DELETE. The program reads each pod live before it writes; the peers do not.",
                        ["", "synchronised, s", "memory, MB", "p50, ms", "p99, ms", "deletions a second"], rows)

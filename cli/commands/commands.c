@@ -46,31 +46,31 @@ static const struct command commands[] = {
 				      "something failed or is left" },
 		       { OPTION_DRY_RUN, "as if the configuration said mode: observe" } },
 	  .notes = "SIGTERM drains and ends (SIGINT and SIGQUIT, too), a second one ends at once.\n"
-		   "SIGHUP loads the settings again, SIGUSR1 tells the log how all is.\n",
+		   "SIGHUP reloads the settings, SIGUSR1 dumps the state to the log.\n",
 	  .one_dash = true, /* the original's -kubeconfig and -master */
 	  .run = command_run },
 	{ .name = "status",
 	  .usage = "[options]",
-	  .summary = "show what hurts, the clusters and the processes",
+	  .summary = "show health and problems, the clusters and the processes",
 	  .options = { { OPTION_QUIET, "print nothing: the exit code alone tells" }, ONLY_CLUSTER, SHOWS },
-	  .notes = "The first line says `running`, `degraded` when something hurts, or `blind` when\n"
-		   "no cluster is seen, and `PAUSED` while anything is paused. Exit code 0, 1 with\n"
-		   "trouble or a pause, 69 when nobody answers.\n",
+	  .notes = "The first line says `running`, `degraded` when there is trouble, or `blind` when\n"
+		   "no cluster is reachable, and `PAUSED` while anything is paused. Exit code 0; 1\n"
+		   "with trouble or a pause, 69 when nobody answers.\n",
 	  .run = command_status },
 	{ .name = "history",
 	  .usage = "[options]",
-	  .summary = "show what was done and why",
+	  .summary = "show the actions, and why they were done",
 	  .options = { { OPTION_SINCE, "a duration (2h) or an RFC 3339 time" },
 		       { OPTION_LIMIT, "the newest N (200)" },
 		       ONLY_DUTY,
 		       ONLY_NAMESPACE,
 		       ONLY_CLUSTER,
 		       { OPTION_OUTCOME, "only " },
-		       { OPTION_TARGET, "only what was written to KIND.GROUP/NAMESPACE/NAME" },
-		       { OPTION_REFUSALS, "also what was due but forbidden by a rule" },
+		       { OPTION_TARGET, "only writes to KIND.GROUP/NAMESPACE/NAME" },
+		       { OPTION_REFUSALS, "also refusals: pods that were due, but forbidden by a rule" },
 		       { OPTION_SUMMARY, "how many, and how they ended, by duty" },
 		       { OPTION_BY, "the same, by " },
-		       { OPTION_FOLLOW, "and what comes, until interrupted; with json an object a line" },
+		       { OPTION_FOLLOW, "also new actions, until interrupted; with json an object a line" },
 		       SHOWS },
 	  .run = command_history },
 	{ .name = "show",
@@ -81,7 +81,7 @@ static const struct command commands[] = {
 	  .run = command_show },
 	{ .name = "plan",
 	  .usage = "[options]",
-	  .summary = "show what would be done now, what later, what is blocked, and why",
+	  .summary = "show the pods that are due now, due later or blocked, and why",
 	  .options = { ONLY_NAMESPACE,
 		       ONLY_DUTY,
 		       ONLY_CLUSTER,
@@ -91,10 +91,10 @@ static const struct command commands[] = {
 		       { OPTION_CONTEXT, "the same, with this context of the kubeconfig" },
 		       { OPTION_CONFIG, "the same, with this configuration; without it the defaults judge" },
 		       SHOWS },
-	  .notes = "The watchers judge as they always do. For what is due now a worker reads and\n"
-		   "judges live, and stops before the write. The newest refusal of the last day is\n"
-		   "shown beside it.\n"
-		   "A cluster that cannot be seen is named on stderr, and the others are shown; the\n"
+	  .notes = "The watchers judge as they always do. A worker reads each pod that is due now,\n"
+		   "judges it live, and stops before the write. The newest refusal of the last day\n"
+		   "is shown beside it.\n"
+		   "An unreachable cluster is named on stderr, and the others are shown; the\n"
 		   "exit code is that of the first of them: 75 while its first list is not complete,\n"
 		   "69 when nobody watches it.\n"
 		   "With --kubeconfig, --context or --config no instance need run: the same\n"
@@ -103,7 +103,7 @@ static const struct command commands[] = {
 	  .run = command_plan },
 	{ .name = "pause",
 	  .usage = "[DUTY] [CLUSTER] [options]",
-	  .summary = "do nothing until resumed; survives restarts",
+	  .summary = "pause actions until resumed; survives restarts",
 	  .options = { { OPTION_FOR, "resume by itself after this time (2h)" },
 		       { OPTION_REASON, "why, shown in status" },
 		       SHOWS },
@@ -122,7 +122,7 @@ static const struct command commands[] = {
 	  .options = { { OPTION_SINCE,
 			 "every workload scaled down since: a duration (2h) or an RFC 3339 time" },
 		       ONLY_CLUSTER,
-		       { OPTION_DRY_RUN, "only say what would be done" },
+		       { OPTION_DRY_RUN, "print the changes without making them" },
 		       { OPTION_YES, "do not ask" },
 		       SHOWS },
 	  .notes = "WORKLOAD is NAMESPACE/NAME, KIND/NAMESPACE/NAME, or the target as `history`\n"
@@ -144,40 +144,40 @@ static const struct command commands[] = {
 		       { OPTION_NOW, "with -f: the time to judge at (RFC 3339)" },
 		       { OPTION_FAILING_SINCE, "with -f: when the pull failure was first seen" },
 		       SHOWS },
-	  .notes = "What the cache says is due, a worker reads and judges live, and its word is the\n"
-		   "verdict: `unclear` when none answers. The newest refusal of the last day is\n"
+	  .notes = "A worker reads a pod that is due by the cache and judges it live; its verdict\n"
+		   "counts, `unclear` when none answers. The newest refusal of the last day is\n"
 		   "shown beside it.\n",
 	  .max_args = 1,
 	  .run = command_explain },
 	{ .name = "report",
 	  .usage = "[preview | send] [options]",
-	  .summary = "show the report as of now, or as a sink would get it; try a sink",
+	  .summary = "show the report as of now, or as a sink would get it; test a sink",
 	  .options = { { OPTION_SINK, "with preview: as this sink of `sinks` gets it (the first); with "
 				      "send: where to" },
 		       { OPTION_TEST, "with send: a message that says it is a test" },
 		       { OPTION_FORM, "print as " },
 		       ASKS },
-	  .notes = "  report                   what the report would say now\n"
+	  .notes = "  report                   the report as of now\n"
 		   "  report -o html > FILE    the same as a page for a browser\n"
-		   "  report preview           what the sink would be sent, to the byte; with -o the\n"
+		   "  report preview           the message to the sink, to the byte; with -o the\n"
 		   "                           same for people, in its language\n"
 		   "  report send --sink NAME --test\n"
-		   "                           a message through the way of all news; says what the\n"
-		   "                           sink answered, and what to do when it was not a yes\n"
+		   "                           a test message through the sink's usual path; prints\n"
+		   "                           its answer, and the remedy when it was refused\n"
 		   "Exit code 0, 69 sink not reached, 75 try again, 77 secret refused, 78 its\n"
 		   "settings are wrong.\n",
 	  .max_args = 1,
 	  .run = command_report },
 	{ .name = "log-level",
 	  .usage = "debug | info | warn | error [options]",
-	  .summary = "log more, or less, for a while; it returns by itself",
-	  .options = { { OPTION_FOR, "so long (10m), 24h at most" }, ASKS, PRINTS },
+	  .summary = "change the log level for a while",
+	  .options = { { OPTION_FOR, "duration (10m), 24h at most" }, ASKS, PRINTS },
 	  .notes = "For all processes, also those that are started meanwhile. For good: logLevel.\n",
 	  .max_args = 1,
 	  .run = command_log_level },
 	{ .name = "reload",
 	  .usage = "[options]",
-	  .summary = "load the settings again; all processes take them or none does",
+	  .summary = "reload the configuration; all processes take it or none does",
 	  .options = { ASKS, PRINTS },
 	  .run = run_reload },
 	{ .name = "config",
@@ -208,7 +208,7 @@ static const struct command commands[] = {
 	  .run = command_cron },
 	{ .name = "completion",
 	  .usage = "bash | zsh | fish",
-	  .summary = "print what completes this program's command line in a shell",
+	  .summary = "print the shell completion of this program",
 	  .notes = "  bash   eval \"$(ops-pod-cleaner completion bash)\" in ~/.bashrc\n"
 		   "  zsh    ops-pod-cleaner completion zsh > DIR/_ops-pod-cleaner, DIR of $fpath\n"
 		   "  fish   ops-pod-cleaner completion fish | source\n",
@@ -221,16 +221,17 @@ static const struct command commands[] = {
 		       { OPTION_NAMESPACE, "bind the roles in this namespace only; once for each" },
 		       { OPTION_ADMISSION,
 			 "instead the admission policy that holds the workers to the duties" },
-		       { OPTION_CHECK, "instead ask the API server, and name what is missing; exit with 1 "
-				       "when something is" },
+		       { OPTION_CHECK, "instead ask the API server, and name missing rights; exit with 1 "
+				       "when there are any" },
 		       { OPTION_KUBECONFIG, "with --check: the credential, before the configuration's" },
 		       { OPTION_CONTEXT, "with --check: the context of the kubeconfig" },
 		       { OPTION_KINDS, "further kinds that have a scale: RESOURCE.GROUP,..." },
 		       { OPTION_WEBHOOK_ANNOTATIONS,
-			 "with --admission: annotations that webhooks may change on what is written, by the "
+			 "with --admission: annotations that webhooks may change on written objects, by the "
 			 "beginnings of their keys: example.com/,..." },
 		       { OPTION_WRITER, "the workers' user, instead of the service account" },
-		       { OPTION_KUBECONFIG_FOR, "instead what makes a kubeconfig for: reader or writer" },
+		       { OPTION_KUBECONFIG_FOR,
+			 "instead a script that makes a kubeconfig for: reader or writer" },
 		       PRINTS },
 	  .notes = "Asks no server but with --check. Print it again when the configuration\n"
 		   "changes: its namespaces and thresholds stand in the policy, which needs\n"

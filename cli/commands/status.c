@@ -235,7 +235,7 @@ static void print_processes(const struct status *s, const struct table_view *vie
 		{ "STATE", 0, 0 },
 		{ "PID", 1, 0 },
 		{ "UP", 0, 0 },
-		{ "DEATHS", 0, 0 },
+		{ "RESTARTS", 0, 0 },
 		{ "MEMORY", 2, 0 },
 		{ "LEASES", 3, 0 },
 		{ "SANDBOX", 0, COLUMN_WIDE },

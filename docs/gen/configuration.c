@@ -21,15 +21,18 @@ static void print_range(struct said *s, const struct setting *row)
 	const struct configuration_text *t = &configuration_texts[s->language];
 	char low[DURATION_MAX], high[DURATION_MAX];
 
-	if (s->language == LANGUAGE_EN) {
+	if (row->kind == SET_DURATION && row->min == 0) {
+		(void)fprintf(s->out, "%s%s%s", t->at_most, duration_short(row->max, high), t->stop);
+	} else if (s->language == LANGUAGE_EN) {
 		config_print_range(row, s->out, " ", t->stop);
+	} else if (row->kind == SET_COUNT && row->max == INT32_MAX) {
+		(void)fprintf(s->out, "%s%lld%s", t->at_least, (long long)row->min, t->stop);
 	} else if (row->kind == SET_COUNT) {
 		(void)fprintf(s->out, "%lld%s%lld%s", (long long)row->min, t->to, (long long)row->max,
 			      t->stop);
 	} else {
-		(void)duration_format(row->min * 1000000, low);
-		(void)duration_format(row->max * 1000000, high);
-		(void)fprintf(s->out, "%s%s%s%s", low, t->to, high, t->stop);
+		(void)fprintf(s->out, "%s%s%s%s", duration_short(row->min, low), t->to,
+			      duration_short(row->max, high), t->stop);
 	}
 }
 

@@ -48,11 +48,15 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 			":",
 		.to =
 			" to ",
+		.at_least =
+			"at least ",
+		.at_most =
+			" Up to ",
 		.top =
 			"\n"
 			"## At the top of the file\n",
 		.sinks =
-			"Who is told what was done, what needs an operator, and the report. What is sent to one is in its language, of its clusters, namespaces and\n"
+			"Receivers of notifications: actions, alerts that need an operator, and the report. Each gets them in its language, of its clusters, namespaces and\n"
 			"duties. One that does not answer slows no other, and nothing else. Each item of the list:\n",
 		.each_item =
 			"Each item of the list:\n",
@@ -77,7 +81,7 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 			"| `!team-x`, `!*-prod`, `!label:env=prod` | not these, whatever else the list says |\n"
 			"| `*` | every namespace; only where a duty works |\n"
 			"\n"
-			"Exceptions alone mean all others: `[\"!team-x\"]` is `[\"*\", \"!team-x\"]`. Neither `*` nor a pattern nor a label means what is protected by default (`defaultExcludeNamespaces`, and the namespace this program runs in); its name does. `excludeNamespaces` beats everything. YAML wants quotes around what begins with `!` or `*`.\n"
+			"Exceptions alone mean all others: `[\"!team-x\"]` is `[\"*\", \"!team-x\"]`. `*`, patterns and labels do not select protected namespaces (`defaultExcludeNamespaces`, and the namespace this program runs in); their names do. `excludeNamespaces` beats everything. YAML wants quotes around what begins with `!` or `*`.\n"
 			"\n"
 			NAMESPACES_EXAMPLE
 			"\n"
@@ -135,6 +139,10 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 			"的默认值：",
 		.to =
 			" 至 ",
+		.at_least =
+			"不小于 ",
+		.at_most =
+			"不超过 ",
 		.top =
 			"\n"
 			"## 文件顶层\n",

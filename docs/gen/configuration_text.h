@@ -14,7 +14,7 @@ struct configuration_text {
 	const char *fixed;
 	const char *default_of;
 	const char *default_is;
-	const char *to;
+	const char *to, *at_least, *at_most;
 	const char *top;
 	const char *each_item;
 	const char *schedules;

@@ -46,7 +46,7 @@ static const struct entry environment[] = {
 static const struct entry signals[] = {
 	{ "SIGTERM, SIGINT, SIGQUIT", "drain and end; a second one ends at once." },
 	{ "SIGHUP", "load the settings again; all processes take them or none does." },
-	{ "SIGUSR1", "tell the log how all is." },
+	{ "SIGUSR1", "dump the state to the log." },
 	{ "SIGKILL",
 	  "may hit any of the processes at any time: nothing that was done is forgotten, nothing is "
 	  "done twice." },
@@ -57,7 +57,8 @@ static const struct entry files[] = {
 	{ "/etc/ops-pod-cleaner/config.yml", "the configuration: ops-pod-cleaner.yml(5)." },
 	{ "/etc/ops-pod-cleaner/kubeconfig", "cluster and credential, for the systemd unit." },
 	{ "/var/lib/ops-pod-cleaner", "the history and what must outlast a restart." },
-	{ "/run/ops-pod-cleaner/control.sock", "where the commands ask. Who may write to it may command." },
+	{ "/run/ops-pod-cleaner/control.sock",
+	  "control socket of the commands. Write permission on it is permission to command." },
 	{ "/run/ops-pod-cleaner/read.sock",
 	  "where members of the group ops-pod-cleaner ask, who may look and change nothing." },
 	{ "/etc/ops-pod-cleaner/NAME.yml, /etc/ops-pod-cleaner/NAME.kubeconfig, "
@@ -69,13 +70,13 @@ static const struct entry files[] = {
 
 static const struct entry examples[] = {
 	{ "ops-pod-cleaner config check /etc/ops-pod-cleaner/config.yml",
-	  "is the file right, and where does each duty work?" },
-	{ "ops-pod-cleaner plan -n shop", "what would be done there, and why." },
+	  "check the file; print where each duty works." },
+	{ "ops-pod-cleaner plan -n shop", "due actions there, and why." },
 	{ "ops-pod-cleaner explain shop/web-595d85dffb-k2cx4 --rules",
-	  "why this pod is, or is not, acted on." },
+	  "why the program acts on this pod, or does not." },
 	{ "ops-pod-cleaner pause errImagePull --for 2h --reason 'incident 17'",
 	  "scale nothing down for now." },
-	{ "ops-pod-cleaner history --since 6h --outcome done", "what was done, then show ID." },
+	{ "ops-pod-cleaner history --since 6h --outcome done", "actions that were done; then show ID." },
 	{ "ops-pod-cleaner restore --since 1h --dry-run", "which replicas would come back." },
 	{ NULL, NULL },
 };
@@ -85,7 +86,7 @@ static const struct {
 	const char *text;
 } codes[] = {
 	{ EXIT_CODE_OK, "all went well" },
-	{ EXIT_CODE_FAILURE, "what was asked is not there, or was not done; status: there is a trouble" },
+	{ EXIT_CODE_FAILURE, "not found, or not done; status: there is trouble" },
 	{ EXIT_CODE_DUE, "plan --detailed-exitcode: something is due" },
 	{ EXIT_CODE_USAGE, "wrong command line" },
 	{ EXIT_CODE_DATA, "a file that was named is not what it should be" },

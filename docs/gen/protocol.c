@@ -45,7 +45,7 @@ int main(void)
 	printf("# Messages between the processes\n\n"
 	       "Generated from `ipc/messages.def`; do not edit. A message is one msgpack array\n"
 	       "`[type, field...]`. A `SOCK_SEQPACKET` datagram holds one or more messages, one behind the\n"
-	       "other, in at most %u bytes: what is sent in one run of the event loop. A message with a\n"
+	       "other, in at most %u bytes: as much as one run of the event loop sends. A message with a\n"
 	       "descriptor travels alone. A message of an unknown type, from a role or in a phase that the\n"
 	       "table does not allow, with another number of fields, another type, a value out of range or "
 	       "a\n"

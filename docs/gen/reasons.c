@@ -56,9 +56,9 @@ static const char *const event_heads[LANGUAGE__MAX] = {
 		"\n## Events\n\n"
 		"Generated from `model/object_events.def`. Events stand on the object that was written "
 		"to, in English whatever\n"
-		"`language` says: everybody who may read the namespace reads them. What was done has "
-		"the first reason; what was\n"
-		"announced (`announce` of the duty) the second, with the time and the command that "
+		"`language` says: everybody who may read the namespace reads them. An action has the "
+		"first reason, an\n"
+		"announcement (`announce` of the duty) the second, with the time and the command that "
 		"refuses it. Mode observe writes none.\n\n"
 		"| done | announced | type | what it says |\n|---|---|---|---|\n",
 	[LANGUAGE_ZH] = "\n## Events\n\n"
@@ -69,8 +69,8 @@ static const char *const event_heads[LANGUAGE__MAX] = {
 			"| 已执行 | 预告 | 类型 | 含义 |\n|---|---|---|---|\n",
 };
 static const char *const refusal_heads[LANGUAGE__MAX] = {
-	[LANGUAGE_EN] = "\nWhat was refused is told by a Warning Event with the code as its reason, where "
-			"somebody has to look at it:\n",
+	[LANGUAGE_EN] = "\nA refusal that somebody has to look at is a Warning Event with the code as its "
+			"reason:\n",
 	[LANGUAGE_ZH] = "\n被拒绝且需要有人查看的，以原因码作为 reason 写入 Warning Event：\n",
 };
 

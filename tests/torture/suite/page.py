@@ -69,7 +69,7 @@ def headline(torture):
     calm = f"All was settled {seconds(settled)} after the last fault." if settled is not None else "**Not all was settled in time.**"
     _, kills, p50, p99, _ = healing(torture)[-1]
     return (f"**{kills:,} kills{' survived' if v.ok else ''}: {len(v.lost)} of {v.due:,} due objects lost, {len(v.double)} done twice, {len(v.wrong)} wrong writes.** "
-            f"What was killed was ready again after {seconds(p50)} (p50), {seconds(p99)} (p99). {calm}")
+            f"Killed processes were ready again after {seconds(p50)} (p50), {seconds(p99)} (p99). {calm}")
 
 
 def as_markdown(torture):
@@ -79,12 +79,12 @@ def as_markdown(torture):
              f"- {o.instances} instances with {torture.workers} workers each on one etcd, kube-apiserver and kube-controller-manager, all on one machine with "
              f"{os.cpu_count()} CPUs, Linux {platform.release()}, {platform.machine()}",
              f"- {torture.version}, {time.strftime('%Y-%m-%d')}",
-             f"- seed {o.seed}, {o.seconds:g} s, of which {f['fire']:.0f} s under fire; {len(torture.things):,} objects made", "",
+             f"- seed {o.seed}, {o.seconds:g} s, {f['fire']:.0f} s under fire; {len(torture.things):,} objects made", "",
              "## Verdict", "", *table(["", ""], [[text, "ok" if good else "**no**"] for good, text in torture.checks]), "",
              "## How fast it healed", "", "From the kill until the process that takes the place is ready; for a supervisor or a tree, until all its processes "
              "are. Children that were killed before they were ready count as well.", "",
              *table(["killed", "kills", "p50", "p99", "worst"], [[n, f"{k:,}", *map(seconds, times)] for n, k, *times in healing(torture)]), "",
-             "## How long what was due had to wait", "", "From the moment it became due until the API server had answered the write, under fire and in the "
+             "## How long due actions had to wait", "", "From the moment it became due until the API server had answered the write, under fire and in the "
              "calm behind it.", "",
              *table(["", "done", "p50", "p99", "worst"], [[KINDS[n], f"{k:,}", *map(seconds, times)] for n, k, *times in waits(torture)]), "",
              "## What happened", "",
