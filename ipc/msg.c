@@ -138,6 +138,8 @@ void msg_set_text(struct msg *m, char *field, size_t size, const char *s, size_t
 	for (size_t i = 0; d && i < d->n; i++)
 		if (d->fields[i].off == off)
 			kind = d->fields[i].kind;
+	if (kind == KIND_FACTS)
+		abort(); /* it is no text */
 	if (kind == KIND_STR) {
 		(void)str_copy_printable(field, size, s, n);
 		return;

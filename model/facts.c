@@ -417,7 +417,8 @@ void facts_quoted(struct facts *f, enum fact key, struct str words)
 
 void facts_sentence(struct facts *f, enum fact key, const char *sentence)
 {
-	add_text(f, key, FACT_KIND_SENTENCE, STR_C(sentence));
+	if (sentence_ok(STR_C(sentence)))
+		add_text(f, key, FACT_KIND_SENTENCE, STR_C(sentence));
 }
 
 void facts_facts(struct facts *f, enum fact key, const struct facts *about)

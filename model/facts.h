@@ -57,9 +57,10 @@ void facts_name(struct facts *f, enum fact key, struct str name); /* empty: adds
 								   * name has becomes '?' */
 void facts_code(struct facts *f, enum fact key,
 		const char *code); /* TEXT: see facts_text() in text/texts.h */
-void facts_quoted(struct facts *f, enum fact key, struct str words);       /* empty: adds nothing; what is not
-									    * printable becomes '?' */
-void facts_sentence(struct facts *f, enum fact key, const char *sentence); /* model/sentence.h; "": nothing */
+void facts_quoted(struct facts *f, enum fact key, struct str words); /* empty: adds nothing; what is not
+								      * printable becomes '?' */
+void facts_sentence(struct facts *f, enum fact key,
+		    const char *sentence); /* model/sentence.h; "", or none: adds nothing */
 void facts_facts(struct facts *f, enum fact key, const struct facts *about); /* none: adds nothing */
 /* A copy that takes as few bytes as it can: it is read through a pointer and never assigned or added to. The
  * caller frees it; NULL of NULL. */

@@ -18,6 +18,7 @@
 #include "cli/instance/ctl.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
+#include "text/facts_json.h"
 #include "text/texts.h"
 
 struct status {
@@ -129,6 +130,7 @@ static json_t *trouble_json(const struct msg_trouble_row *t)
 	const struct trouble_desc *d = trouble_desc((enum trouble)t->trouble);
 	json_t *trouble = json_of(MSG_TROUBLE_ROW, t);
 
+	json_object_set_new(trouble, "facts", facts_json(&t->particulars));
 	json_object_set_new(trouble, "severity",
 			    json_string(d->severity == TROUBLE_IS_BLIND ? "blind" : "degraded"));
 	json_object_set_new(trouble, "sentence", json_string(d->text[LANGUAGE_EN].sentence));

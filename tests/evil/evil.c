@@ -114,6 +114,19 @@ static int set_number(struct msg *m, const struct msg_field *f, const char *text
 	return 0;
 }
 
+/* Facts quote it. */
+static void set_text(struct msg *m, const struct msg_field *f, const char *text)
+{
+	struct facts *facts = (void *)member(m, f);
+
+	if (f->kind != KIND_FACTS) {
+		msg_set_text(m, member(m, f), (size_t)f->max + 1, text, strlen(text));
+		return;
+	}
+	*facts = (struct facts){ 0 };
+	facts_quoted(facts, FACT_WHY, STR_C(text));
+}
+
 static int set_field(struct msg *m, const char *word)
 {
 	const struct msg_desc *d = msg_desc(m->type);
@@ -128,7 +141,7 @@ static int set_field(struct msg *m, const char *word)
 		expand(eq + 1, text);
 		if (f->kind <= KIND_BOOL)
 			return set_number(m, f, text);
-		msg_set_text(m, member(m, f), (size_t)f->max + 1, text, strlen(text));
+		set_text(m, f, text);
 		return 0;
 	}
 	return -EINVAL;
@@ -158,7 +171,7 @@ static void begin(struct msg *m, int type)
 		const struct msg_field *f = &d->fields[i];
 
 		if (f->kind > KIND_BOOL && f->min > 0)
-			msg_set_text(m, member(m, f), (size_t)f->max + 1, "x", 1);
+			set_text(m, f, "x");
 		else if (f->kind == KIND_U64)
 			memcpy(member(m, f), &f->min, sizeof(f->min));
 	}
@@ -236,7 +249,7 @@ static void any_text(struct msg *m, const struct msg_field *f)
 		memset(text, 'w', (size_t)f->max);
 	if (f->min > 0 && !text[0])
 		text[0] = 'x';
-	msg_set_text(m, member(m, f), (size_t)f->max + 1, text, strlen(text));
+	set_text(m, f, text);
 }
 
 static void any_field(struct msg *m, const struct msg_field *f)
@@ -288,12 +301,11 @@ static void vary(struct msg *m)
 {
 	const struct msg_desc *d = msg_desc(m->type);
 	char text[32];
-	const int n = snprintf(text, sizeof(text), "x%llu", (unsigned long long)evil.count);
 
+	(void)snprintf(text, sizeof(text), "x%llu", (unsigned long long)evil.count);
 	for (size_t i = 0; i < d->n; i++)
 		if (d->fields[i].kind > KIND_BOOL)
-			msg_set_text(m, member(m, &d->fields[i]), (size_t)d->fields[i].max + 1, text,
-				     (size_t)n);
+			set_text(m, &d->fields[i], text);
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		msg_set_u64(m, numbers[i], evil.count + 1);
 }

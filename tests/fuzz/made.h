@@ -55,7 +55,12 @@ static inline void made_text(struct made *m, struct msg *msg, const struct msg_f
 		longest[f->max] = '\0';
 		text = longest;
 	}
-	msg_set_text(msg, dst, (size_t)f->max + 1, text, strlen(text));
+	if (f->kind != KIND_FACTS) {
+		msg_set_text(msg, dst, (size_t)f->max + 1, text, strlen(text));
+		return;
+	}
+	*(struct facts *)(void *)dst = (struct facts){ 0 };
+	facts_quoted((void *)dst, FACT_WHY, STR_C(text));
 }
 
 static inline void made_fill(struct made *m, struct msg *msg)
