@@ -188,7 +188,7 @@ TEST(one_row_for_a_workload)
 }
 
 /* An instance that only plans has seen nothing begin: a pod has failed since it is not Ready, at least. */
-TEST_LOOP(ages_of_what_only_plans_are_the_least, 0, 4)
+TEST_LOOP(ages_of_what_only_plans_are_the_least, 0, 10)
 {
 	static const struct {
 		bool plans_only, crashes;
@@ -196,26 +196,30 @@ TEST_LOOP(ages_of_what_only_plans_are_the_least, 0, 4)
 	} cases[] = {
 		{ true, false, 3 * HOUR, 3 * HOUR },
 		{ true, true, 3 * HOUR, 3 * HOUR },
-		{ true, false, 0, 0 },     /* nothing tells */
-		{ false, false, HOUR, 0 }, /* whoever acts counts from what it saw */
+		{ true, false, 90 * S, 90 * S }, /* not due yet, and as old as its oldest pod */
+		{ true, false, 0, 0 },           /* nothing tells */
+		{ false, false, HOUR, 0 },       /* whoever acts counts from what it saw */
 	};
-	struct pod_facts p = cases[_i].crashes ? pod_crashing() : pod_pull_failing(), other = p;
+	struct pod_facts p = cases[_i / 2].crashes ? pod_crashing() : pod_pull_failing(), other = p;
 
-	policy.plans_only = cases[_i].plans_only;
-	p.unready_since = cases[_i].unready_for ? NOW - cases[_i].unready_for : 0;
+	policy.plans_only = cases[_i / 2].plans_only;
+	p.unready_since = cases[_i / 2].unready_for ? NOW - cases[_i / 2].unready_for : 0;
 	other.unready_since = NOW - MIN; /* a younger one of the same workload */
 	other.name = STR_LIT("web-1-other");
 	other.uid = STR_LIT(UID_2);
-	const struct pod_facts both[] = { p, other };
+	const struct pod_facts both[] = { p, other, p };
 
-	ready_with(both, cases[_i].unready_for ? 2 : 1);
+	if (cases[_i / 2].unready_for)
+		ready_with(both + _i % 2, 2); /* in either order */
+	else
+		ready_with(both, 1);
 	(void)take_plan("", -1);
 	ck_assert_uint_eq(n_rows, 1);
 	const struct msg_ctl_plan_row *r = &rows[0].u.ctl_plan_row;
 
-	ck_assert_int_eq(r->since, NOW - cases[_i].expected);
-	ck_assert_int_eq(r->verdict == VERDICT_ACT, cases[_i].expected > 0);
-	ck_assert_int_eq(strstr(EN(r->evidence), "at least") != NULL, cases[_i].plans_only);
+	ck_assert_int_eq(r->since, NOW - cases[_i / 2].expected);
+	ck_assert_int_eq(r->verdict == VERDICT_ACT, cases[_i / 2].expected > HOURS);
+	ck_assert_int_eq(strstr(EN(r->evidence), "at least") != NULL, cases[_i / 2].plans_only);
 }
 
 TEST(filters_and_refusals)
