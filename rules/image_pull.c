@@ -159,6 +159,14 @@ static bool is_of_the_credential(const struct evaluation *l, enum pull_cause cau
 	       l->now <= time_add(l->s->failing_since, last);
 }
 
+/* Its image and what the kubelet says of it; the cache has kept neither. */
+static void add_said(struct evaluation *l, const struct container_facts *c)
+{
+	if (l->s->stage == STAGE_LIVE)
+		facts_name(&l->v->evidence, FACT_IMAGE, c->image);
+	facts_quoted(&l->v->evidence, FACT_MESSAGE, c->message);
+}
+
 /* The cache may not know the cause; then the worker reads message and Events. */
 static bool check_cause(struct evaluation *l)
 {
@@ -183,12 +191,13 @@ static bool check_cause(struct evaluation *l)
 	if (acts && !is_of_one_node(l, cause) && !is_of_the_credential(l, cause)) {
 		if (!cause_may_act(l->dp, cause, 0, 0))
 			add_elsewhere(l, cause, &l->v->evidence);
+		add_said(l, c);
 		return false;
 	}
 	add_elsewhere(l, cause, &l->v->evidence);
 	if (cause == CAUSE_NODE)
 		facts_name(&l->v->evidence, FACT_NODE, l->p->node);
-	facts_quoted(&l->v->evidence, FACT_MESSAGE, c->message);
+	add_said(l, c);
 	return evaluation_decide(l, VERDICT_REFUSE,
 				 acts && cause == CAUSE_AUTH ? REASON_CREDENTIAL_REFUSED : reasons[cause]);
 }

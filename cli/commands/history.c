@@ -21,6 +21,7 @@
 #include "cli/instance/history_rows.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
+#include "text/short_line.h"
 
 #define ASK_MS     UINT64_C(30000)
 #define FOLLOW_MS  (15 * 60 * INT64_C(1000)) /* changes that are asked for again and again */
@@ -126,9 +127,11 @@ static void print_table(const struct history_rows *rows, const struct table_view
 		table_add(t, outcome_color(h), "%s%s", history_outcome(h), h->observe ? " (observe)" : "");
 		table_add(t, COLOR_NONE, "%s", h->reason);
 		add_target(t, h, view);
+		_cleanup_free_ char *at_a_glance =
+			short_line(&h->detail, &h->evidence, language_of_environment());
 		_cleanup_free_ char *detail = output_facts(&all, view);
 
-		table_add(t, COLOR_DIM, "%s", detail);
+		table_add(t, COLOR_DIM, "%s", *at_a_glance ? at_a_glance : detail);
 	}
 	table_print(t, stdout, view);
 	table_free(&t);

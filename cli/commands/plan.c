@@ -25,6 +25,7 @@
 #include "text/texts.h"
 #include "model/duties.h"
 #include "model/troubles.h"
+#include "text/short_line.h"
 
 /* A worker that takes longer than 30 s is killed, and says so. */
 #define DRY_RUN_MS UINT64_C(120000)
@@ -244,11 +245,15 @@ static void add_why(struct table *t, const struct dry_run_row *r, const struct t
 	char refused[DRY_RUN_REFUSAL_MAX];
 	_cleanup_free_ char *facts = output_facts(other ? &r->dry_run.detail : &r->row.evidence, view);
 	const char *say = output_sentence(reason_of(r), language_of_environment());
+	_cleanup_free_ char *at_a_glance =
+		r->dry_run.id && !other
+			? short_line(&r->dry_run.detail, &r->dry_run.evidence, language_of_environment())
+			: xstrdup("");
 
-	table_add(t, COLOR_NONE, "%s%s%s%s%s%s",
+	table_add(t, COLOR_NONE, "%s%s%s%s%s%s%s%s",
 		  r->stopped ? trouble_desc((enum trouble)r->stopped->trouble)->name : "",
 		  r->stopped ? "; " : "", say, say[0] && facts[0] ? ": " : "", facts,
-		  dry_run_refusal_text(r, view, refused));
+		  *at_a_glance ? "; " : "", at_a_glance, dry_run_refusal_text(r, view, refused));
 }
 
 static void print_rows(const struct plan *p, const struct table_view *view)

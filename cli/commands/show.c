@@ -17,6 +17,7 @@
 #include "cli/view/table.h"
 #include "cli/view/json.h"
 #include "text/facts_json.h"
+#include "text/short_line.h"
 
 #define ROWS_MAX 64
 
@@ -77,6 +78,15 @@ static const char *value_of(const struct rows *rows, const char *name)
 	return "";
 }
 
+/* NULL: there are none. */
+static const struct facts *facts_at(const struct rows *rows, const char *name)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		if (strcmp(rows->v[i].name, name) == 0)
+			return &rows->v[i].facts;
+	return NULL;
+}
+
 /* What was found, and what was found again: it is said once. */
 static bool repeats(const struct rows *rows, size_t i, const struct table_view *view)
 {
@@ -120,6 +130,13 @@ static void print_table(const struct rows *rows, const struct table_view *view)
 	}
 	table_print(t, stdout, view);
 	table_free(&t);
+	_cleanup_free_ char *at_a_glance =
+		short_line(facts_at(rows, "detail"), facts_at(rows, "live_evidence"), l);
+
+	if (*at_a_glance) {
+		printf("\n");
+		table_text(stdout, view, "%s", at_a_glance);
+	}
 	if (*desc->text[l].sentence) {
 		printf("\n");
 		table_text(stdout, view, "%s", desc->text[l].sentence);

@@ -18,6 +18,7 @@
 #include "reporter/notify/outbox.h"
 #include "reporter/notify/finished_actions.h"
 #include "text/facts_text.h"
+#include "text/short_line.h"
 
 /* Actions of one message at most. */
 #define BATCH 1000
@@ -152,6 +153,17 @@ static void add_facts(struct entry *e, const struct action_details *t)
 
 /* -- entries -- */
 
+/* Why, at a glance: the image and the answer, or the eviction. Returns it, "" where there is none; the caller
+ * frees it. */
+static char *add_short(const struct composer *c, struct entry *e, const struct action_details *t)
+{
+	char *line = short_line(&t->detail, &t->proof, c->language);
+
+	if (*line)
+		entry_add_fact(e, "short", line);
+	return line;
+}
+
 static void add_why(const struct composer *c, struct entry *e, const struct action_details *t)
 {
 	const char *sentence = reason_find(t->why)->text[c->language].sentence;
@@ -177,6 +189,10 @@ static void add_single(struct composer *c, struct section *s, const struct actio
 
 	entry_set_key(e, key);
 	e->begin_ms = t->at;
+	_cleanup_free_ char *at_a_glance = add_short(c, e, t);
+
+	if (*at_a_glance)
+		entry_add_line(e, at_a_glance);
 	add_why(c, e, t);
 	add_facts(e, t);
 	add_number(e, "actionId", t->id);
@@ -236,6 +252,18 @@ static char *failures_title(const struct composer *c, const struct action_detail
 	return xasprintf(phrase(NEWS_OF, c->language), of, text);
 }
 
+/* What was evicted from one node for one reason has much the same message. */
+static void add_example(const struct composer *c, struct entry *e, const struct action_details *t)
+{
+	_cleanup_free_ char *at_a_glance = add_short(c, e, t);
+	_cleanup_free_ char *example = xasprintf(phrase(NEWS_EXAMPLE, c->language), t->name, at_a_glance);
+
+	if (*at_a_glance)
+		entry_add_line(e, example);
+	if (*t->node)
+		entry_add_fact(e, "node", t->node);
+}
+
 static void add_count(struct composer *c, struct section *s, const struct action_details *t, uint64_t n,
 		      const char *ids)
 {
@@ -256,8 +284,8 @@ static void add_count(struct composer *c, struct section *s, const struct action
 		_cleanup_free_ char *example = xasprintf(phrase(NEWS_EXAMPLE, c->language), object, detail);
 
 		entry_add_line(e, example);
-	} else if (*t->node) {
-		entry_add_fact(e, "node", t->node);
+	} else {
+		add_example(c, e, t);
 	}
 	add_facts(e, t);
 	add_number(e, "count", (int64_t)n);

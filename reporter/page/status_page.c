@@ -13,6 +13,7 @@
 #include "model/reasons.h"
 #include "reporter/news/when.h"
 #include "text/facts_text.h"
+#include "text/short_line.h"
 #include "text/templates.h"
 
 /* Null where there is none. */
@@ -97,13 +98,14 @@ static json_t *due_row(const struct live *l, size_t i)
 
 static json_t *history_row(const struct live *l, const struct msg_ctl_history_row *r, int64_t at)
 {
+	_cleanup_free_ char *at_a_glance = short_line(&r->detail, &r->evidence, l->language);
 	struct facts found;
 
 	history_row_facts(r, &found);
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "cluster", template_text(r->cluster_name),
 			 "ns", template_text(r->ns), "name", template_text(r->name), "when",
 			 when_value(l, at), "reason", reason_value(l, r->reason), "detail",
-			 facts_value(l, &found), "remedy", "");
+			 *at_a_glance ? template_text(at_a_glance) : facts_value(l, &found), "remedy", "");
 }
 
 static const char *outcome_class(int64_t outcome)

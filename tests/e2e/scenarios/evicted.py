@@ -32,6 +32,7 @@ def acts(t):
         t.wait_write(pod)
         row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="done", reason="Evicted")
         assert row["duty"] == "deleteEvictedPod" and row["ns"] == ns and row["name"] == pod["metadata"]["name"], row
+        assert "The node was low on resource: ephemeral-storage." in row["found"], row["found"]    # gone with the pod
     t.expect(deleted=early + [late])
 
 

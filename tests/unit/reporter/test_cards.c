@@ -158,6 +158,23 @@ static void refused(struct facts *ret)
 	facts_text(ret, FACT_PROBLEM, TEXT_CREDENTIAL_REFUSED);
 }
 
+/* As the kubelet says it; of both, as a worker finds it. */
+static void found(enum duty duty, struct facts *ret)
+{
+	if (duty == DUTY_IMAGE_PULL) {
+		facts_name(ret, FACT_IMAGE, STR_LIT("registry.example.com/shop/web:1.2.3"));
+		facts_quoted(ret, FACT_MESSAGE,
+			     STR_LIT("Back-off pulling image \"registry.example.com/shop/web:1.2.3\": "
+				     "ErrImagePull: "
+				     "rpc error: code = NotFound desc = failed to pull and unpack image: not "
+				     "found"));
+	} else if (duty == DUTY_EVICTED) {
+		facts_quoted(ret, FACT_POD_MESSAGE,
+			     STR_LIT("The node was low on resource: memory. Threshold quantity: 100Mi, "
+				     "available: 96Mi. "));
+	}
+}
+
 static void act(uint64_t id, enum duty duty, enum action_kind action, const char *name, const char *target,
 		enum outcome outcome, const char *reason)
 {
@@ -178,6 +195,8 @@ static void act(uint64_t id, enum duty duty, enum action_kind action, const char
 	if (outcome == OUTCOME_FORBIDDEN) {
 		test_set(&m[1], record.reason, "Forbidden");
 		refused(&m[1].u.record.detail);
+	} else {
+		found(duty, &m[1].u.record.detail);
 	}
 	facts_finding(&m[1].u.record.evidence, TEXT_POD_READ);
 	facts_name(&m[1].u.record.evidence, FACT_POD, STR_LIT("web-1"));

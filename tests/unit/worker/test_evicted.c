@@ -37,6 +37,18 @@ TEST(deletes_with_preconditions)
 			 "pod web at resourceVersion 41: phase Failed, reason Evicted");
 }
 
+/* Why it was evicted goes with the pod: the history has it. */
+TEST(the_words_of_the_kubelet_are_kept)
+{
+	on_pod("41", "", "",
+	       EVICTED ",'message':'The node was low on resource: memory. Threshold quantity: 100Mi.'");
+	on(DELETE, 200, SUCCESS);
+	go();
+	RESULT(DONE, EVICTED);
+	ck_assert_str_eq(EN(fake.result.detail), "phase Failed, reason Evicted; The node was low on "
+						 "resource: memory. Threshold quantity: 100Mi.");
+}
+
 TEST(observe_is_a_dry_run_of_the_same_path)
 {
 	fake.grant.observe = true;

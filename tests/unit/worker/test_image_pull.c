@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "tests/facts_en.h"
 #include "tests/suite.h"
+#include "text/short_line.h"
 #include "workload.h"
 
 /* Replicas and mark at once. */
@@ -31,6 +33,20 @@ TEST(deployment_is_scaled_to_zero)
 			 "owner ReplicaSet/web-2/rs-2, owner Deployment/web/dep-1; "
 			 "scale at resourceVersion 77: 3 replicas; "
 			 "pods of the newest revision: 2, failing: 2, Ready in the workload: 0; marked");
+}
+
+TEST(image_and_answer_are_kept)
+{
+	on_pod("41", "," BY_RS, "",
+	       "'phase':'Pending','containerStatuses':[{'name':'app','image':'registry.example.com/shop/"
+	       "web:1.2.3',"
+	       "'state':{'waiting':{'reason':'ImagePullBackOff',"
+	       "'message':'Back-off pulling image: ErrImagePull: manifest unknown'}}}]");
+	go();
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	_cleanup_free_ char *line = short_line(&fake.result.detail, &fake.result.evidence, LANGUAGE_EN);
+
+	ck_assert_str_eq(line, "registry.example.com/shop/web:1.2.3: manifest unknown");
 }
 
 TEST(observe)
