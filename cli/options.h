@@ -55,7 +55,7 @@ struct options {
 	int64_t since_ms, now_ms, failing_since_ms; /* Unix ms */
 	int64_t for_ms, count;
 	int64_t refusals, dry_run, yes, rules, watch, utc, detailed_exitcode, follow, strict; /* 1: written */
-	int64_t admission, once, quiet, check, test, summary;
+	int64_t admission, once, quiet, check, test, summary, list;
 	char *const *args; /* what is no option */
 	size_t n_args;
 };

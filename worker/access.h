@@ -14,7 +14,7 @@ struct access_env {
 	/* As in action_env.h. */
 	struct http_request *(*start)(void *ctx, const struct http_call *call);
 	void (*cancel)(void *ctx, struct http_request *r);
-	/* m is a CTL_ACCESS_ROW. */
+	/* m is a CTL_ACCESS_ROW; marks.h says of what it is there. */
 	void (*answer)(void *ctx, const struct msg *m);
 	void *ctx;
 };

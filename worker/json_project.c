@@ -87,6 +87,12 @@ static const struct json_projection set_status[] = { { "readyReplicas", NULL }, 
 static const struct json_projection set[] = { { "metadata", meta },
 					      { "status", set_status },
 					      { NULL, NULL } };
+static const struct json_projection replicas[] = { { "replicas", NULL }, { NULL, NULL } };
+/* A workload, or a list of such. */
+static const struct json_projection scaled[] = { { "metadata", meta }, { "spec", replicas }, { NULL, NULL } };
+const struct json_projection project_marked[] = {
+	A_LIST, { "items", scaled }, { "spec", replicas }, { NULL, NULL }
+};
 const struct json_projection project_revisions[] = { A_LIST, { "items", set }, { NULL, NULL } };
 
 /* -- the reader. Each function is false when it is not certain; ret NULL: only checked -- */

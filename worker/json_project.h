@@ -22,7 +22,7 @@ struct json_projection {
  * of ReplicaSets, and of a write of which only its success counts; whom an object belongs to; of each of them
  * what makes it a Status, too. */
 extern const struct json_projection project_pod[], project_pods[], project_node[], project_attachments[],
-	project_revisions[], project_status[], project_owned[];
+	project_revisions[], project_marked[], project_status[], project_owned[];
 
 /* As json_loadb(p, n, 0, reterr), but without what is not wanted (which is there all the same where jansson
  * had to be asked); what NULL: all is wanted. The caller owns the reference. NULL with *reterr when it is no

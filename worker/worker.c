@@ -21,6 +21,7 @@
 #include "worker/action.h"
 #include "worker/action_event.h"
 #include "worker/inspection.h"
+#include "worker/marks.h"
 
 struct worker;
 
@@ -42,6 +43,7 @@ struct worker {
 	struct windows *windows;
 	struct events *events;
 	struct access *access;
+	struct marks *marks;
 	struct inspections *inspections;
 	struct meter *meter;
 	struct job jobs[WORKER_LEASES_MAX];
@@ -353,6 +355,7 @@ static int worker_on_start(struct process *p, struct settings *s)
 	w->windows = windows_new();
 	w->events = events_new(&events);
 	w->access = access_new(&access);
+	w->marks = marks_new(&access);
 	w->inspections = inspections_new(&inspections);
 	use_settings(w, s, &e);
 	http_global_init();
@@ -377,6 +380,8 @@ static void worker_on_msg(struct process *p, const struct msg *m)
 		on_ctl_dry_run(process_ctx(p), m);
 	if (m->type == MSG_CTL_ACCESS)
 		access_ask(((struct worker *)process_ctx(p))->access, &m->u.ctl_access);
+	if (m->type == MSG_CTL_MARKED)
+		marks_ask(((struct worker *)process_ctx(p))->marks, &m->u.ctl_marked);
 	if (m->type == MSG_INSPECT)
 		on_inspect(process_ctx(p), &m->u.inspect);
 }
@@ -405,6 +410,7 @@ static void worker_on_done(struct process *p)
 	}
 	events_free(&w->events);
 	access_free(&w->access);
+	marks_free(&w->marks);
 	inspections_free(&w->inspections);
 	http_client_free(&w->client);
 	meter_free(&w->meter);

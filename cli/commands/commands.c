@@ -117,9 +117,11 @@ static const struct command commands[] = {
 	  .max_args = 2,
 	  .run = command_pause },
 	{ .name = "restore",
-	  .usage = "WORKLOAD | --since WHEN | ID... [options]",
+	  .usage = "WORKLOAD | ID...| --since WHEN | --list [options]",
 	  .summary = "put back the replicas that a scale-down took",
-	  .options = { { OPTION_SINCE,
+	  .options = { { OPTION_LIST, "only say what is at 0 and bears the mark of a scale-down" },
+		       { OPTION_NAMESPACE, "with --list, workloads of this namespace; may be repeated" },
+		       { OPTION_SINCE,
 			 "every workload scaled down since: a duration (2h) or an RFC 3339 time" },
 		       ONLY_CLUSTER,
 		       { OPTION_DRY_RUN, "print the changes without making them" },
@@ -128,7 +130,8 @@ static const struct command commands[] = {
 	  .notes = "WORKLOAD is NAMESPACE/NAME, KIND/NAMESPACE/NAME, or the target as `history`\n"
 		   "shows it; ID is the number of an action in `history`. Done only where the\n"
 		   "workload is the same one (uid), is still at 0, and nobody else has scaled it\n"
-		   "since.\n",
+		   "since. What the history does not know of is put back as the mark on the\n"
+		   "workload says (--list).\n",
 	  .max_args = 100000,
 	  .run = command_restore },
 	{ .name = "explain",

@@ -25,6 +25,8 @@
 #define ACT_MS UINT64_C(180000)
 
 struct item {
+	struct msg_ctl_marked_row mark; /* what it says, where that is all that is known; else empty */
+	size_t cluster;
 	struct msg_ctl_dry_run_result r; /* replicas: that were taken, -1 = not known; outcome: refused, too,
 					  * when the instance itself says no */
 };
@@ -35,6 +37,8 @@ struct restore {
 	struct ctl *ctl;
 	struct item *v;
 	size_t n;
+	char clusters[CLUSTERS_MAX][64]; /* those that are asked for marks */
+	size_t n_clusters, cluster;
 };
 
 static struct item *add(struct restore *r, uint64_t id)
@@ -84,6 +88,66 @@ static void on_history_row(void *ctx, const struct msg *m)
 	i->r.replicas = h->replicas;
 }
 
+/* -- by the mark alone -- */
+
+static void on_cluster_row(void *ctx, const struct msg *m)
+{
+	const char *name = m->u.ctl_cluster.cluster_name;
+	struct restore *r = ctx;
+
+	if (m->type == MSG_CTL_CLUSTER && r->n_clusters < CLUSTERS_MAX &&
+	    option_names_take(&r->o->clusters, name))
+		(void)snprintf(r->clusters[r->n_clusters++], sizeof(r->clusters[0]), "%s", name);
+}
+
+static void on_marked_row(void *ctx, const struct msg *m)
+{
+	const struct msg_ctl_marked_row *row = &m->u.ctl_marked_row;
+	struct restore *r = ctx;
+
+	if (m->type != MSG_CTL_MARKED_ROW || (r->workload && !matches(row->target, r->workload)))
+		return;
+	struct item *i = add(r, row->number);
+
+	i->mark = *row;
+	i->cluster = r->cluster;
+	i->r.replicas = row->replicas;
+	memcpy(i->r.target, row->target, sizeof(i->r.target));
+}
+
+/* ns NULL: all of them. The name of the workload is behind the last slash, its namespace before that. */
+static int ask_for_marks(struct restore *r, const char *ns)
+{
+	struct msg ask = { .type = MSG_CTL_MARKED };
+	const char *cluster = r->clusters[r->cluster];
+	const char *slash = r->workload ? strrchr(r->workload, '/') : NULL, *begin = slash;
+
+	while (begin && begin > r->workload && begin[-1] != '/')
+		begin--;
+	if (slash) {
+		msg_set(&ask, ctl_marked.ns, begin, (size_t)(slash - begin));
+		msg_set(&ask, ctl_marked.name, slash + 1, strlen(slash + 1));
+	} else if (ns) {
+		msg_set(&ask, ctl_marked.ns, ns, strlen(ns));
+	}
+	msg_set(&ask, ctl_marked.cluster_name, cluster, strlen(cluster));
+	return ctl_request(r->ctl, &ask, ASK_MS, on_marked_row, r);
+}
+
+static int find_marks(struct restore *r)
+{
+	const struct msg ask = { .type = MSG_CTL_STATUS };
+	const struct option_names *names = &r->o->namespaces;
+	int code = ctl_request(r->ctl, &ask, ASK_MS, on_cluster_row, r);
+
+	for (r->cluster = 0; code == EXIT_CODE_OK && r->cluster < r->n_clusters; r->cluster++)
+		for (size_t i = 0; code == EXIT_CODE_OK && i < (names->n ? names->n : 1); i++)
+			code = ask_for_marks(r, names->n ? names->v[i] : NULL);
+	if (code == EXIT_CODE_OK && r->n > 0 && r->workload)
+		output_complain("restore", TEXT(RESTORE_BY_MARK), r->workload);
+	return code;
+}
+
 static int find_scale_downs(struct restore *r)
 {
 	const struct msg ask = { .type = MSG_CTL_HISTORY,
@@ -98,6 +162,8 @@ static int find_scale_downs(struct restore *r)
 
 	if (code != EXIT_CODE_OK || r->n > 0)
 		return code;
+	if (r->workload && (find_marks(r) != EXIT_CODE_OK || r->n > 0))
+		return r->n > 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 	if (r->workload)
 		output_complain("restore", TEXT(RESTORE_UNKNOWN), r->workload);
 	else
@@ -126,9 +192,23 @@ static void take_answer(struct item *i, const struct msg_ctl_dry_run_result *t)
 	i->r = r;
 }
 
+static struct msg question(const struct restore *r, const struct item *i, bool dry)
+{
+	struct msg ask = { .type = MSG_CTL_RESTORE, .u.ctl_restore = { .id = i->r.id, .dry = dry } };
+
+	if (!i->mark.target[0])
+		return ask;
+	ask.u.ctl_restore.duty = i->mark.duty;
+	ask.u.ctl_restore.want_replicas = i->mark.replicas;
+	msg_set(&ask, ctl_restore.cluster_name, r->clusters[i->cluster], strlen(r->clusters[i->cluster]));
+	msg_set(&ask, ctl_restore.want_target, i->mark.target, strlen(i->mark.target));
+	msg_set(&ask, ctl_restore.want_uid, i->mark.target_uid, strlen(i->mark.target_uid));
+	return ask;
+}
+
 static int ask_one(struct restore *r, struct item *i, bool dry)
 {
-	const struct msg ask = { .type = MSG_CTL_RESTORE, .u.ctl_restore = { .id = i->r.id, .dry = dry } };
+	const struct msg ask = question(r, i, dry);
 	struct msg m;
 	int code = ctl_send(r->ctl, &ask);
 
@@ -220,6 +300,54 @@ static void print_result(const struct restore *r, bool dry)
 		print_table(r, stdout);
 }
 
+/* -- only what the marks say -- */
+
+static void print_marks(const struct restore *r)
+{
+	static const struct table_column columns[] = { { "CLUSTER", 0, 0 },
+						       { "WORKLOAD", 0, 0 },
+						       { "REPLICAS", 0, 0 },
+						       { "SINCE", 0, 0 },
+						       { "WHY", 1, COLUMN_BELOW } };
+	const struct table_view view = table_view_of(stdout, false, false);
+	struct table *t = table_new(columns, ARRAY_SIZE(columns));
+
+	for (size_t k = 0; k < r->n; k++) {
+		const struct msg_ctl_marked_row *m = &r->v[k].mark;
+		char at[RFC3339_MAX];
+
+		table_add(t, COLOR_NONE, "%s", r->clusters[r->v[k].cluster]);
+		table_add(t, COLOR_NONE, "%s", m->target);
+		table_add(t, COLOR_NONE, "0 -> %" PRId64, m->replicas);
+		output_time(&view, m->at, at);
+		table_add(t, COLOR_NONE, "%s", m->at ? at : "-");
+		table_add(t, COLOR_DIM, "%s", m->said);
+	}
+	table_print(t, stdout, &view);
+	table_free(&t);
+}
+
+static int list(struct restore *r)
+{
+	const int code = find_marks(r);
+	json_t *all = json_array();
+
+	for (size_t k = 0; k < r->n; k++) {
+		json_t *one = json_of(MSG_CTL_MARKED_ROW, &r->v[k].mark);
+
+		json_object_set_new(one, "cluster", json_string(r->clusters[r->v[k].cluster]));
+		json_array_append_new(all, one);
+	}
+	if (r->o->output == OUTPUT_JSON)
+		output_json(json_pack("{s:O}", "rows", all));
+	else if (r->n > 0)
+		print_marks(r);
+	else if (code == EXIT_CODE_OK)
+		output_complain("restore", "%s", TEXT(RESTORE_NO_MARK));
+	json_decref(all);
+	return code;
+}
+
 /* -- the command -- */
 
 static bool agree(const struct restore *r, size_t n)
@@ -238,6 +366,8 @@ static bool agree(const struct restore *r, size_t n)
 
 static int act(struct restore *r)
 {
+	if (r->o->list)
+		return list(r);
 	int code = find_scale_downs(r);
 
 	if (code == EXIT_CODE_OK)
@@ -279,7 +409,7 @@ static int take_arguments(const struct options *o, struct restore *r)
 		else
 			return command_misuse(o, TEXT(RESTORE_NEITHER), arg);
 	}
-	if ((r->workload != NULL) + (r->n > 0) + (o->since_ms != 0 && !r->workload) != 1)
+	if ((r->workload != NULL) + (r->n > 0) + (o->since_ms != 0 && !r->workload) + (o->list != 0) != 1)
 		return command_misuse(o, "%s", TEXT(RESTORE_NEEDS));
 	return EXIT_CODE_OK;
 }

@@ -55,6 +55,18 @@ static bool is_needed(const struct rbac_request *q, const struct right_desc *r)
 	return r->needs == NEED_ALWAYS || (q->needs & r->needs);
 }
 
+/* To find what the history does not know of: without it a workload has to be named. */
+static bool lists_marks(const struct right_desc *r)
+{
+	return r->set == SET_WHOLES && strcmp(r->verbs, "list") == 0;
+}
+
+bool rbac_is_optional(const struct rbac_request *q, const struct right_desc *r)
+{
+	return role_of(r->role)->bound == BOUND_GUARDED || r->needs == NEED_REPORTS || lists_marks(r) ||
+	       (r->role == ROLE_OF_LEADER && !q->config->settings.election);
+}
+
 /* Is it among the kinds of another row that is needed? */
 static bool is_covered(const struct rbac_request *q, const struct right_desc *r)
 {
@@ -64,8 +76,9 @@ static bool is_covered(const struct rbac_request *q, const struct right_desc *r)
 	for (size_t i = 0; r->set == SET_ONE && (other = right_at(i)); i++)
 		for (size_t n = 0; other->set != SET_ONE && (k = kind_at(n)); n++)
 			if (other->role == r->role && !*other->resources && is_needed(q, other) &&
-			    right_is_for(other->set, k) && strcmp(other->verbs, r->verbs) == 0 &&
-			    strcmp(k->group, r->group) == 0 && strcmp(k->resource, r->resources) == 0)
+			    !rbac_is_optional(q, other) && right_is_for(other->set, k) &&
+			    strcmp(other->verbs, r->verbs) == 0 && strcmp(k->group, r->group) == 0 &&
+			    strcmp(k->resource, r->resources) == 0)
 				return true;
 	return false;
 }
@@ -73,12 +86,6 @@ static bool is_covered(const struct rbac_request *q, const struct right_desc *r)
 bool rbac_needs_right(const struct rbac_request *q, const struct right_desc *r)
 {
 	return is_needed(q, r) && !is_covered(q, r);
-}
-
-bool rbac_is_optional(const struct rbac_request *q, const struct right_desc *r)
-{
-	return role_of(r->role)->bound == BOUND_GUARDED || r->needs == NEED_REPORTS ||
-	       (r->role == ROLE_OF_LEADER && !q->config->settings.election);
 }
 
 const struct kind_desc *rbac_kind_of(const struct rbac_request *q, size_t i)

@@ -117,9 +117,8 @@ static void drop_rows(struct connection *c)
 	c->rows = NULL;
 }
 
-static void keep_row(struct connection *c, const struct msg *m, bool ordered)
+static void keep_row(struct connection *c, uint64_t id, const struct msg *m, bool ordered)
 {
-	const uint64_t id = m->u.ctl_restore_row.origin;
 	struct restore_row *old = find_row(c, id);
 
 	if (!old && c->n_rows == ROWS_MAX)
@@ -160,12 +159,25 @@ static bool on_looked(struct connection *c, const struct msg_ctl_dry_run_result 
 	return false;
 }
 
+/* What is put back is known: a worker looks at it first. */
+static void look(struct connection *c, uint64_t id, const struct msg *row)
+{
+	struct supervisor *s = c->control->supervisor;
+	struct msg ask = { .type = MSG_CTL_DRY_RUN };
+
+	keep_row(c, id, row, !c->restore_dry);
+	msg_copy_fields(&ask, row);
+	ask.u.ctl_dry_run.id = id;
+	ask.u.ctl_dry_run.by_operator = true;
+	ask.u.ctl_dry_run.vouched = dispatch_vouches(s->dispatch, row);
+	dry_run_on_ctl_dry_run(s->dry_runs, &ask);
+}
+
 /* Returns false when the history answers another question than the one that was asked. */
 static bool on_ctl_restore_row(struct connection *c, const struct msg *m)
 {
 	const struct msg_ctl_restore_row *r = &m->u.ctl_restore_row;
-	struct supervisor *s = c->control->supervisor;
-	struct msg ask = { .type = MSG_CTL_DRY_RUN };
+	const struct supervisor *s = c->control->supervisor;
 
 	if (!c->restore_id || c->restore_id != r->origin)
 		return false;
@@ -174,13 +186,37 @@ static bool on_ctl_restore_row(struct connection *c, const struct msg *m)
 		refuse_request(c, EXIT_CODE_FAILURE, TEXT_CLUSTER_GONE);
 		return true;
 	}
-	keep_row(c, m, !c->restore_dry);
-	msg_copy_fields(&ask, m);
-	ask.u.ctl_dry_run.id = r->origin;
-	ask.u.ctl_dry_run.by_operator = true;
-	ask.u.ctl_dry_run.vouched = dispatch_vouches(s->dispatch, m);
-	dry_run_on_ctl_dry_run(s->dry_runs, &ask);
+	look(c, r->origin, m);
 	return true;
+}
+
+/* The history does not know it: the mark on the workload, which the worker holds this against, is all there
+ * is. The object of the row is the workload itself. */
+static void restore_by_mark(struct connection *c, const struct msg_ctl_restore *m)
+{
+	const struct generation *g = lifecycle_generation(c->control->supervisor->root);
+	const char *ns = strchr(m->want_target, '/'), *name = ns ? strchr(ns + 1, '/') : NULL;
+	struct msg row = { .type = MSG_CTL_RESTORE_ROW };
+	struct msg_ctl_restore_row *r = &row.u.ctl_restore_row;
+
+	r->cluster = *m->cluster_name ? generation_find_cluster(g, m->cluster_name) : 0;
+	if (r->cluster >= g->clusters || !name || !m->want_uid[0]) {
+		refuse_request(c, EXIT_CODE_USAGE, TEXT_UNKNOWN_CLUSTER);
+		return;
+	}
+	r->conn = c->asker.conn;
+	r->duty = m->duty;
+	r->action = ACTION_RESTORE;
+	r->want_replicas = m->want_replicas;
+	msg_set(&row, ctl_restore_row.ns, ns + 1, (size_t)(name - ns - 1));
+	msg_set(&row, ctl_restore_row.name, name + 1, strlen(name + 1));
+	msg_set(&row, ctl_restore_row.uid, m->want_uid, strlen(m->want_uid));
+	msg_set(&row, ctl_restore_row.action_key, m->want_uid, strlen(m->want_uid));
+	msg_set(&row, ctl_restore_row.want_target, m->want_target, strlen(m->want_target));
+	msg_set(&row, ctl_restore_row.want_uid, m->want_uid, strlen(m->want_uid));
+	msg_set(&row, ctl_restore_row.reason, reason_code(REASON_RESTORED),
+		strlen(reason_code(REASON_RESTORED)));
+	look(c, m->id, &row);
 }
 
 /* -- answers -- */
@@ -255,6 +291,11 @@ static void on_ctl_restore(struct connection *c, struct msg *m)
 {
 	struct restore_row *shown = find_row(c, m->u.ctl_restore.id);
 
+	if (m->u.ctl_restore.want_target[0]) { /* two histories may have given it the same number */
+		c->restore_dry = m->u.ctl_restore.dry;
+		restore_by_mark(c, &m->u.ctl_restore);
+		return;
+	}
 	if (shown && shown->state == ROW_SHOWN && !m->u.ctl_restore.dry) {
 		carry_out(c, shown);
 		return;

@@ -162,7 +162,8 @@ static bool is_ours(struct action *a)
 		/* As we did, by the history; nobody else's number is left. */
 		ours = true;
 		facts_finding(&setter, TEXT_REPLICAS_SET_BY_SCALE);
-		facts_count(&setter, FACT_ACTION, (int64_t)a->grant.origin);
+		if (a->grant.origin)
+			facts_count(&setter, FACT_ACTION, (int64_t)a->grant.origin);
 	} else {
 		facts_finding(&setter, TEXT_REPLICAS_SET_BY_NOBODY);
 	}
@@ -177,6 +178,20 @@ static bool is_ours(struct action *a)
 /* An operator asked, but the number is the history's word: the mark of that action has to say the same. Of a
  * kind whose scale alone is known the mark is a second write, which may be missing: there the supervisor's
  * signature suffices. Without the signature (the key is lost, say) the mark alone does. */
+/* No history knows of it: whatever is put back stands in a mark of ours. */
+static bool is_by_mark(struct action *a)
+{
+	const json_t *o = action_top(a)->json;
+	const struct str from = mark_read(o, MARK_FROM);
+	uint64_t replicas = 0;
+
+	if (str_is(mark_read(o, MARK_BY), MANAGED_US) && str_to_u64(from.p, from.n, &replicas) == 0 &&
+	    replicas == (uint64_t)a->found.restores)
+		return true;
+	(void)restore_refuse(a, REASON_NOT_MARKED, TEXT_MARK_OTHER_NUMBER);
+	return false;
+}
+
 static bool agrees_with_mark(struct action *a)
 {
 	const json_t *o = action_top(a)->json;
@@ -198,6 +213,13 @@ static bool agrees_with_mark(struct action *a)
 	(void)restore_refuse(a, a->grant.vouched ? REASON_NOT_MARKED : REASON_ORIGIN_NOT_SIGNED,
 			     ours && !str_empty(from) ? TEXT_MARK_OTHER_NUMBER : TEXT_MARK_OTHER);
 	return false;
+}
+
+static bool may_come_back(struct action *a)
+{
+	if (!a->grant.by_operator)
+		return is_corrected(a);
+	return a->grant.origin ? agrees_with_mark(a) : is_by_mark(a);
 }
 
 static void add_target(struct action *a)
@@ -246,13 +268,14 @@ enum step_then take_zero(struct action *a, const struct step_reply *reply)
 	/* Who wrote it was read a moment before: it must be the same version. */
 	if (!str_eq(scale->rv, READ_TEXT(action_top(a)->json, "metadata", "resourceVersion")))
 		return read_again(a);
-	if (!is_ours(a) || !(a->grant.by_operator ? agrees_with_mark(a) : is_corrected(a)))
+	if (!is_ours(a) || !may_come_back(a))
 		return STEP_END;
 	a->verdict = (struct verdict){ .kind = VERDICT_ACT,
 				       .reason = a->grant.by_operator ? REASON_RESTORED : REASON_CORRECTED };
-	facts_finding(&a->verdict.evidence, TEXT_FROM_ZERO);
+	facts_finding(&a->verdict.evidence, a->grant.origin ? TEXT_FROM_ZERO : TEXT_FROM_ZERO_BY_MARK);
 	facts_count(&a->verdict.evidence, FACT_REPLICAS, want);
-	facts_count(&a->verdict.evidence, FACT_ACTION, (int64_t)a->grant.origin);
+	if (a->grant.origin)
+		facts_count(&a->verdict.evidence, FACT_ACTION, (int64_t)a->grant.origin);
 	a->write = scale_write(a);
 	return STEP_NEXT;
 }

@@ -141,6 +141,62 @@ def lost_key(t):
     t.until("the replicas", lambda: workload.wanted() == 2, 10)
 
 
+def lose_history(program):
+    """A new volume: neither its history nor the supervisor's own file is there."""
+    program.kill_all()
+    for path in sorted(program.state.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    program.start()
+
+
+@scenario("restore/by-the-mark")
+def by_the_mark(t):
+    """The history is lost. The marks on the workloads say what is at 0, since when and why; one is put back by its name, as its mark
+    says, and the answer says so."""
+    program, workload, _ = scaled_down(t, replicas=3)
+    other = t.objects.workload("StatefulSet", workload.ns, 1)     # at 0 by its owner
+    t.admin.patch(path_of("StatefulSet", other.ns, other.name), {"spec": {"replicas": 0}})
+    lose_history(program)
+    rows = program.ask_json("restore", "--list", "-n", workload.ns)["rows"]
+    assert [(r["target"], r["replicas"], r["targetUid"]) for r in rows] == [
+        (f"deployments.apps/{workload.ns}/{workload.name}", 3, workload.uid)], rows
+    assert rows[0]["duty"] == "errImagePull" and "CannotPullImage" in rows[0]["said"] and rows[0]["at"], rows
+    listed = program.ask("restore", "--list")
+    assert listed.returncode == 0 and f"{workload.ns}/{workload.name}" in listed.stdout, listed
+    name = f"{workload.ns}/{workload.name}"
+    unknown = program.ask("restore", f"{other.ns}/{other.name}", "--yes", timeout=30)
+    assert unknown.returncode == 1 and "knows no scale-down" in unknown.stderr, unknown
+    dry = program.ask("restore", name, "--dry-run", timeout=30)
+    assert dry.returncode == 0 and "would" in dry.stdout and "as its mark says" in dry.stdout and not ups(t), dry
+    assert "what its mark says is all that is known" in dry.stderr, dry
+    done = restore(program, name)
+    assert done.returncode == 0, done.stdout + done.stderr
+    t.until("the replicas", lambda: workload.wanted() == 3, 10)
+    assert len(ups(t)) == 1 and other.wanted() == 0
+    t.wait_history(program, outcome="done", reason="Restored")
+    assert not program.ask_json("restore", "--list", "-n", workload.ns)["rows"]
+    assert restore(program, name).returncode == 1 and len(ups(t)) == 1
+
+
+@scenario("restore/by-a-mark-that-lies")
+def by_a_mark_that_lies(t):
+    """Somebody has set the replicas since, or has changed the mark between the look and the order: nothing is put back."""
+    program, workload, _ = scaled_down(t)
+    path = path_of("Deployment", workload.ns, workload.name)
+    for replicas in (1, 0):
+        t.admin.patch(path, {"spec": {"replicas": replicas}})
+    lose_history(program)
+    answer = restore(program, f"{workload.ns}/{workload.name}")
+    assert answer.returncode == 1 and "NotOurZero" in answer.stdout, answer
+    t.admin.patch(path, {"metadata": {"annotations": {"ops-pod-cleaner.io/scaled-down-from": "500"}}})
+    answer = restore(program, f"{workload.ns}/{workload.name}")
+    assert answer.returncode == 1 and "NotOurZero" in answer.stdout, answer
+    t.admin.patch(path, {"metadata": {"annotations": {"ops-pod-cleaner.io/scaled-down-by": "kubectl"}}})
+    answer = restore(program, f"{workload.ns}/{workload.name}")
+    assert answer.returncode == 1 and "knows no scale-down" in answer.stderr, answer
+    assert not ups(t) and workload.wanted() == 0
+
+
 @scenario("restore/unmarked")
 def unmarked(t):
     """Somebody has taken the mark away: what the history says is not enough."""

@@ -205,6 +205,75 @@ TEST(an_order_is_carried_out_once)
 	ck_assert_uint_eq(open_leases(), 1);
 }
 
+static struct msg by_mark(bool dry)
+{
+	struct msg m = { .type = MSG_CTL_RESTORE,
+			 .u.ctl_restore = {
+				 .id = 7, .dry = dry, .duty = DUTY_IMAGE_PULL, .want_replicas = 3 } };
+
+	strcpy(m.u.ctl_restore.want_target, "deployments.apps/shop/web");
+	strcpy(m.u.ctl_restore.want_uid, "d-1");
+	return m;
+}
+
+static void say_looked(enum outcome outcome)
+{
+	struct msg m = { .type = MSG_CTL_DRY_RUN_RESULT,
+			 .u.ctl_dry_run_result = { .id = 7, .outcome = outcome, .replicas = -1 } };
+
+	strcpy(m.u.ctl_dry_run_result.reason, outcome == OUTCOME_WOULD ? "Restored" : "NotMarked");
+	ck_assert(stage_say(w.s, ROLE_WORKER, w.asked_worker, &m));
+	stage_run(w.s);
+}
+
+/* The history is not asked, what is ordered is looked at anew, and it is of no action of this history. */
+TEST(by_the_mark_a_worker_looks_each_time)
+{
+	struct msg m = by_mark(true);
+
+	open_history();
+	ask(&m);
+	ck_assert_uint_eq(count(MSG_CTL_RESTORE), 0);
+	const struct msg_ctl_dry_run *d = &heard(MSG_CTL_DRY_RUN, 0)->u.ctl_dry_run;
+
+	ck_assert(d->by_operator && !d->vouched);
+	ck_assert_uint_eq(d->origin, 0);
+	ck_assert_uint_eq(d->action, ACTION_RESTORE);
+	ck_assert_str_eq(d->ns, "shop");
+	ck_assert_str_eq(d->name, "web");
+	ck_assert_str_eq(d->action_key, "d-1");
+	say_looked(OUTCOME_WOULD);
+	ck_assert_uint_eq(answered("Restored"), 1);
+	ck_assert_uint_eq(count(MSG_INTENT), 0);
+	m = by_mark(false);
+	ask(&m);
+	ck_assert_uint_eq(count(MSG_CTL_DRY_RUN), 2);
+	ck_assert_uint_eq(count(MSG_INTENT), 0);
+	say_looked(OUTCOME_WOULD);
+	ck_assert_uint_eq(count(MSG_INTENT), 1);
+	const struct msg_intent *i = &heard(MSG_INTENT, 0)->u.intent;
+
+	ck_assert(i->by_operator && !i->vouched && i->origin == 0);
+	ck_assert_int_eq(i->want_replicas, 3);
+	ck_assert_str_eq(i->want_uid, "d-1");
+}
+
+TEST_LOOP(by_a_mark_that_the_worker_does_not_find, 0, 3)
+{
+	struct msg m = by_mark(false);
+
+	open_history();
+	if (_i == 1)
+		strcpy(m.u.ctl_restore.cluster_name, "nowhere");
+	else if (_i == 2)
+		strcpy(m.u.ctl_restore.want_target, "web");
+	ask(&m);
+	if (_i == 0)
+		say_looked(OUTCOME_REFUSED);
+	ck_assert_uint_eq(count(MSG_CTL_DRY_RUN), _i == 0);
+	ck_assert_uint_eq(count(MSG_INTENT), 0);
+}
+
 TEST(what_a_worker_refuses_is_not_ordered)
 {
 	open_history();

@@ -14,8 +14,9 @@
 /* Of all that a command may send; what is new is refused until it has a row. */
 TEST(only_what_looks_is_taken)
 {
-	static const enum msg_type looks[] = { MSG_CTL_STATUS, MSG_CTL_SINKS,   MSG_CTL_HISTORY, MSG_CTL_SHOW,
-					       MSG_CTL_PLAN,   MSG_CTL_EXPLAIN, MSG_CTL_DRY_RUN };
+	static const enum msg_type looks[] = { MSG_CTL_STATUS,  MSG_CTL_SINKS, MSG_CTL_HISTORY,
+					       MSG_CTL_SHOW,    MSG_CTL_PLAN,  MSG_CTL_EXPLAIN,
+					       MSG_CTL_DRY_RUN, MSG_CTL_MARKED };
 
 	for (int type = 0; type < MSG__MAX; type++) {
 		const struct msg m = { .type = (enum msg_type)type, .u.ctl_report.ask = REPORT_ASK_TEST };

@@ -527,6 +527,49 @@ TEST_LOOP(an_operator_and_the_mark, 0, 10)
 	expect_result(why == REASON_RESTORED ? OUTCOME_DONE : OUTCOME_REFUSED, why, __LINE__);
 }
 
+/* No history knows of it: what the mark says, where it is ours, and where nobody has set the replicas since.
+ */
+TEST_LOOP(by_the_mark_alone, 0, 5)
+{
+	static const struct {
+		const char *marks, *managed;
+		enum reason reason;
+	} cases[] = {
+		{ "'" MARK "by':'ops-pod-cleaner','" MARK "action':'99','" MARK "from':'3'", OURS_0,
+		  REASON_RESTORED },
+		{ "'" MARK "by':'ops-pod-cleaner','" MARK "from':'500'", OURS_0, REASON_NOT_MARKED },
+		{ "'" MARK "by':'kubectl','" MARK "from':'3'", OURS_0, REASON_NOT_MARKED },
+		{ "'" MARK "by':'ops-pod-cleaner'", OURS_0, REASON_NOT_MARKED },
+		{ "'" MARK "by':'ops-pod-cleaner','" MARK "from':'3'", ENTRY("kubectl", "", LIVE),
+		  REASON_NOT_OUR_ZERO },
+	};
+
+	fake.grant.origin = 0;
+	fake.grant.vouched = false;
+	on("GET " PATH, 200,
+	   "{'metadata':{'name':'web','uid':'dep-1','resourceVersion':'77','annotations':{%s},"
+	   "'managedFields':[%s]}}",
+	   cases[_i].marks, cases[_i].managed);
+	go();
+	expect_result(cases[_i].reason == REASON_RESTORED ? OUTCOME_DONE : OUTCOME_REFUSED, cases[_i].reason,
+		      __LINE__);
+	if (_i == 0)
+		ck_assert_str_eq(EN(fake.result.detail),
+				 "from 0 to 3 replicas, as its mark says: the history "
+				 "does not know of it");
+}
+
+/* Nobody has asked: the number of no action is that of none. */
+TEST(no_origin_is_no_mark_without_an_operator)
+{
+	setup_corrected();
+	fake.grant.origin = 0;
+	fake.grant.by_operator = false;
+	on_marked("3", "", "corrected");
+	go();
+	RESULT(REFUSED, NOT_MARKED);
+}
+
 /* Behind a lost history: the number is that of another action, whoever asks. */
 TEST_LOOP(a_mark_of_another_history, 0, 4)
 {

@@ -8,6 +8,7 @@
 #include "tests/suite.h"
 #include "worker/events.h"
 #include "worker/inspection.h"
+#include "worker/marks.h"
 #include "workload.h"
 
 #define BATCH   "/apis/batch/v1" NS
@@ -320,9 +321,33 @@ static void report(void)
 	}
 }
 
+/* Of a namespace, or a cluster: what bears a mark? */
+static void look_for_marks(void)
+{
+	const struct access_env env = { fake_http_start, fake_http_cancel, ignore_answer, NULL };
+	const struct msg_ctl_marked question = { .conn = 7 };
+
+	fake_setup();
+	struct marks *marks = marks_new(&env);
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		char path[200];
+
+		(void)snprintf(path, sizeof(path), "/%s%s%s/%s/%s", *kinds[k].group ? "apis" : "api",
+			       *kinds[k].group ? "/" : "", kinds[k].group, kinds[k].version,
+			       kinds[k].resource);
+		on_method("GET", path, 200, "{'items':[]}");
+	}
+	marks_ask(marks, &question);
+	fake_drain();
+	marks_free(&marks);
+	note(NEED_SCALES);
+}
+
 static void setup(void)
 {
 	n_uses = 0;
+	look_for_marks();
 	delete_pods();
 	delete_owned();
 	say_who_waits();
