@@ -33,8 +33,10 @@ static const char head[] =
 	"Outside of a pod the address is `127.0.0.1:9464`: a Prometheus elsewhere needs another "
 	"`metricsListen`. A loopback\n"
 	"address answers who asks by an address or as `localhost`, and any other name with 421 "
-	"(docs/threat-model.md). In a cluster the chart makes a\n"
-	"ServiceMonitor (`--set serviceMonitor.create=true`).\n\n"
+	"(docs/threat-model.md). In a cluster the chart makes\n"
+	"a ServiceMonitor, a PrometheusRule with these rules and a ConfigMap with the dashboard: "
+	"`serviceMonitor.create`, `prometheusRule.create`,\n"
+	"`dashboard.create` in its values.\n\n"
 	"| metric | type | labels | what it says |\n|---|---|---|---|\n";
 
 static void print_labels(const char *labels)
