@@ -23,6 +23,8 @@ FILES = (*PROGRAMS, "lib/systemd/system/ops-pod-cleaner.service", "lib/systemd/s
          "usr/share/doc/ops-pod-cleaner/examples/monitoring/dashboard.json")
 IN_USR = ("/usr/bin/ops-pod-cleaner", "/usr/bin/kubectl-ops_pod_cleaner", "/usr/libexec/ops-pod-cleaner/supervisor", "/usr/share/man/man8/ops-pod-cleaner.8",
           "/usr/lib/systemd/system/ops-pod-cleaner.service")
+# The pages for those who work on the program name these of the source; the changelog is installed as changelog.gz.
+SOURCE_ONLY = {"CHANGELOG.md", "model/kubernetes.def", "tests/node/README.md", "tests/e2e/README.md", "tests/torture/README.md"}
 # What it prints stands between these, a line each; a path is told with owner and mode.
 LIFE = """
 mark() { echo "== $1"; }
@@ -99,6 +101,30 @@ def everything_is_in_it(world):
     assert conffiles.split() == ["/etc/ops-pod-cleaner/config.yml"], conffiles
 
 
+def every_name_in_its_pages_is_in_it(world):
+    """Links of README and the pages, their pictures, and the files that README names; what only the source has is named in no README."""
+    root = world.folder / "unpacked"
+    subprocess.run(["dpkg-deb", "-x", world.package, root], check=True)
+    dead = dead_names(root)
+    assert not dead, f"named, but not in the package: {dead}"
+
+
+def dead_names(root):
+    """(page, name) of what is named in the documentation of an unpacked package, and is not there."""
+    doc = root / "usr/share/doc/ops-pod-cleaner"
+    assert (doc / "README.md").is_file() and (doc / "docs" / "quick-start.md").is_file(), sorted(doc.rglob("*"))[:20]
+    dead = []
+    for page in sorted(doc.rglob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        name = str(page.relative_to(doc))
+        links = (link for found in re.findall(r'\]\(([^)#\s]+)|(?:src|srcset)="([^"]+)"', text) for link in found if link and "://" not in link)
+        paths = re.findall(r"`(/(?:usr|etc|lib)/[^`\s]+)`", text) if name == "README.md" else []
+        dead += [(name, link) for link in links if not (page.parent / link).exists() and os.path.normpath(page.relative_to(doc).parent / link) not in SOURCE_ONLY]
+        dead += [(name, path) for path in paths if not (root / path[1:]).exists()]
+        assert name != "README.md" or not [link for link in SOURCE_ONLY if link in text], "README of the package names files of the source"
+    return dead
+
+
 def installs_removes_and_purges_where_nothing_runs(world):
     done = machine.run_once(world.root, world.packages, LIFE)
     assert done.returncode == 0, f"{done.returncode}: {done.stdout[-1500:]} {done.stderr[-500:]}"
@@ -137,5 +163,5 @@ def a_clone_is_installed_and_taken_away(world):
     share.check_all_ran()
 
 
-CASES = (lintian_has_nothing_to_say, everything_is_in_it, installs_removes_and_purges_where_nothing_runs,
+CASES = (lintian_has_nothing_to_say, everything_is_in_it, every_name_in_its_pages_is_in_it, installs_removes_and_purges_where_nothing_runs,
          a_clone_is_installed_and_taken_away)
