@@ -7,12 +7,15 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "model/job_kinds.def"
 #include "rules/cause.h"
+#include "rules/correction.h"
 #include "tests/day/cleaner.h"
 #include "watcher/controller/controller.h"
 
-#define KEPT_MAX 65536u
-#define RUNS_MAX 100000u
+#define KEPT_MAX         65536u
+#define RUNS_MAX         100000u
+#define RESTORE_CHECK_MS (5 * MINUTE)
 
 struct ours {
 	struct cleaner *c;
@@ -25,7 +28,7 @@ struct ours {
 	struct msg *kept;
 	size_t n_kept;
 	uint8_t told_pod[PODS_MAX][REASON__MAX], told_workload[WORKLOADS][REASON__MAX];
-	int64_t spoke_at;
+	int64_t spoke_at, looked_at;
 	struct pod_facts facts;
 };
 
@@ -43,6 +46,12 @@ static void policy_set(struct policy *p, const struct thresholds *t)
 									     "ImagePullBackOff", NULL };
 	static const char *const causes[] = { "permanent", "auth", "misconfigured", NULL },
 				 *const excluded[] = { "kube-system", NULL };
+	static const char *const jobs[] = {
+#define K(item) item,
+		JOB_KIND_LIST(K)
+#undef K
+			NULL
+	};
 	static const char *const left_behind[] = { "NodeShutdown", NULL }, *const failed[] = { "Failed",
 											       NULL };
 
@@ -54,12 +63,14 @@ static void policy_set(struct policy *p, const struct thresholds *t)
 	p->duty[DUTY_TERMINATING].hours_ms = t->terminating_ms;
 	set_list(&p->duty[DUTY_IMAGE_PULL].status, status);
 	set_list(&p->duty[DUTY_IMAGE_PULL].causes, causes);
+	p->duty[DUTY_IMAGE_PULL].restore = RESTORE_WHEN_TEMPLATE_CHANGES;
 	p->duty[DUTY_FINISHED].hours_ms = t->finished_ms;
 	p->duty[DUTY_CRASH_LOOP].hours_ms = t->crash_loop_ms;
 	p->duty[DUTY_CRASH_LOOP].counts = CRASH_COUNTS;
 	set_list(&p->duty[DUTY_FINISHED].status, left_behind);
 	set_list(&p->duty[DUTY_FINISHED].phases, failed);
 	set_list(&p->default_exclude_namespaces, excluded);
+	set_list(&p->job_kinds, jobs);
 	p->breaker = (struct breaker_policy){ .workloads = 20,
 					      .same_host = 10,
 					      .same_node = 5,
@@ -161,7 +172,8 @@ static void look_live(const struct ours *o, const struct msg_nominate *n, const 
 				     .node_exists = node->exists ? TRI_YES : TRI_NO,
 				     .node_ready = node->ready ? TRI_YES : TRI_NO,
 				     .node_out_of_service = TRI_NO,
-				     .volume_attached = TRI_NO };
+				     .volume_attached = TRI_NO,
+				     .owner_scales = w->workloads[p->workload].kind ? TRI_NO : TRI_UNKNOWN };
 	world_tally(w, p->workload, p->life, &ret->pods, &ret->failing, &ret->ready);
 }
 
@@ -320,6 +332,7 @@ void ours_free(struct ours **o)
 		str_list_done(&old->policy.duty[d].phases);
 	}
 	str_list_done(&old->policy.default_exclude_namespaces);
+	str_list_done(&old->policy.job_kinds);
 	free(old->nominated);
 	free(old->settled);
 	free(old->kept);
@@ -344,6 +357,33 @@ void ours_restart(struct ours *o)
 	start(o);
 }
 
+/* What may come back once its template was corrected: the marks of a lost history bear numbers of this one.
+ */
+static void look_for_corrections(struct ours *o)
+{
+	struct world *w = o->c->world;
+
+	for (int i = 0; i < WORKLOADS; i++) {
+		const struct workload *k = &w->workloads[i];
+		const struct correction_facts f = { .action = 7,
+						    .replicas = k->before,
+						    .marked = STR_LIT("7"),
+						    .is_of_history = false,
+						    .from = STR_LIT("5"),
+						    .template = STR_LIT("a"),
+						    .now = STR_LIT("b") };
+		struct verdict v;
+
+		if (k->situation != SIT_OLD_MARK || k->replicas > 0)
+			continue;
+		correction_judge(&o->policy.duty[DUTY_IMAGE_PULL], &f, &v);
+		o->c->refused[SIT_OLD_MARK][v.reason] += k->writes == 0 && o->looked_at == 0;
+		if (v.kind == VERDICT_ACT)
+			world_put_back(w, i);
+	}
+	o->looked_at = w->now;
+}
+
 void ours_step(struct ours *o)
 {
 	const struct world *w = o->c->world;
@@ -357,6 +397,8 @@ void ours_step(struct ours *o)
 		controller_on_msg(o->controller, &o->settled[i]);
 	o->n_settled = 0;
 	work_all(o);
+	if (w->now >= o->looked_at + RESTORE_CHECK_MS)
+		look_for_corrections(o);
 	for (unsigned i = 0; i < RUNS_MAX && controller_next(o->controller) <= clock_boot_ms(); i++)
 		(void)controller_run(o->controller);
 }

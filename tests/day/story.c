@@ -464,6 +464,55 @@ static void plan_no_outages(struct story *s)
 	}
 }
 
+/* One pod of a workload that runs to completion and is owned by no Job. */
+static void evicted_workflow(struct story *s, int arg)
+{
+	static const char *const kinds[][2] = { { "argoproj.io/v1alpha1", "Workflow" },
+						{ "kubeflow.org/v1", "PyTorchJob" },
+						{ "example.com/v1", "Widget" } };
+	struct world *w = s->world;
+	struct workload *k = &w->workloads[arg];
+	const uint32_t pod = w->n_pods;
+
+	k->situation = SIT_EVICTED_WORKFLOW;
+	k->exists = k->apart = true;
+	k->replicas = 1;
+	k->api_version = kinds[arg % 3][0];
+	k->kind = kinds[arg % 3][1];
+	world_reconcile(w, arg);
+	evict(w, pod, SIT_EVICTED_WORKFLOW);
+}
+
+static void queued_job(struct story *s, int arg)
+{
+	s->world->workloads[arg].job = true;
+	appear(s, arg, SIT_QUEUED_JOB, true, false);
+	(void)world_add_pod(s->world, arg);
+}
+
+/* Whoever looks after it finds the mark, and knows whether it shall serve again. */
+static void old_mark(struct story *s, int arg)
+{
+	struct workload *k = &s->world->workloads[arg];
+
+	k->situation = SIT_OLD_MARK;
+	k->exists = true;
+	k->before = k->replicas;
+	k->replicas = 0;
+	s->world->outcomes[SIT_OLD_MARK].objects++;
+}
+
+/* What runs to completion, and a history that counts from 1 again. */
+static void plan_owners(struct story *s)
+{
+	for (int i = 0; i < 9; i++)
+		add(s, (int64_t)(3 + i) * HOUR, evicted_workflow, 1180 + i);
+	for (int i = 0; i < 4; i++) {
+		add(s, (int64_t)(4 + 3 * i) * HOUR, queued_job, 1190 + i);
+		add(s, 0, old_mark, 1194 + i);
+	}
+}
+
 /* What works in between, what never does, and pods that prove nothing. */
 static void plan_edges(struct story *s)
 {
@@ -496,6 +545,7 @@ struct story *story_new(struct world *w, int64_t length)
 	plan_devices(s);
 	plan_no_outages(s);
 	plan_edges(s);
+	plan_owners(s);
 	for (int node = NODE_CUT_OFF; node <= NODE_DEAD; node++) {
 		add(s, 14 * HOUR, node_lost, node);
 		add(s, 14 * HOUR + 5 * MINUTE, node_pods_deleted, node);

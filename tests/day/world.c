@@ -264,6 +264,14 @@ static void crash_facts(const struct sim_pod *p, struct container_facts *c)
 	c->last_started_at = runs ? c->last_finished_at : p->began; /* of the run before nobody asks */
 }
 
+static struct owner_facts owner_of(const struct workload *k, const struct sim_pod *p)
+{
+	const char *kind = k->job ? "Job" : "ReplicaSet", *version = k->job ? "batch/v1" : "apps/v1";
+
+	return (struct owner_facts){ STR_C(k->kind ? k->api_version : version),
+				     STR_C(k->kind ? k->kind : kind), STR_C(p->owner), STR_C(p->owner_uid) };
+}
+
 void world_facts(const struct world *w, uint32_t pod, struct pod_facts *ret)
 {
 	const struct sim_pod *p = &w->pods[pod];
@@ -276,9 +284,7 @@ void world_facts(const struct world *w, uint32_t pod, struct pod_facts *ret)
 		.name = STR_C(p->name),
 		.uid = STR_C(p->uid),
 		.rv = STR_C(p->rv_text),
-		.owner = { k->job ? STR_LIT("batch/v1") : STR_LIT("apps/v1"),
-			   k->job ? STR_LIT("Job") : STR_LIT("ReplicaSet"), STR_C(p->owner),
-			   STR_C(p->owner_uid) },
+		.owner = owner_of(k, p),
 		.revision = STR_C(p->revision_text),
 		.node = STR_C(p->node_text),
 		.phase = p->life >= LIFE_EVICTED ? STR_LIT("Failed")
@@ -369,7 +375,7 @@ void world_delete(struct world *w, uint32_t pod, bool force)
 	struct ledger *o = &w->outcomes[p->situation];
 
 	o->writes++;
-	if (force ? p->runs : k->job || strcmp(k->ns, "kube-system") == 0)
+	if (force ? p->runs : k->job || k->kind || strcmp(k->ns, "kube-system") == 0)
 		o->harm++; /* two of it may run at once; a Job loses its record; a system namespace is touched
 			    */
 	if (p->finalizer || p->forced)
@@ -385,6 +391,16 @@ void world_delete(struct world *w, uint32_t pod, bool force)
 	}
 }
 
+void world_put_back(struct world *w, int workload)
+{
+	struct workload *k = &w->workloads[workload];
+
+	w->outcomes[k->situation].writes++;
+	w->outcomes[k->situation].harm++; /* nobody who answers for it has asked */
+	k->replicas = k->before;
+	world_reconcile(w, workload);
+}
+
 void world_scale_to_zero(struct world *w, int workload)
 {
 	struct workload *k = &w->workloads[workload];
@@ -395,7 +411,7 @@ void world_scale_to_zero(struct world *w, int workload)
 		return;
 	world_tally(w, workload, LIFE_FAILING, &pods, &failing, &ready);
 	o->writes++;
-	if (ready > 0 || k->situation == SIT_TWO_WAYS ||
+	if (ready > 0 || k->situation == SIT_TWO_WAYS || k->job ||
 	    !(k->image_bad || k->hopeless || k->situation == SIT_CRASH_LOOP ||
 	      k->situation == SIT_OUT_OF_STEP))
 		o->harm++; /* it serves, or it would have recovered by itself; or it is half another's */

@@ -14,7 +14,7 @@
 #define MINUTE (60 * SECOND)
 #define HOUR   (60 * MINUTE)
 
-#define WORKLOADS  1180
+#define WORKLOADS  1200
 #define NODES      100
 #define NODES_KEPT 90 /* of them, the first, that are never lost */
 #define PODS_MAX   16384
@@ -56,7 +56,14 @@
 	S(UP_IN_BETWEEN, "one replica that crashes every few minutes, and serves in between", LEFT)          \
 	S(OUT_OF_STEP, "six pods that crash out of step, none of them ever Ready", DONE)                     \
 	S(NEVER_STARTED, "image does not exist, and one of its three pods was never scheduled", DONE)        \
-	S(TWO_WAYS, "one of its pods crashes, the others cannot pull their image", LEFT)
+	S(TWO_WAYS, "one of its pods crashes, the others cannot pull their image", LEFT)                     \
+	S(EVICTED_WORKFLOW, "evicted pod of an Argo Workflow, a PyTorchJob, or a kind that does not scale",  \
+	  LEFT)                                                                                              \
+	S(QUEUED_JOB, "pod of a queued Job that cannot pull its image", LEFT)                                \
+	S(OLD_MARK,                                                                                          \
+	  "at 0 by a history that is lost, and corrected since; its mark has the number of an action of "    \
+	  "ours",                                                                                            \
+	  LEFT)
 
 enum situation {
 #define S(ID, what, right) SIT_##ID,
@@ -73,6 +80,7 @@ struct workload {
 	unsigned revision;
 	int replicas, before; /* wanted; before somebody wanted 0 */
 	bool job, exists;
+	const char *kind, *api_version;     /* of what runs to completion; NULL: a Job or a ReplicaSet */
 	bool image_bad, no_access, crashes; /* of the newest revision */
 	const char *hopeless;               /* what the kubelet says of it, and nobody mends it */
 	bool apart;                         /* on nodes that are not lost, without a throw of the dice */
@@ -152,6 +160,7 @@ uint32_t world_find(const struct world *w, const char *uid); /* PODS_MAX = no su
 /* -- writes of a cleaner: carried out, and judged by the truth -- */
 void world_delete(struct world *w, uint32_t pod, bool force);
 void world_scale_to_zero(struct world *w, int workload);
+void world_put_back(struct world *w, int workload);
 
 /* The events of the first day, in order of time (story.c); those that go on do so for `length` ms. Called
  * once for every step of the clock. */
