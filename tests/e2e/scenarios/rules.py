@@ -103,17 +103,17 @@ def cause(t):
     workload = t.objects.workload("Deployment", ns, 1)
     workload.fail_to_pull(message=TIMEOUT)
     row = t.wait_history(program, reason="CauseTransient")
-    assert "cause: registry or network failure" in row["found"] and "no other workload was seen to pull" in row["found"], row
+    assert "cause transient" in row["found"] and "no other workload was seen to pull" in row["found"], row
     workload.fail_to_pull(message=DNS)
     row = t.wait_history(program, reason="CauseMisconfigured")
-    assert "cause: misconfigured reference" in row["found"], row
+    assert "cause misconfigured" in row["found"], row
     workload.fail_to_pull(message=DENIED)
     t.wait_history(program, reason="CauseAuth")
     assert not t.writes(), t.writes()
     workload.fail_to_pull(message=GONE)
     t.wait_write(workload)
     row = t.wait_history(program, outcome="done", reason="CannotPullImage")
-    assert "image not found" in row["found"], row
+    assert "cause permanent" in row["found"], row
     t.expect(scaled=[workload])
 
 

@@ -179,6 +179,19 @@ def register_jobs(duty):
 register_jobs("deleteEvictedPod")
 
 
+def register_keep(duty):
+    @switch(f"{duty}.keepNewest")
+    def keep_newest(t):
+        """What is kept by its owner goes when none is."""
+        ns, reason = t.ns(), "Evicted" if duty == "deleteEvictedPod" else "NodeShutdown"
+        pods = t.objects.workload("ReplicaSet", ns, 2).pods()
+        play(t, duty_config(duty, ns, keepNewest=2), duty_config(duty, ns), lambda: [t.objects.finish(pod, reason) for pod in pods])
+
+
+register_keep("deleteEvictedPod")
+register_keep("deleteFinishedPod")
+
+
 @switch("jobKinds")
 def job_kinds(t):
     """A kind that scales is none that runs to completion, but where the file names it."""

@@ -70,7 +70,7 @@ SAID = (("pause", "--reason", WHY), ("status",), ("history",), ("history", "--re
         ("restore", "--dry-run", "ID"), ("resume",), *(("log-level", level) for level in ("debug", "info", "warn", "error")), ("reload",),
         ("config", "check", "FILE"), ("cron", "next", "0 30 2 * * *", "--timezone", "Asia/Shanghai"), ("version",))
 # The same, but it takes seconds: on the narrowest terminal alone.
-SLOW = (("run", "--once", "--dry-run", "--config", "FILE"),)
+SLOW = (("run", "--once", "--dry-run", "--config", "FILE", "--state-dir", "STATE"),)
 ASK_NOBODY = ("completion", "config", "cron", "rbac", "version", "run")
 CODES = {"restore": (1,), "run": (0, 1)}   # of an action that did not scale down; of what is left
 
@@ -90,8 +90,9 @@ def is_ours(line):
     return not line.strip().startswith("$ ") and not line.startswith("/")
 
 
-# What may stand in a Chinese line as it is: code, what is quoted, a name, what the operator wrote, and the sandbox of a build that has none.
-AS_IT_IS = re.compile(rf"`[^`]*`|\"[^\"]*\"|'[^']*'|\bcontext test\b|\bbuilt out\b|No such file or directory|Name or service not known|{re.escape(WHY)}")
+# What may stand in a Chinese line as it is: code, what is quoted, a name, what the operator or the kubelet wrote, and the sandbox of a build
+# that has none.
+AS_IT_IS = re.compile(rf"The node was low on resource[^；，]*|`[^`]*`|\"[^\"]*\"|'[^']*'|\bcontext test\b|\bbuilt out\b|No such file or directory|Name or service not known|{re.escape(WHY)}")
 ENGLISH = re.compile(r"(?<![\w/.-])[a-z]+ [a-z]+(?![\w/.-])")
 # Mistakes of somebody who types.
 MISTAKEN = (("show", "999999"), ("show",), ("explain", "no-such/pod"), ("explain", "name"), ("restore", "web"), ("restore", "999999"), ("restore", "no/such"),
@@ -150,7 +151,7 @@ def widths(t):
     t.until("the good one to be synced", lambda: [c["cluster"] for c in (program.status() or {"clusters": []})["clusters"] if c["synced"]] == ["good"], 20)
     t.until("the budget to be spent", lambda: len(program.history()) >= 30, 20)
     alone = t.program({**duties, "deleteEvictedPod": {**duties["deleteEvictedPod"], **WINDOW}, "sinks": [t.sink().settings("chat")], "logLevel": "error"}, str(t.dir / "kubeconfig-good"), start=False)
-    filled = {"FILE": str(alone.config_path), "POD": f"{server.ns}/{long_name('app-000')}-0", "ID": str(program.history()[0]["id"])}
+    filled = {"FILE": str(alone.config_path), "STATE": str(alone.state), "POD": f"{server.ns}/{long_name('app-000')}-0", "ID": str(program.history()[0]["id"])}
     for columns, language in ((80, "C"), (80, "zh_CN.UTF-8"), (40, "en_US.UTF-8"), (40, "zh_CN.UTF-8"), (200, "en_US.UTF-8"), (1000, "zh_CN.UTF-8")):
         walk(program, columns, language, SAID, filled)
     mistake(program, MISTAKEN)
