@@ -87,10 +87,11 @@ static void look_at(const struct marks *m, const json_t *o)
 	struct msg_ctl_marked_row *r = &row.u.ctl_marked_row;
 	uint64_t had = 0;
 
-	if (!str_is(mark_read(o, MARK_BY), MANAGED_US) || !json_is_integer(replicas) ||
-	    json_integer_value(replicas) != 0 || str_to_u64(from.p, from.n, &had) < 0 || had == 0 ||
-	    had > INT32_MAX || str_to_u64(number.p, number.n, &r->number) < 0 || r->number == 0 ||
-	    r->number > LEASE_ID_MAX)
+	/* What is marked has no controller: a Deployment's copies annotations down to its ReplicaSets. */
+	if (read_controller_ref(o) || !str_is(mark_read(o, MARK_BY), MANAGED_US) ||
+	    !json_is_integer(replicas) || json_integer_value(replicas) != 0 ||
+	    str_to_u64(from.p, from.n, &had) < 0 || had == 0 || had > INT32_MAX ||
+	    str_to_u64(number.p, number.n, &r->number) < 0 || r->number == 0 || r->number > LEASE_ID_MAX)
 		return;
 	_cleanup_free_ char *target =
 		xasprintf("%s%s%s/%.*s/%.*s", m->kind.resource, m->kind.group[0] ? "." : "", m->kind.group,

@@ -122,7 +122,7 @@ TEST(one_is_asked_for_by_its_name)
 }
 
 /* Whose mark, from how many, by which action; and it is at 0 still. */
-TEST_LOOP(what_is_no_mark_of_ours, 0, 7)
+TEST_LOOP(what_is_no_mark_of_ours, 0, 8)
 {
 	static const char *const bodies[] = {
 		MARKED("kubectl", "3", "17", "0"),
@@ -132,6 +132,11 @@ TEST_LOOP(what_is_no_mark_of_ours, 0, 7)
 		MARKED("ops-pod-cleaner", "3", "17", "2"),
 		MARKED("ops-pod-cleaner", "99999999999", "17", "0"),
 		"{\"metadata\":{\"name\":\"web\"},\"spec\":{}}",
+		"{\"metadata\":{\"name\":\"web-1\",\"namespace\":\"shop\",\"uid\":\"r-1\","
+		"\"ownerReferences\":[{"
+		"\"kind\":\"Deployment\",\"controller\":true}],\"annotations\":{" M
+		"by\":\"ops-pod-cleaner\"," M "from\":\"3\"," M
+		"action\":\"17\"}},\"spec\":{\"replicas\":0}}",
 	};
 
 	ask("shop", "web");
