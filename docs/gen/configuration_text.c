@@ -147,7 +147,7 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 			"\n"
 			"## 文件顶层\n",
 		.sinks =
-			"谁会收到：做了什么、什么需要人工处理，以及定期报告。每个接收方按自己的语言、集群、命名空间和功能接收。某个接收方没有响应，\n"
+			"谁会收到：做了什么、什么需要人工处理，以及定期报告。每个接收方按自己的语言、集群、命名空间和清理任务接收。某个接收方没有响应，\n"
 			"不影响其他接收方，也不影响其他工作。列表的每一项：\n",
 		.each_item =
 			"列表的每一项：\n",
@@ -170,7 +170,7 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 			"| `team-*`、`*-dev`、`a*b` | 名字符合的所有命名空间；`*` 代表任意字符，也可以为空。它是唯一的通配符，不是正则表达式 |\n"
 			"| `label:team=a`、`label:env=dev-*`、`label:team=*` | 带有该标签的所有命名空间；值也可以是模式，单独的 `*` 表示任意值。多项是“或”的关系：每个值写一项 |\n"
 			"| `!team-x`、`!*-prod`、`!label:env=prod` | 排除，无论列表其他项怎么写 |\n"
-			"| `*` | 所有命名空间；只能用于功能生效的位置 |\n"
+			"| `*` | 所有命名空间；只能用于清理任务生效的位置 |\n"
 			"\n"
 			"只写排除项表示其余全部：`[\"!team-x\"]` 等于 `[\"*\", \"!team-x\"]`。`*`、模式和标签都不包含默认受保护的命名空间（`defaultExcludeNamespaces`，以及本程序所在的命名空间）；直接写出名字才包含。`excludeNamespaces` 优先于一切。以 `!` 或 `*` 开头的内容在 YAML 中需要加引号。\n"
 			"\n"
@@ -178,7 +178,7 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 			"\n"
 			"标签指命名空间的标签，不是 Pod 的。只有列表用到标签时，watcher 才会列出并监视命名空间（权限：list 和 watch），每个 worker 判断前也会再读取一次命名空间（get）；相应权限在 `deploy/rbac.yaml` 中名为 ops-pod-cleaner-namespaces。命名空间的标签未知时，凡由标签决定的一律不做：`NamespaceUnknown`。\n"
 			"\n"
-			"如果所有功能都只写名字，那么在这些命名空间中有权限就够了：无权列出整个集群的 Pod 时，程序会逐个监视它们。模式和 `*` 需要集群级权限；没有时只监视写明名字的命名空间，日志和 `status` 会说明。\n",
+			"如果所有清理任务都只写名字，那么在这些命名空间中有权限就够了：无权列出整个集群的 Pod 时，程序会逐个监视它们。模式和 `*` 需要集群级权限；没有时只监视写明名字的命名空间，日志和 `status` 会说明。\n",
 		.differences =
 			"\n"
 			"## 同一份文件，比原程序读得更仔细的地方\n"
@@ -196,12 +196,12 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 			"\n"
 			"由 `config/settings.def` 生成，请勿手工修改。\n"
 			"\n"
-			"一份 YAML 文件。键名不区分大小写；未知的键、重复的键、超出范围的值都是错误，并标明文件、行和列（`ops-pod-cleaner config check FILE`）。列表可以写成 YAML 列表，也可以写成逗号分隔的一段文本。时长是带单位的数字：`90s`、`30m`、`1h30m`（单位 ns、us、ms、s、m、h、d；一周写作 `7d`）。所有功能默认关闭，设置 `enable: true` 才启用。\n"
+			"一份 YAML 文件。键名不区分大小写；未知的键、重复的键、超出范围的值都是错误，并标明文件、行和列（`ops-pod-cleaner config check FILE`）。列表可以写成 YAML 列表，也可以写成逗号分隔的一段文本。时长是带单位的数字：`90s`、`30m`、`1h30m`（单位 ns、us、ms、s、m、h、d；一周写作 `7d`）。所有清理任务默认关闭，设置 `enable: true` 才启用。\n"
 			"\n"
 			"支持锚点、别名和合并键（`<<`）；不接受标签和多文档；大于 1 MiB 的文件、任何人都能改的文件也不接受。相对路径从配置文件所在目录算起。\n",
 		.override_keys =
 			"\n"
-			"以及在以功能命名的小节里，下列任意键；某项没有写出的，与文件其余部分相同：\n"
+			"以及在以清理任务命名的小节里，下列任意键；某项没有写出的，与文件其余部分相同：\n"
 			"\n",
 		.overrides =
 			"\n"

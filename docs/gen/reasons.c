@@ -64,7 +64,7 @@ static const char *const event_heads[LANGUAGE__MAX] = {
 	[LANGUAGE_ZH] = "\n## Events\n\n"
 			"由 `model/object_events.def` 生成。Event 写在被操作的对象上；无论 `language` "
 			"如何设置都使用英文，因为凡能读取该命名空间的人都会看到。\n"
-			"操作完成后使用第一列的 reason；预告（功能的 `announce`）使用第二列，"
+			"操作完成后使用第一列的 reason；预告（清理任务的 `announce`）使用第二列，"
 			"内容包括时间和用于拒绝的命令。observe 模式不写 Event。\n\n"
 			"| 已执行 | 预告 | 类型 | 含义 |\n|---|---|---|---|\n",
 };

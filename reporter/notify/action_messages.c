@@ -477,7 +477,9 @@ static int put_for(struct composer *c)
 	composer_init(c);
 	for (enum section_kind p = SECTION_WORKLOAD; r == 0 && p < SECTION__MAX; p++)
 		r = add_part(c, p);
-	doc.tone = c->n[SECTION_WORKLOAD] + c->n[SECTION_FAILED] + c->n_observed[SECTION_FAILED] > 0
+	doc.tone = c->n[SECTION_WORKLOAD] + c->n[SECTION_FORCED] + c->n[SECTION_FAILED] +
+					   c->n_observed[SECTION_FAILED] >
+				   0
 			   ? TONE_WARNING
 			   : TONE_INFO;
 	set_title(c);

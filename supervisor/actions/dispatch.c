@@ -529,8 +529,8 @@ static void note_dry_run(struct dispatch *d, uint64_t cluster, const struct msg_
 	d->dry_run_forbidden[cluster] = r->http == 403;
 	if (!before && d->dry_run_forbidden[cluster])
 		(void)log_warn(0,
-			       "observe: the credential may not ask the API server by a dry run; what would "
-			       "be done is this program's own judgement",
+			       "observe: no write permission: server-side dry run skipped, showing local "
+			       "evaluation",
 			       kv_s("remedy",
 				    "none is needed; to hear the server's judgement as well, grant the "
 				    "verbs of deploy/rbac.yaml"),

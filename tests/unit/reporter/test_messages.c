@@ -4,6 +4,7 @@
 #include "tests/facts_en.h"
 #include "tests/unit/reporter/message_world.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "model/guards.h"
 #include "reporter/history/attention.h"
@@ -89,6 +90,24 @@ TEST(what_is_old_is_not_told_and_what_was_open_is_when_it_ends)
 	HAS_NO("shop/fast");
 	tell();
 	ck_assert_str_eq(told("team"), "");
+}
+
+/* A forced delete is a warning by its colour; a plain one is not. */
+TEST(a_forced_delete_warns)
+{
+	static const enum action_kind kinds[] = { ACTION_DELETE, ACTION_FORCE_DELETE };
+	static const enum tone tones[] = { TONE_INFO, TONE_WARNING };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		struct outbox_row row;
+
+		act(i + 1, kinds[i], "shop", "db-0", OUTCOME_DONE, true);
+		tell();
+		ck_assert_int_eq(outbox_next(w.db, "team", &row), 1);
+		ck_assert_int_eq(row.document.tone, tones[i]);
+		outbox_row_done(&row);
+		(void)told("team");
+	}
 }
 
 TEST(each_hears_of_its_own_in_its_language)
