@@ -174,9 +174,6 @@ def register_jobs(duty):
         play(t, duty_config(duty, ns, includeJobs=False), duty_config(duty, ns, includeJobs=True), lambda: [of_a_job(t, ns, duty)])
 
 
-register_jobs("deleteEvictedPod")
-
-
 def register_keep(duty):
     @switch(f"{duty}.keepNewest")
     def keep_newest(t):
@@ -186,8 +183,9 @@ def register_keep(duty):
         play(t, duty_config(duty, ns, keepNewest=2), duty_config(duty, ns), lambda: [t.objects.finish(pod, reason) for pod in pods])
 
 
-register_keep("deleteEvictedPod")
-register_keep("deleteFinishedPod")
+for _duty in ("deleteEvictedPod", "deleteFinishedPod"):
+    register_jobs(_duty)
+    register_keep(_duty)
 
 
 @switch("jobKinds")
@@ -196,9 +194,6 @@ def job_kinds(t):
     ns = t.ns()
     config = duty_config("deleteEvictedPod", ns)
     play(t, {**config, "jobKinds": ["ReplicaSet.apps"]}, config, lambda: [t.objects.evict(t.objects.workload("Deployment", ns, 1).pods()[0])])
-
-
-register_jobs("deleteFinishedPod")
 
 
 @switch("deleteTerminatingPod.unreachableNodes")
@@ -496,16 +491,12 @@ def in_file(text):
     return write
 
 
-register_report("enable", {"enable": False}, {})
-register_report("namespaces", {"namespaces": ["elsewhere"]}, {})
-register_report("hours", {"hours": "1h"}, {})
-register_report("status", {"status": ["Completed"]}, {})
-register_report("counts", {"counts": 100}, {})
+for _key, _before in (("enable", False), ("namespaces", ["elsewhere"]), ("hours", "1h"), ("status", ["Completed"]), ("counts", 100)):
+    register_report(_key, {_key: _before}, {})
 register_report("duration", {"duration": "0 0 0 1 1 *"}, {})
 register_report("timeZone", {"duration": lambda t, ns, s: f"* * {time.gmtime().tm_hour} * * *", "timeZone": "Asia/Shanghai"},
                 {"duration": lambda t, ns, s: f"* * {time.gmtime().tm_hour} * * *", "timeZone": "UTC"})
-register_report("msgtitle", {"msgtitle": "one title"}, {"msgtitle": "another title"},
-                seen=lambda post, name: "another title" in post.text)
+register_report("msgtitle", {"msgtitle": "one title"}, {"msgtitle": "another title"}, seen=lambda post, name: "another title" in post.text)
 register_report("apiurl", {"apiurl": "http://127.0.0.1:9/hook"}, {})
 register_report("apiurlFile", {"apiurlFile": in_file("http://127.0.0.1:9/hook")}, {"apiurlFile": in_file("URL")}, drop=("apiurl",))
 register_report("secret", {"secret": "wrong"}, {"secret": "right"}, secret="right")
