@@ -89,7 +89,7 @@ def forbidden(t):
     pods = [t.objects.evict(t.objects.pod(ns)) for _ in range(4)]
     for pod in pods:
         t.wait_write(pod)
-    t.until("the line of the log", lambda: "no Events are written" in program.log(), 10)
+    t.until("the line of the log", lambda: "forbids writing Events" in program.log(), 10)
     assert hook.calls <= 2, f"{hook.calls} tries by two workers"
     t.expect(deleted=pods)
 
