@@ -85,7 +85,7 @@ int ctl_open(const char *socket, struct ctl **ret)
 		c->fd = connect_socket(paths[i]);
 		if (c->fd >= 0)
 			c->path = xstrdup(paths[i]);
-		else if (i == 0 || (is_denied(-c->fd) && !is_denied(first)))
+		else if (i == 0 || is_denied(-c->fd))
 			first = -c->fd, told = i;
 	}
 	const int code = c->fd >= 0 ? EXIT_CODE_OK : not_connected(paths[told], first, socket != NULL);

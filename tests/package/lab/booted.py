@@ -259,7 +259,7 @@ def what_make_install_leaves_is_set_up(world):
     for command in world.share.of("README.md", "sudo systemd-*"):
         world.machine.sh(world.share.typed(command))
     made = world.machine.sh("getent passwd ops-pod-cleaner; stat -c '%U %a %n' /etc/ops-pod-cleaner")
-    assert "/usr/sbin/nologin" in made and "\nops-pod-cleaner 500 /etc/ops-pod-cleaner" in made, made
+    assert "/usr/sbin/nologin" in made and "\nroot 750 /etc/ops-pod-cleaner" in made, made
     world.machine.sh("dpkg-deb -c /packages/new.deb | sed -n 's,^-.* [.]/,/,p' | xargs rm -f; rm -rf /etc/ops-pod-cleaner")
 
 
