@@ -1,12 +1,13 @@
 """Mode observe, the original configuration file, reload, refusals of bad files."""
 import os
+import re
 import socket
 import subprocess
 import time
 
 from harness.scenario import Skip, scenario
 from harness.servers import TESTS
-from scenarios.switches import duty_config, policy_of, victim
+from scenarios.switches import FIXED, SWITCHES, duty_config, policy_of, victim
 
 ORIGINAL = (TESTS / "golden" / "original.yml").read_text()
 
@@ -218,3 +219,21 @@ def read_only(t):
     assert "by a dry run" in program.ask("status", check=True).stdout
     assert not [r for r in t.requests() if r.code == 403], "nothing is asked that is refused"
     assert not t.writes(), t.writes()
+
+
+@scenario("reload/every-setting", servers=("apisim",))
+def every_setting(t):
+    """No key without its scenario: the program lists its keys, and says which of them a reload does not change."""
+    program = t.program("", start=False)
+    text = program.ask_plain("config", "help").stdout
+    keys, restart = set(), set()
+    for block in re.split(r"\n(?=\S)", text):
+        key = re.match(r"([\w.\[\]]+)(?: \(or [^)]*\))?: (.*)", block)
+        if not key or key.group(2) == "section":
+            continue
+        keys.add(key.group(1))
+        if "Changed by a restart, not by a reload." in re.sub(r"\s+", " ", block):
+            restart.add(key.group(1))
+    assert len(keys) > 100, text
+    assert restart == set(FIXED), f"a restart changes {sorted(restart ^ set(FIXED))}, or does not"
+    assert keys - restart == set(SWITCHES), f"without a scenario, or without a key: {sorted((keys - restart) ^ set(SWITCHES))}"

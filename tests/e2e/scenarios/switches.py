@@ -628,21 +628,3 @@ def fixed(t):
         assert said.returncode and f"{wanted} changed: restart" in said.stderr + said.stdout, f"{key}: {said.stderr}{said.stdout}"
     t.policy = policy_of(config)
     t.expect(deleted=[t.canary(ns)])
-
-
-@scenario("reload/every-setting", servers=("apisim",))
-def every_setting(t):
-    """No key without its scenario: the program lists its keys, and says which of them a reload does not change."""
-    program = t.program("", start=False)
-    text = program.ask_plain("config", "help").stdout
-    keys, restart = set(), set()
-    for block in re.split(r"\n(?=\S)", text):
-        key = re.match(r"([\w.\[\]]+)(?: \(or [^)]*\))?: (.*)", block)
-        if not key or key.group(2) == "section":
-            continue
-        keys.add(key.group(1))
-        if "Changed by a restart, not by a reload." in re.sub(r"\s+", " ", block):
-            restart.add(key.group(1))
-    assert len(keys) > 100, text
-    assert restart == set(FIXED), f"a restart changes {sorted(restart ^ set(FIXED))}, or does not"
-    assert keys - restart == set(SWITCHES), f"without a scenario, or without a key: {sorted((keys - restart) ^ set(SWITCHES))}"
