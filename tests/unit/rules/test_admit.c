@@ -43,8 +43,9 @@ static void pause(void)
 {
 	ask.paused = true;
 	ask.paused_by = "ada";
-	const struct facts release = quoting("release");
+	static struct facts release;
 
+	release = quoting("release");
 	ask.paused_why = &release;
 	ask.paused_until = T + HOUR;
 }
