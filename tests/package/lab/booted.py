@@ -225,7 +225,7 @@ def the_journal_has_priorities(world):
         seen.add(level)
     assert "info" in seen and seen & {"warn", "error"}, seen
     warnings = world.machine.journal("-u", UNIT, "-p", "warning")
-    assert any("cannot be loaded" in line and "kubeconfig" in line for line in warnings), warnings
+    assert any("cluster not loaded" in line and "kubeconfig" in line for line in warnings), warnings
     assert not any('"level":"info"' in line for line in warnings), warnings
 
 
