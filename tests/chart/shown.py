@@ -60,7 +60,7 @@ def the_mode_is_enforce(_, said):
 
 def the_file_is_in_it(operator, _):
     text = operator.type("kubectl -n ops-pod-cleaner get secret ops-pod-cleaner-config -o jsonpath='{.data.config\\.yml}' | base64 -d")
-    lines = {re.sub(r"#.*", "", line).strip() for line in (operator.folder / "config.yml").read_text().splitlines()}
+    lines = {re.sub(r"#.*", "", line).strip().replace('"', "'") for line in (operator.folder / "config.yml").read_text().splitlines()}
     missing = lines - {"", *(line.strip() for line in text.splitlines())}
     assert not missing and len(lines) > 10, (missing, text)
 
