@@ -12,6 +12,7 @@
 #include "reporter/history/history.h"
 #include "reporter/notify/outbox.h"
 #include "reporter/notify/action_messages.h"
+#include "text/facts_text.h"
 #include "text/texts.h"
 
 #define COMMIT 50   /* deletions of one commit: what arrives in 10 ms at 5,000 a second */

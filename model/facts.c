@@ -337,12 +337,21 @@ static void add_number(struct facts *f, enum fact key, enum fact_kind kind, int6
 	append(f, e.bytes, e.n);
 }
 
+/* A child may send facts as deep as they are read: what would be deeper in others is left out. */
+static bool fits_into_others(struct str map)
+{
+	struct unpacker u = { (const uint8_t *)map.p, (const uint8_t *)map.p + map.n };
+	uint64_t count;
+
+	return take_map(&u, 1, &count);
+}
+
 static void add_facts(struct facts *f, enum fact key, struct str map)
 {
 	struct entry e = new_entry(key);
 	const size_t room = room_of(f, key, &e);
 
-	if (descs[key].kind != FACT_KIND_FACTS || e.n + map.n > room)
+	if (descs[key].kind != FACT_KIND_FACTS || e.n + map.n > room || !fits_into_others(map))
 		return;
 	count_entry(f);
 	append(f, e.bytes, e.n);

@@ -2,10 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/checks.h"
 
+#include <string.h>
+
 #include "base/cleanup.h"
+#include "base/unicode.h"
 #include "model/job_kinds.h"
 #include "rules/escalation.h"
 #include "rules/select.h"
+
+#define MESSAGE_BYTES 600
 
 struct facts *evaluation_evidence(struct evaluation *l, enum text statement)
 {
@@ -14,6 +19,22 @@ struct facts *evaluation_evidence(struct evaluation *l, enum text statement)
 	facts_clear(f);
 	facts_finding(f, statement);
 	return f;
+}
+
+/* A kubelet may list each container: what is found behind it needs room, too. */
+void evaluation_message(const struct pod_facts *p, struct facts *f)
+{
+	static const char mark[] = "…";
+	char cut[MESSAGE_BYTES + sizeof(mark)];
+	const size_t n = unicode_cut(p->message.p, p->message.n, MESSAGE_BYTES);
+
+	if (n == p->message.n) {
+		facts_quoted(f, FACT_POD_MESSAGE, p->message);
+		return;
+	}
+	memcpy(cut, p->message.p, n);
+	memcpy(cut + n, mark, sizeof(mark));
+	facts_quoted(f, FACT_POD_MESSAGE, STR_C(cut));
 }
 
 bool evaluation_decide(struct evaluation *l, enum verdict_kind kind, enum reason reason)

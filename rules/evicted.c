@@ -22,7 +22,7 @@ static void describe(const struct pod_facts *p, struct facts *f)
 {
 	facts_name(f, FACT_PHASE, p->phase);
 	facts_name(f, FACT_POD_REASON, p->reason);
-	facts_quoted(f, FACT_POD_MESSAGE, p->message);
+	evaluation_message(p, f);
 }
 
 static bool is_evicted(const struct pod_facts *p)

@@ -88,7 +88,7 @@ static void look_at(const struct marks *m, const json_t *o)
 	uint64_t had = 0;
 
 	/* What is marked has no controller: a Deployment's copies annotations down to its ReplicaSets. */
-	if (read_controller_ref(o) || !str_is(mark_read(o, MARK_BY), MANAGED_US) ||
+	if (read_controller_ref(o) || uid.n == 0 || !str_is(mark_read(o, MARK_BY), MANAGED_US) ||
 	    !json_is_integer(replicas) || json_integer_value(replicas) != 0 ||
 	    str_to_u64(from.p, from.n, &had) < 0 || had == 0 || had > INT32_MAX ||
 	    str_to_u64(number.p, number.n, &r->number) < 0 || r->number == 0 || r->number > LEASE_ID_MAX)
@@ -101,8 +101,8 @@ static void look_at(const struct marks *m, const json_t *o)
 	r->duty = duty_in(why);
 	msg_set(&row, ctl_marked_row.target, target, strlen(target));
 	msg_set(&row, ctl_marked_row.target_uid, uid.p, uid.n);
-	if (rfc3339_parse(at.p, at.n, &r->at) < 0)
-		r->at = 0;
+	if (rfc3339_parse(at.p, at.n, &r->at) < 0 || r->at < 0)
+		r->at = 0; /* anybody may have written it */
 	msg_set(&row, ctl_marked_row.said, why.p, why.n);
 	m->env.answer(m->env.ctx, &row);
 }
@@ -138,15 +138,15 @@ static void on_done(void *ctx, const struct http_result *r)
 
 	m->request = NULL;
 	free(TAKE_PTR(m->page));
-	if (r->failure != HTTP_OK || r->status >= 500 || r->status == 429 || r->status == 401) {
+	if (r->failure == HTTP_OK && r->status == 200)
+		o = json_project_loadb(r->body ? r->body : "", r->body_len, project_marked,
+				       &(json_error_t){ 0 });
+	if (r->failure != HTTP_OK || (!o && r->status != 403 && r->status != 404)) {
 		end_saying(m, m->question.conn, EXIT_CODE_UNAVAILABLE, TEXT_ASK_AGAIN);
 		return;
 	}
 	if (r->status == 403)
 		note_denied(m);
-	if (r->status == 200)
-		o = json_project_loadb(r->body ? r->body : "", r->body_len, project_marked,
-				       &(json_error_t){ 0 });
 	if (o)
 		take(m, o);
 	ask(m);

@@ -45,7 +45,7 @@ static char *reason_of(const struct msg_ctl_history_row *h)
 	return xstrdup(h->reason);
 }
 
-/* A pod that was never scheduled has none. */
+/* "-" where the evidence names none: an eviction is no matter of its node alone. */
 static char *node_of(const struct msg_ctl_history_row *h)
 {
 	struct fact_value v;

@@ -284,7 +284,7 @@ static void explain(const struct msg_ctl_history_row *a, bool by_operator, struc
 	facts_time(evidence, FACT_SINCE, a->intent_at);
 	facts_name(evidence, FACT_REASON, STR_C(a->reason));
 	facts_name(evidence, FACT_OBJECT, STR_C(a->target));
-	facts_count(evidence, FACT_REPLICAS, a->replicas);
+	facts_count(evidence, FACT_HAD, a->replicas);
 }
 
 void query_restorable(struct db *db, const struct history *h, const struct msg_ctl_restore *q,

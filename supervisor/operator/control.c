@@ -28,6 +28,8 @@
 #define WAITING_MAX 8
 /* Who may only look keeps nobody out who may command: of both they have a half. */
 #define READERS_SHARE 2
+/* Questions of one of them without an answer; the command line asks 64 workers' questions at a time. */
+#define READER_OPEN_MAX 64
 /* A connection without an open question is closed after this time. */
 #define IDLE_MS 600000u
 /* Restores that one connection may have been shown; of older ones a worker is asked again. */
@@ -160,12 +162,12 @@ static bool on_looked(struct connection *c, const struct msg_ctl_dry_run_result 
 }
 
 /* What is put back is known: a worker looks at it first. */
-static void look(struct connection *c, uint64_t id, const struct msg *row)
+static void look(struct connection *c, uint64_t id, bool dry, const struct msg *row)
 {
 	struct supervisor *s = c->control->supervisor;
 	struct msg ask = { .type = MSG_CTL_DRY_RUN };
 
-	keep_row(c, id, row, !c->restore_dry);
+	keep_row(c, id, row, !dry);
 	msg_copy_fields(&ask, row);
 	ask.u.ctl_dry_run.id = id;
 	ask.u.ctl_dry_run.by_operator = true;
@@ -186,7 +188,7 @@ static bool on_ctl_restore_row(struct connection *c, const struct msg *m)
 		refuse_request(c, EXIT_CODE_FAILURE, TEXT_CLUSTER_GONE);
 		return true;
 	}
-	look(c, r->origin, m);
+	look(c, r->origin, c->restore_dry, m);
 	return true;
 }
 
@@ -200,7 +202,7 @@ static void restore_by_mark(struct connection *c, const struct msg_ctl_restore *
 	struct msg_ctl_restore_row *r = &row.u.ctl_restore_row;
 
 	r->cluster = *m->cluster_name ? generation_find_cluster(g, m->cluster_name) : 0;
-	if (r->cluster >= g->clusters || !name || !m->want_uid[0]) {
+	if (r->cluster >= g->clusters || !name || name == ns + 1 || !name[1] || !m->want_uid[0]) {
 		refuse_request(c, EXIT_CODE_USAGE, TEXT_UNKNOWN_CLUSTER);
 		return;
 	}
@@ -216,7 +218,7 @@ static void restore_by_mark(struct connection *c, const struct msg_ctl_restore *
 	msg_set(&row, ctl_restore_row.want_uid, m->want_uid, strlen(m->want_uid));
 	msg_set(&row, ctl_restore_row.reason, reason_code(REASON_RESTORED),
 		strlen(reason_code(REASON_RESTORED)));
-	look(c, m->id, &row);
+	look(c, m->id, m->dry, &row);
 }
 
 /* -- answers -- */
@@ -277,7 +279,7 @@ static void forward(struct connection *c, struct msg *m)
 		refuse_request(c, EXIT_CODE_USAGE, TEXT_UNKNOWN_CLUSTER);
 		return;
 	}
-	if (!asker_waits(&c->asker) && is_busy(c->control, c->reads)) {
+	if (asker_waits(&c->asker) ? c->reads : is_busy(c->control, c->reads)) {
 		refuse_request(c, EXIT_CODE_TEMPORARY, TEXT_OTHERS_ASK);
 		return;
 	}
@@ -292,7 +294,6 @@ static void on_ctl_restore(struct connection *c, struct msg *m)
 	struct restore_row *shown = find_row(c, m->u.ctl_restore.id);
 
 	if (m->u.ctl_restore.want_target[0]) { /* two histories may have given it the same number */
-		c->restore_dry = m->u.ctl_restore.dry;
 		restore_by_mark(c, &m->u.ctl_restore);
 		return;
 	}
@@ -432,21 +433,29 @@ static void on_msg(void *ctx, struct channel *ch, const struct msg *in, int fd)
 	msg_set_u64(&m, "conn", c->asker.conn);
 	if (c->reads && !control_only_reads(&m))
 		refuse_request(c, EXIT_CODE_CREDENTIAL, TEXT_READ_ONLY);
+	else if (c->reads && c->open > READER_OPEN_MAX)
+		refuse_request(c, EXIT_CODE_TEMPORARY, TEXT_OTHERS_ASK);
 	else if (lifecycle_generation(c->control->supervisor->root))
 		on_request(c, &m);
 	else
 		refuse_request(c, EXIT_CODE_UNAVAILABLE, TEXT_STARTING);
 }
 
+/* Of readers, who are many, only where everything is wanted. */
 static void on_close(void *ctx, struct channel *ch, int err, const struct facts *why)
 {
+	struct connection *c = ctx;
+
 	(void)ch;
 	if (err) {
 		_cleanup_free_ char *text = facts_render(why, NULL);
 
-		(void)log_warn(err, "control connection broke the protocol", kv_s("detail", text));
+		if (c->reads)
+			log_debug("a reader broke the protocol", kv_s("detail", text));
+		else
+			(void)log_warn(err, "control connection broke the protocol", kv_s("detail", text));
 	}
-	close_connection(ctx);
+	close_connection(c);
 }
 
 /* -- the socket -- */

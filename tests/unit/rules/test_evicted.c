@@ -301,6 +301,25 @@ TEST(negative_threshold_is_refused)
 	EXPECT(judge(&p), REFUSE, BAD_POLICY);
 }
 
+/* A kubelet that lists each container leaves room for what is found behind it. */
+TEST(a_long_message_is_cut_and_marked)
+{
+	static char message[1500];
+	struct pod_facts p = pod_evicted();
+	struct fact_value v_message, v_lasted;
+
+	for (size_t i = 0; i < sizeof(message); i += 3)
+		memcpy(message + i, "驱", 3);
+	p.message = (struct str){ message, sizeof(message) };
+	p.disruption_at = NOW - HOUR;
+	const struct verdict v = judge(&p);
+
+	ck_assert(facts_find(&v.evidence, FACT_POD_MESSAGE, &v_message));
+	ck_assert_uint_eq(v_message.text.n, 600 + 3);
+	ck_assert_int_eq(memcmp(v_message.text.p + 600, "…", 3), 0);
+	ck_assert(facts_find(&v.evidence, FACT_LASTED, &v_lasted));
+}
+
 TEST(evidence_is_printable)
 {
 	struct pod_facts p = pod_healthy();

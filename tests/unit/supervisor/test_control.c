@@ -258,15 +258,30 @@ TEST(by_the_mark_a_worker_looks_each_time)
 	ck_assert_str_eq(i->want_uid, "d-1");
 }
 
-TEST_LOOP(by_a_mark_that_the_worker_does_not_find, 0, 3)
+/* What stands behind a question changes nothing of it. */
+TEST(a_question_is_not_made_an_order_by_the_next)
 {
+	struct msg m = by_mark(false);
+
+	open_history();
+	ask_restore(true);
+	ask(&m);
+	const struct msg row = row_of(7);
+
+	looked(&row, OUTCOME_WOULD);
+	ck_assert_uint_eq(count(MSG_INTENT), 0);
+}
+
+TEST_LOOP(by_a_mark_that_the_worker_does_not_find, 0, 5)
+{
+	static const char *const no_targets[] = { "web", "deployments.apps//web", "deployments.apps/shop/" };
 	struct msg m = by_mark(false);
 
 	open_history();
 	if (_i == 1)
 		strcpy(m.u.ctl_restore.cluster_name, "nowhere");
-	else if (_i == 2)
-		strcpy(m.u.ctl_restore.want_target, "web");
+	else if (_i > 1)
+		strcpy(m.u.ctl_restore.want_target, no_targets[_i - 2]);
 	ask(&m);
 	if (_i == 0)
 		say_looked(OUTCOME_REFUSED);

@@ -145,6 +145,27 @@ TEST_LOOP(what_is_no_mark_of_ours, 0, 8)
 	ck_assert_uint_eq(world.asked, 2);
 }
 
+/* Whoever may annotate a workload writes there what they like: that ends no worker. */
+TEST_LOOP(a_time_that_cannot_be_is_none, 0, 3)
+{
+	static const char *const times[] = { "1969-01-01T00:00:00Z", "yesterday", "" };
+	char body[400];
+
+	(void)snprintf(
+		body, sizeof(body),
+		"{\"metadata\":{\"name\":\"web\",\"namespace\":\"shop\",\"uid\":\"d-1\",\"annotations\":{" M
+		"by\":\"ops-pod-cleaner\"," M "from\":\"3\"," M "action\":\"17\"," M
+		"at\":\"%s\"}},\"spec\":{\"replicas\":0}}",
+		times[_i]);
+	ask("shop", "web");
+	end(HTTP_OK, 200, body);
+	ck_assert_uint_eq(world.rows, 1);
+	ck_assert_int_eq(world.row.u.ctl_marked_row.at, 0);
+	uint8_t bytes[IPC_FRAME_MAX];
+
+	ck_assert_uint_gt(msg_encode(&world.row, bytes), 0);
+}
+
 TEST(what_may_not_be_read_is_named)
 {
 	ask("", "");
@@ -154,10 +175,21 @@ TEST(what_may_not_be_read_is_named)
 	ck_assert_ptr_nonnull(strstr(EN(world.end.u.ctl_end.why), "may not read deployments.apps: apply"));
 }
 
-TEST_LOOP(without_an_answer_it_ends, 0, 3)
+/* Nor with one that says nothing of the rest: an old continue token, half a page. */
+TEST_LOOP(without_an_answer_it_ends, 0, 5)
 {
+	static const struct {
+		enum http_failure failure;
+		int status;
+		const char *body;
+	} answers[] = { { HTTP_BROKEN, 0, "" },
+			{ HTTP_OK, 503, "{}" },
+			{ HTTP_OK, 401, "{}" },
+			{ HTTP_OK, 410, "{}" },
+			{ HTTP_OK, 200, "{\"items\":[" } };
+
 	ask("", "");
-	end(_i == 0 ? HTTP_BROKEN : HTTP_OK, _i == 1 ? 503 : 401, "{}");
+	end(answers[_i].failure, answers[_i].status, answers[_i].body);
 	ck_assert_uint_eq(world.ends, 1);
 	ck_assert_uint_eq(world.end.u.ctl_end.code, EXIT_CODE_UNAVAILABLE);
 	ck_assert_uint_eq(world.asked, 1);
