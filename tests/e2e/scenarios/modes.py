@@ -214,9 +214,9 @@ def read_only(t):
         row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="would", reason="Evicted", http=403)
         assert "the server was not asked" in row["found"] and "has no right" in row["found"], row
     assert {r["outcome"] for r in program.history()} == {"would"}, program.history()
-    said = t.until("the line of the log", lambda: [line for line in program.log().splitlines() if "by a dry run" in line])
+    said = t.until("the line of the log", lambda: [line for line in program.log().splitlines() if "server-side dry run skipped" in line])
     assert len(said) == 1 and "remedy" in said[0], said
-    assert "by a dry run" in program.ask("status", check=True).stdout
+    assert "server-side dry run skipped" in program.ask("status", check=True).stdout
     assert not [r for r in t.requests() if r.code == 403], "nothing is asked that is refused"
     assert not t.writes(), t.writes()
 
