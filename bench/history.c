@@ -115,13 +115,14 @@ static void write_down(const struct frames *f)
 
 static void tell(const struct settings *s)
 {
+	static const struct facts none;
 	struct outbox_row row;
 	bool put = false, more = false;
 
 	if (action_messages_put(db, s, NULL, &put, &more) < 0 || !put)
 		fail("nothing is told");
 	while (outbox_next(db, s->sinks[0].name, &row) > 0) {
-		if (outbox_begin(db, row.id) < 0 || outbox_end(db, row.id, OUTBOX_DONE, "") < 0)
+		if (outbox_begin(db, row.id) < 0 || outbox_end(db, row.id, OUTBOX_DONE, &none) < 0)
 			fail("a message is not delivered");
 		outbox_row_done(&row);
 	}

@@ -130,7 +130,7 @@ def installs_removes_and_purges_where_nothing_runs(world):
     assert done.returncode == 0, f"{done.returncode}: {done.stdout[-1500:]} {done.stderr[-500:]}"
     parts = {part.split("\n", 1)[0]: part.split("\n", 1)[1].splitlines() for part in done.stdout.split("== ")[1:]}
     installed = "\n".join(parts["installed"])
-    for wanted in (r"drwxr-x--- root:ops-pod-cleaner /etc/ops-pod-cleaner$", r"-rw-r----- root:ops-pod-cleaner /etc/ops-pod-cleaner/config.yml$",
+    for wanted in (r"drwxr-x--- root:root /etc/ops-pod-cleaner$", r"-rw-r----- root:ops-pod-cleaner /etc/ops-pod-cleaner/config.yml$",
                    r"^ops-pod-cleaner:x:\d+:\d+:.*:/var/lib/ops-pod-cleaner:/usr/sbin/nologin$", r"^ops-pod-cleaner \d", r"config.yml: ok$",
                    r"^mode: observe$", r"^enabled$"):
         assert re.search(wanted, installed, re.M), f"{wanted} is not in:\n{installed}"
