@@ -93,6 +93,7 @@ START_TEST(denied_inside_and_working_outside)
 	const pid_t victim = fork();
 
 	if (victim == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a case that fails ends at once */
 		(void)pause();
 		_exit(0);
 	}
