@@ -429,3 +429,9 @@ size_t msg_packed_size(const struct msg_packed *p)
 {
 	return p ? sizeof(*p) + p->n : 0;
 }
+
+bool history_row_acted(const struct msg_ctl_history_row *r)
+{
+	return r->outcome >= 0 &&
+	       ((OUTCOMES_WRITTEN | UINT64_C(1) << OUTCOME_ANNOUNCED) >> r->outcome & 1) != 0;
+}

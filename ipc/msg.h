@@ -146,6 +146,8 @@ void msg_copy_fields(struct msg *dst, const struct msg *src);
 
 /* All that a row of the history tells of an action: found, how it ended, and since. */
 void history_row_facts(const struct msg_ctl_history_row *r, struct facts *ret);
+/* Did the action write, or announce that it will? Of others the row tells above all why not. */
+bool history_row_acted(const struct msg_ctl_history_row *r);
 
 /* Whom a message is for: the supervisor itself, when it is among the receivers; else the one receiver, to
  * whom it is forwarded as it is. ROLE__MAX when there are several: such a message is the supervisor's own. */

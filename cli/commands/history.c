@@ -131,7 +131,7 @@ static void print_table(const struct history_rows *rows, const struct table_view
 			short_line(&h->detail, &h->evidence, language_of_environment());
 		_cleanup_free_ char *detail = output_facts(&all, view);
 
-		table_add(t, COLOR_DIM, "%s", *at_a_glance ? at_a_glance : detail);
+		table_add(t, COLOR_DIM, "%s", *at_a_glance && history_row_acted(h) ? at_a_glance : detail);
 	}
 	table_print(t, stdout, view);
 	table_free(&t);
@@ -253,6 +253,8 @@ int command_history(const struct options *o)
 		msg_set(&request, ctl_history.cluster_name, o->clusters.v[0], strlen(o->clusters.v[0]));
 	if (o->target)
 		msg_set(&request, ctl_history.target, o->target, strlen(o->target));
+	if ((o->summary || o->by >= 0) && o->follow)
+		return command_misuse(o, "%s", TEXT(HISTORY_ONCE));
 	if (o->summary || o->by >= 0)
 		return history_summarize(o, &request);
 	if (o->follow) /* asked for first: what comes between the two answers is in the second */

@@ -131,8 +131,10 @@ static void take(void *ctx, const struct msg *m)
 	struct group *g = group_of(s, by[s->by].of(h));
 	const int64_t at = h->result_at ? h->result_at : h->intent_at;
 
-	g->n[outcome_index(h)]++;
-	g->all++;
+	const uint64_t times = !h->id && h->seen > 1 ? h->seen : 1; /* a refusal that repeats is one row */
+
+	g->n[outcome_index(h)] += times;
+	g->all += times;
 	g->last_ms = at > g->last_ms ? at : g->last_ms;
 }
 

@@ -105,7 +105,9 @@ static json_t *history_row(const struct live *l, const struct msg_ctl_history_ro
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "cluster", template_text(r->cluster_name),
 			 "ns", template_text(r->ns), "name", template_text(r->name), "when",
 			 when_value(l, at), "reason", reason_value(l, r->reason), "detail",
-			 *at_a_glance ? template_text(at_a_glance) : facts_value(l, &found), "remedy", "");
+			 *at_a_glance && history_row_acted(r) ? template_text(at_a_glance)
+							      : facts_value(l, &found),
+			 "remedy", "");
 }
 
 static const char *outcome_class(int64_t outcome)

@@ -38,6 +38,7 @@ static void answer(const struct instance_call *call, unsigned nth)
 							.duty = a->duty,
 							.intent_at = AT_MS + (int64_t)i * 1000,
 							.outcome = a->outcome,
+							.seen = a->id ? 0 : 4,
 							.replicas = -1 } };
 
 		msg_set(&m, ctl_history_row.cluster_name, "c", 1);
@@ -57,21 +58,21 @@ static const struct {
 	const char *ns, *want;
 } cases[] = {
 	{ BY_DUTY, NULL,
-	  "[{\"duty\":\"deleteEvictedPod\",\"actions\":3,\"outcomes\":{\"done\":2,\"failed\":1},\"last\":"
-	  "\"2026-11-25T09:46:42.000Z\"},"
-	  "{\"duty\":\"errImagePull\",\"actions\":2,\"outcomes\":{\"refused\":1,\"open\":1},\"last\":\"2026-"
-	  "11-25T09:46:44.000Z\"}]" },
+	  "[{\"duty\":\"errImagePull\",\"actions\":5,\"outcomes\":{\"refused\":4,\"open\":1},\"last\":\"2026-"
+	  "11-25T09:46:44.000Z\"},"
+	  "{\"duty\":\"deleteEvictedPod\",\"actions\":3,\"outcomes\":{\"done\":2,\"failed\":1},\"last\":"
+	  "\"2026-11-25T09:46:42.000Z\"}]" },
 	{ BY_NAMESPACE, "bank",
 	  "[{\"namespace\":\"bank\",\"actions\":2,\"outcomes\":{\"failed\":1,\"open\":1},\"last\":\"2026-11-"
 	  "25T09:46:43.000Z\"}]" },
 	{ BY_NODE, NULL,
-	  "[{\"node\":\"n1\",\"actions\":3,\"outcomes\":{\"done\":1,\"refused\":1,\"failed\":1},\"last\":"
+	  "[{\"node\":\"n1\",\"actions\":6,\"outcomes\":{\"done\":1,\"refused\":4,\"failed\":1},\"last\":"
 	  "\"2026-11-25T09:46:44.000Z\"},"
 	  "{\"node\":\"-\",\"actions\":1,\"outcomes\":{\"open\":1},\"last\":\"2026-11-25T09:46:43.000Z\"},"
 	  "{\"node\":\"n2\",\"actions\":1,\"outcomes\":{\"done\":1},\"last\":\"2026-11-25T09:46:41.000Z\"}"
 	  "]" },
 	{ BY_CLUSTER, NULL,
-	  "[{\"cluster\":\"c\",\"actions\":5,\"outcomes\":{\"done\":2,\"refused\":1,\"failed\":1,\"open\":1},"
+	  "[{\"cluster\":\"c\",\"actions\":8,\"outcomes\":{\"done\":2,\"refused\":4,\"failed\":1,\"open\":1},"
 	  "\"last\":\"2026-11-25T09:46:44.000Z\"}]" },
 	{ BY_REASON, "nowhere", "[]" },
 };
