@@ -49,6 +49,7 @@ class Release:
     def render(self, spaces):
         config = {"mode": "enforce", "deleteEvictedPod": {"enable": True, "namespaces": list(spaces)}, "sandbox": "require"}
         values = {"config": config, "apiServer": f"https://{room.ADDRESS}:{self.t.server.port}",
+                  "persistence": {"enabled": False},    # nobody makes volumes here
                   "image": {"repository": PROGRAM.split(":", maxsplit=1)[0], "tag": PROGRAM.split(":")[1], "pullPolicy": "Never"}}
         path = self.t.write("values.json", json.dumps(values))
         if not self.rights:
