@@ -37,7 +37,7 @@ static json_t *row_json(const struct msg_ctl_history_row *h)
 {
 	json_t *row = json_of(MSG_CTL_HISTORY_ROW, h);
 
-	json_object_set_new(row, "outcome", json_string(history_outcome(h)));
+	json_object_set_new(row, "outcome", json_string(outcome_name(history_outcome(h))));
 	json_object_set_new(row, "action", json_string(output_action(action_of(h))));
 	return row;
 }
@@ -124,7 +124,8 @@ static void print_table(const struct history_rows *rows, const struct table_view
 		table_add(t, COLOR_NONE, "%s/%s", h->ns, h->name);
 		output_duty(duty, sizeof(duty), h->duty, action_of(h));
 		table_add(t, COLOR_NONE, "%s", duty);
-		table_add(t, outcome_color(h), "%s%s", history_outcome(h), h->observe ? " (observe)" : "");
+		table_add(t, outcome_color(h), "%s%s", outcome_name(history_outcome(h)),
+			  h->observe ? " (observe)" : "");
 		table_add(t, COLOR_NONE, "%s", h->reason);
 		add_target(t, h, view);
 		_cleanup_free_ char *at_a_glance =
@@ -177,14 +178,12 @@ static void print(const struct options *o, const struct history_rows *rows, cons
 	(void)fflush(stdout);
 }
 
-/* Several names of one kind are asked for as all, and what was not meant is left out here. */
 static void keep_named(const struct options *o, struct history_rows *rows)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < rows->n; i++)
-		if (option_names_take(&o->clusters, rows->v[i].cluster_name) &&
-		    option_names_take(&o->namespaces, rows->v[i].ns))
+		if (history_is_meant(o, &rows->v[i]))
 			rows->v[n++] = rows->v[i];
 	rows->n = n;
 }
@@ -253,10 +252,9 @@ int command_history(const struct options *o)
 		msg_set(&request, ctl_history.cluster_name, o->clusters.v[0], strlen(o->clusters.v[0]));
 	if (o->target)
 		msg_set(&request, ctl_history.target, o->target, strlen(o->target));
-	if ((o->summary || o->by >= 0) && o->follow)
-		return command_misuse(o, "%s", TEXT(HISTORY_ONCE));
 	if (o->summary || o->by >= 0)
-		return history_summarize(o, &request);
+		return o->follow ? command_misuse(o, "%s", TEXT(HISTORY_ONCE))
+				 : history_summarize(o, &request);
 	if (o->follow) /* asked for first: what comes between the two answers is in the second */
 		code = ask_recent(o, &request, &earlier);
 	if (code == EXIT_CODE_OK)

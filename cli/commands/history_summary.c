@@ -17,7 +17,6 @@
 #include "cli/view/json.h"
 #include "cli/view/output.h"
 #include "cli/view/table.h"
-#include "model/actions.h"
 #include "model/duties.h"
 
 #define ASK_MS   UINT64_C(30000)
@@ -64,9 +63,14 @@ static const struct {
 	[BY_REASON] = { "REASON", reason_of },
 };
 
-const char *history_outcome(const struct msg_ctl_history_row *h)
+enum outcome history_outcome(const struct msg_ctl_history_row *h)
 {
-	return h->outcome < 0 ? (h->id ? "open" : "refused") : outcome_name((enum outcome)h->outcome);
+	return h->outcome >= 0 ? (enum outcome)h->outcome : h->id ? OUTCOME__MAX : OUTCOME_REFUSED;
+}
+
+bool history_is_meant(const struct options *o, const struct msg_ctl_history_row *h)
+{
+	return option_names_take(&o->clusters, h->cluster_name) && option_names_take(&o->namespaces, h->ns);
 }
 
 /* -- counting -- */
@@ -115,35 +119,23 @@ static struct group *group_of(struct summary *s, char *name)
 	return s->v[s->n++];
 }
 
-static size_t outcome_index(const struct msg_ctl_history_row *h)
-{
-	return h->outcome >= 0 ? (size_t)h->outcome : h->id ? OUTCOME__MAX : OUTCOME_REFUSED;
-}
-
 static void take(void *ctx, const struct msg *m)
 {
 	const struct msg_ctl_history_row *h = &m->u.ctl_history_row;
 	struct summary *s = ctx;
 
-	if (m->type != MSG_CTL_HISTORY_ROW || !option_names_take(&s->o->clusters, h->cluster_name) ||
-	    !option_names_take(&s->o->namespaces, h->ns))
+	if (m->type != MSG_CTL_HISTORY_ROW || !history_is_meant(s->o, h))
 		return;
 	struct group *g = group_of(s, by[s->by].of(h));
 	const int64_t at = h->result_at ? h->result_at : h->intent_at;
-
 	const uint64_t times = !h->id && h->seen > 1 ? h->seen : 1; /* a refusal that repeats is one row */
 
-	g->n[outcome_index(h)] += times;
+	g->n[history_outcome(h)] += times;
 	g->all += times;
 	g->last_ms = at > g->last_ms ? at : g->last_ms;
 }
 
 /* -- printing -- */
-
-static const char *name_at(size_t outcome)
-{
-	return outcome < OUTCOME__MAX ? outcome_name((enum outcome)outcome) : "open";
-}
 
 static void print_json(const struct summary *s)
 {
@@ -153,9 +145,10 @@ static void print_json(const struct summary *s)
 		const struct group *g = s->v[i];
 		json_t *outcomes = json_object();
 
-		for (size_t k = 0; k <= OUTCOME__MAX; k++)
+		for (enum outcome k = 0; k <= OUTCOME__MAX; k++)
 			if (g->n[k] > 0)
-				json_object_set_new(outcomes, name_at(k), json_integer((json_int_t)g->n[k]));
+				json_object_set_new(outcomes, outcome_name(k),
+						    json_integer((json_int_t)g->n[k]));
 		json_array_append_new(root, json_pack("{s:s, s:I, s:o, s:o}", option_by_name((int)s->by),
 						      g->name, "actions", (json_int_t)g->all, "outcomes",
 						      outcomes, "last", json_time(g->last_ms)));
@@ -168,10 +161,10 @@ static char *outcomes_text(const struct group *g)
 {
 	char *ret = xstrdup("");
 
-	for (size_t k = 0; k <= OUTCOME__MAX; k++) {
+	for (enum outcome k = 0; k <= OUTCOME__MAX; k++) {
 		if (g->n[k] == 0)
 			continue;
-		char *longer = xasprintf("%s%s%s %" PRIu64, ret, *ret ? ", " : "", name_at(k), g->n[k]);
+		char *longer = xasprintf("%s%s%s %" PRIu64, ret, *ret ? ", " : "", outcome_name(k), g->n[k]);
 
 		free(ret);
 		ret = longer;

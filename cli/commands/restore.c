@@ -327,9 +327,8 @@ static void print_marks(const struct restore *r)
 	table_free(&t);
 }
 
-static int list(struct restore *r)
+static void print_marks_json(const struct restore *r)
 {
-	const int code = find_marks(r);
 	json_t *all = json_array();
 
 	for (size_t k = 0; k < r->n; k++) {
@@ -338,13 +337,19 @@ static int list(struct restore *r)
 		json_object_set_new(one, "cluster", json_string(r->clusters[r->v[k].cluster]));
 		json_array_append_new(all, one);
 	}
+	output_json(json_pack("{s:o}", "rows", all));
+}
+
+static int list(struct restore *r)
+{
+	const int code = find_marks(r);
+
 	if (r->o->output == OUTPUT_JSON)
-		output_json(json_pack("{s:O}", "rows", all));
+		print_marks_json(r);
 	else if (r->n > 0)
 		print_marks(r);
 	else if (code == EXIT_CODE_OK)
 		output_complain("restore", "%s", TEXT(RESTORE_NO_MARK));
-	json_decref(all);
 	return code;
 }
 
