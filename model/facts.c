@@ -358,30 +358,34 @@ static void add_facts(struct facts *f, enum fact key, struct str map)
 	append(f, map.p, map.n);
 }
 
-static void add_text(struct facts *f, enum fact key, enum fact_kind kind, struct str s)
+/* Of words of others no more than `most` bytes, and no more than there is room for. */
+static void add_text(struct facts *f, enum fact key, enum fact_kind kind, struct str s, size_t most)
 {
 	static const char mark[] = "…";
+	const size_t mark_n = sizeof(mark) - 1;
 	struct entry e = new_entry(key);
 	const size_t head = e.n + HEADER_MAX, room = room_of(f, key, &e);
-	bool cut = false;
+	bool cut = kind == FACT_KIND_QUOTED && s.n > most;
 
 	if (s.n == 0 || descs[key].kind != kind || room <= head + sizeof(mark))
 		return;
-	if (s.n > room - head) {
+	if (cut)
+		s.n = unicode_cut(s.p, s.n, most);
+	if (s.n + (cut ? mark_n : 0) > room - head) {
 		if (kind == FACT_KIND_SENTENCE)
 			s.n = unicode_cut(s.p, s.n, room - head);
 		else if (kind != FACT_KIND_QUOTED)
 			return;
 		else
-			s.n = unicode_cut(s.p, s.n, room - head - (sizeof(mark) - 1));
+			s.n = unicode_cut(s.p, s.n, room - head - mark_n);
 		cut = kind == FACT_KIND_QUOTED;
 	}
-	put_head(&e, s.n + (cut ? sizeof(mark) - 1 : 0));
+	put_head(&e, s.n + (cut ? mark_n : 0));
 	count_entry(f);
 	append(f, e.bytes, e.n);
 	append(f, s.p, s.n);
 	if (cut)
-		append(f, mark, sizeof(mark) - 1);
+		append(f, mark, mark_n);
 }
 
 void facts_time(struct facts *f, enum fact key, int64_t unix_ms)
@@ -408,26 +412,31 @@ void facts_name(struct facts *f, enum fact key, struct str name)
 
 	for (size_t i = 0; i < n; i++)
 		clean[i] = is_name_char(name.p[i]) ? name.p[i] : '?';
-	add_text(f, key, FACT_KIND_NAME, (struct str){ clean, n });
+	add_text(f, key, FACT_KIND_NAME, (struct str){ clean, n }, SIZE_MAX);
 }
 
 void facts_code(struct facts *f, enum fact key, const char *code)
 {
-	add_text(f, key, FACT_KIND_TEXT, STR_C(code));
+	add_text(f, key, FACT_KIND_TEXT, STR_C(code), SIZE_MAX);
 }
 
 void facts_quoted(struct facts *f, enum fact key, struct str words)
 {
+	facts_quoted_within(f, key, words, SIZE_MAX);
+}
+
+void facts_quoted_within(struct facts *f, enum fact key, struct str words, size_t most)
+{
 	char clean[2 * FACTS_MAX];
 	const size_t n = str_copy_printable(clean, sizeof(clean), words.p, words.n);
 
-	add_text(f, key, FACT_KIND_QUOTED, (struct str){ clean, n });
+	add_text(f, key, FACT_KIND_QUOTED, (struct str){ clean, n }, most);
 }
 
 void facts_sentence(struct facts *f, enum fact key, const char *sentence)
 {
 	if (sentence_ok(STR_C(sentence)))
-		add_text(f, key, FACT_KIND_SENTENCE, STR_C(sentence));
+		add_text(f, key, FACT_KIND_SENTENCE, STR_C(sentence), SIZE_MAX);
 }
 
 void facts_facts(struct facts *f, enum fact key, const struct facts *about)
@@ -454,7 +463,7 @@ void facts_add(struct facts *f, const struct facts *from)
 		if (descs[v.key].kind == FACT_KIND_FACTS)
 			add_facts(f, v.key, v.text);
 		else if (is_text(v.key))
-			add_text(f, v.key, descs[v.key].kind, v.text);
+			add_text(f, v.key, descs[v.key].kind, v.text, SIZE_MAX);
 		else
 			add_number(f, v.key, descs[v.key].kind, v.number);
 	}

@@ -59,6 +59,8 @@ void facts_code(struct facts *f, enum fact key,
 		const char *code); /* TEXT: see facts_text() in text/texts.h */
 void facts_quoted(struct facts *f, enum fact key, struct str words); /* empty: adds nothing; what is not
 								      * printable becomes '?' */
+/* The same, of which no more than `most` bytes are kept, so that there is room for what follows. */
+void facts_quoted_within(struct facts *f, enum fact key, struct str words, size_t most);
 void facts_sentence(struct facts *f, enum fact key,
 		    const char *sentence); /* model/sentence.h; "", or none: adds nothing */
 void facts_facts(struct facts *f, enum fact key, const struct facts *about); /* none: adds nothing */

@@ -2,15 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/checks.h"
 
-#include <string.h>
-
 #include "base/cleanup.h"
-#include "base/unicode.h"
 #include "model/job_kinds.h"
 #include "rules/escalation.h"
 #include "rules/select.h"
 
-#define MESSAGE_BYTES 600
+#define MESSAGE_BYTES 600 /* a kubelet may list each container */
 
 struct facts *evaluation_evidence(struct evaluation *l, enum text statement)
 {
@@ -21,20 +18,9 @@ struct facts *evaluation_evidence(struct evaluation *l, enum text statement)
 	return f;
 }
 
-/* A kubelet may list each container: what is found behind it needs room, too. */
 void evaluation_message(const struct pod_facts *p, struct facts *f)
 {
-	static const char mark[] = "…";
-	char cut[MESSAGE_BYTES + sizeof(mark)];
-	const size_t n = unicode_cut(p->message.p, p->message.n, MESSAGE_BYTES);
-
-	if (n == p->message.n) {
-		facts_quoted(f, FACT_POD_MESSAGE, p->message);
-		return;
-	}
-	memcpy(cut, p->message.p, n);
-	memcpy(cut + n, mark, sizeof(mark));
-	facts_quoted(f, FACT_POD_MESSAGE, STR_C(cut));
+	facts_quoted_within(f, FACT_POD_MESSAGE, p->message, MESSAGE_BYTES);
 }
 
 bool evaluation_decide(struct evaluation *l, enum verdict_kind kind, enum reason reason)
