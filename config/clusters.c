@@ -20,6 +20,7 @@ struct cluster_config clusters_at(const struct config *c, size_t i)
 							     .writer_kubeconfig = c->writer_kubeconfig,
 							     .writer_context = c->writer_context };
 
+	one.workers_min = one.workers > 0 ? one.workers : c->workers_min;
 	if (one.workers == 0)
 		one.workers = c->workers;
 	return one;

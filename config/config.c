@@ -377,10 +377,24 @@ static void read_map(struct walk *w, void *base, const yaml_node_t *map, const c
 	}
 }
 
+/* `workers: N`: both bounds. */
+static void read_bounds(struct walk *w, const struct yaml_item *n)
+{
+	struct setting row = *settings_find("workers.max");
+
+	row.path = "workers";
+	read_value(w, &row, w->c, n);
+	w->c->workers_min = w->c->workers;
+}
+
 static void read_section(struct walk *w, const struct setting *row, void *base, const struct yaml_item *n)
 {
 	char prefix[64];
 
+	if (row->flags & SETTING_NUMBER && yaml_is_text(n->value)) {
+		read_bounds(w, n);
+		return;
+	}
 	if (n->value->type != YAML_MAPPING_NODE) {
 		ERROR(w, n->key, WANTS_KEYS, row->path, KIND(n->value));
 		return;

@@ -278,6 +278,9 @@ static void check_clusters(const struct check *k)
 {
 	const struct config *c = k->c;
 
+	if (c->workers_min > c->workers)
+		ERROR(k, place_at(k, "workers.min"), ABOVE, (long long)c->workers_min, "workers.max",
+		      (long long)c->workers);
 	file_tell_missing(place_at(k, "kubeconfig"), c->kubeconfig, k->d);
 	file_tell_missing(place_at(k, "writerKubeconfig"), c->writer_kubeconfig, k->d);
 	for (size_t i = 0; i < c->n_clusters; i++) {

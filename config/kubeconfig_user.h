@@ -25,7 +25,7 @@ struct kube_exec {
 
 /* One API server as a kubeconfig names it: addresses, credentials, files still to be read. */
 struct kube_target {
-	struct cluster_settings c; /* without name and workers; *-data decoded, files not read yet */
+	struct cluster_settings c; /* without name; *-data decoded, files not read yet */
 	char *ca_file, *cert_file, *key_file, *token_file;
 	struct kube_exec exec;
 	char *source;                /* for people: "/root/.kube/config, context x" */

@@ -16,7 +16,6 @@
  * one. */
 struct cluster_settings {
 	char *name;
-	uint64_t workers;
 	char *server;  /* "https://host:port/prefix", no trailing slash */
 	char *address; /* resolved "ip:port" for CURLOPT_CONNECT_TO; NULL when server is an IP literal */
 	char *tls_server_name; /* NULL = the server's host */
@@ -99,15 +98,16 @@ struct settings {
 /* One entry of `clusters`. */
 struct cluster_config {
 	char *name;
-	char *kubeconfig; /* NULL = config.kubeconfig */
-	char *context;    /* NULL = current-context */
-	uint64_t workers; /* 0 = config.workers */
+	char *kubeconfig;     /* NULL = config.kubeconfig */
+	char *context;        /* NULL = current-context */
+	uint64_t workers;     /* at most; 0 = config.workers */
+	uint64_t workers_min; /* of clusters_at() */
 	char *writer_kubeconfig, *writer_context;
 };
 
 struct config {
-	struct settings settings; /* first: rows of the table have the same offset in both */
-	uint64_t workers;
+	struct settings settings;      /* first: rows of the table have the same offset in both */
+	uint64_t workers, workers_min; /* at most; while there is nothing to do */
 	char *kubeconfig, *context;
 	char *writer_kubeconfig, *writer_context; /* without `clusters` */
 	char *api_url, *api_url_file;             /* tooManyRestart.apiurl: a secret */

@@ -42,6 +42,7 @@ enum {
 	SETTING_NO_STAR = 8,   /* NAMESPACES: "*" is not one */
 	SETTING_OVERRIDE = 16, /* may stand in an item of `overrides` */
 	SETTING_ANY = 32,      /* REASONS: "*" is any */
+	SETTING_NUMBER = 128,  /* SECTION: a number in its place is its min and its max */
 	SETTING_NO_LABEL = 64, /* NAMESPACES: label:KEY=VALUE is not one */
 };
 

@@ -233,7 +233,9 @@ void loaded_cluster_init(const struct loader *l, size_t i, struct loaded_cluster
 {
 	const struct cluster_config c = clusters_at(&l->config, i);
 
-	*ret = (struct loaded_cluster){ .name = clusters_name(&c), .workers = c.workers };
+	*ret = (struct loaded_cluster){ .name = clusters_name(&c),
+					.workers = c.workers,
+					.workers_min = c.workers_min };
 }
 
 bool loader_load_cluster(struct loader *l, size_t i, struct loaded_cluster *ret)

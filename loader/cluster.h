@@ -9,7 +9,7 @@
 /* One cluster, ready to be sent: the credential of the watcher and that of the workers. */
 struct loaded_cluster {
 	const char *name; /* the configuration's */
-	uint64_t workers;
+	uint64_t workers, workers_min;
 	struct kube_target reader, writer; /* writer.c is empty when it is the reader's */
 	bool own_writer, shared;           /* shared: one credential for both all the same */
 };

@@ -64,7 +64,6 @@ static int make_target_blob(struct loader *l, const struct loaded_cluster *k, en
 
 	s->cluster = t->c;
 	s->cluster.name = name;
-	s->cluster.workers = k->workers;
 	s->cluster.shared = k->shared;
 	const int fd = make_blob(l, role);
 

@@ -205,7 +205,10 @@ void send_cluster(struct channel *c, const struct loader *l, uint64_t cluster,
 	_cleanup_free_ char *user = user_text(t), *writer = writer_text(of),
 			    *namespaces = namespaces_text(&l->config.settings.policy);
 	struct msg m = { .type = MSG_LOAD_CLUSTER,
-			 .u.load_cluster = { .cluster = cluster, .workers = of->workers, .loaded = loaded } };
+			 .u.load_cluster = { .cluster = cluster,
+					     .workers = of->workers,
+					     .workers_min = of->workers_min,
+					     .loaded = loaded } };
 
 	msg_set(&m, load_cluster.cluster_name, of->name, strlen(of->name));
 	if (t->c.server)

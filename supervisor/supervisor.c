@@ -37,11 +37,11 @@ static void to_watcher(struct supervisor *s, const struct msg *m)
 }
 
 /* Any worker of the cluster can look; without one the report goes on without. */
-static void to_worker(struct supervisor *s, const struct msg *m)
+static void have_inspected(struct supervisor *s, struct child *worker, const struct msg *m)
 {
 	struct msg answer = { .type = MSG_INSPECTED };
 
-	if (children_send(lifecycle_children(s->root), ROLE_WORKER, m->u.inspect.cluster, m))
+	if (worker && child_send(worker, m, -1) == 0)
 		return;
 	answer.u.inspected.cluster = m->u.inspect.cluster;
 	answer.u.inspected.inspection = m->u.inspect.inspection;
@@ -213,7 +213,7 @@ static void on_msg(struct supervisor *s, struct child *c, const struct msg *m)
 	else if (to == ROLE_WATCHER)
 		from_history(s, c, m);
 	else if (to == ROLE_WORKER)
-		to_worker(s, m);
+		worker_pool_ask(s->pool, m->u.inspect.cluster, m, have_inspected);
 	else if (to == ROLE_CLI)
 		answers_on_msg(&s->answers, c, m);
 	else if (!take_own(s, c, m))
@@ -279,6 +279,12 @@ static void welcome_reporter(struct supervisor *s)
 	}
 }
 
+static void welcome_worker(struct supervisor *s, struct child *c)
+{
+	worker_pool_on_ready(s->pool, c);
+	dispatch_cluster(s->dispatch, child_info(c)->cluster);
+}
+
 /* A child is ready: it gets what its predecessor knew, or what waits for it. */
 static void welcome(struct supervisor *s, struct child *c)
 {
@@ -288,7 +294,7 @@ static void welcome(struct supervisor *s, struct child *c)
 	if (at->role == ROLE_REPORTER)
 		welcome_reporter(s);
 	else if (at->role == ROLE_WORKER)
-		dispatch_cluster(s->dispatch, at->cluster);
+		welcome_worker(s, c);
 	else
 		pauses_on_watcher_ready(s->pauses, at->cluster);
 }
@@ -357,6 +363,7 @@ static void on_loaded(struct supervisor *s)
 	const struct generation *g = lifecycle_generation(s->root);
 
 	log_configure((enum log_level)g->log_level, (enum log_format)g->log_format);
+	worker_pool_on_loaded(s->pool);
 	status_log_identity(s);
 	for (uint64_t c = 0; c < g->clusters; c++)
 		status_send_watch_stats(s, c);
@@ -413,10 +420,11 @@ struct supervisor *supervisor_new(const char *const loader_argv[], int lock_fd)
 	}
 	s->pause_list = pause_list_new();
 	s->own = own_state_new(s->pause_list);
-	s->dispatch = dispatch_new(s->root, s->pause_list, s->own, &s->answers);
+	s->pool = worker_pool_new(s->root, s);
+	s->dispatch = dispatch_new(s->root, s->pool, s->pause_list, s->own, &s->answers);
 	s->pauses = pauses_new(s);
 	s->reporter = reporter_link_new(s->root, s->dispatch);
-	s->dry_runs = dry_run_new(s->root, s->dispatch, s->own, &s->answers);
+	s->dry_runs = dry_run_new(s->root, s->pool, s->dispatch, s->own, &s->answers);
 	s->troubles = trouble_list_new(s);
 	s->restores = restores_new(s);
 	return s;
@@ -439,6 +447,7 @@ void supervisor_free(struct supervisor **sp)
 	pauses_free(&s->pauses);
 	reporter_link_free(&s->reporter);
 	dispatch_free(&s->dispatch);
+	worker_pool_free(&s->pool);
 	own_state_free(&s->own);
 	pause_list_free(&s->pause_list);
 	trouble_list_free(&s->troubles);

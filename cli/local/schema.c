@@ -88,6 +88,17 @@ static json_t *item_properties(const struct setting *table)
 	return properties;
 }
 
+static json_t *section_schema(const struct setting *section, json_t *below)
+{
+	json_t *object = object_schema(below);
+
+	if (!(section->flags & SETTING_NUMBER))
+		return object;
+	json_t *number = value_schema(section + 2); /* its max */
+
+	return json_pack("{s:[o, o]}", "anyOf", number, object);
+}
+
 /* The rows whose flags hold `flags`, those of a section below it; sections that stay empty are left out. */
 static void add_rows(json_t *properties, unsigned flags)
 {
@@ -104,7 +115,7 @@ static void add_rows(json_t *properties, unsigned flags)
 			continue;
 		if (strchr(row->path, '.') && !below) {
 			below = json_object();
-			add(properties, section, object_schema(below));
+			add(properties, section, section_schema(section, below));
 		}
 		add(strchr(row->path, '.') ? below : properties, row, value_schema(row));
 	}

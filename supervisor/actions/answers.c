@@ -44,6 +44,8 @@ static size_t find_asked(const struct asker *a, const struct child *child, bool 
 
 bool asker_waits(const struct asker *a)
 {
+	if (a->queued > 0)
+		return true;
 	for (size_t i = 0; i < ASKED_MAX; i++)
 		if (a->asked[i].open > 0)
 			return true;
@@ -97,6 +99,24 @@ void answers_ask(struct answers *all, struct asker *a, struct child *to, enum ro
 		return;
 	}
 	answers_end(all, a->conn, EXIT_CODE_UNAVAILABLE, &down);
+}
+
+void answers_queue(const struct answers *all, const struct msg *m)
+{
+	struct asker *a = find_asker(all, msg_get_u64(m, "conn", 0));
+
+	if (a)
+		a->queued++;
+}
+
+void answers_forward(struct answers *all, struct child *to, enum role role, const struct msg *m)
+{
+	struct asker *a = find_asker(all, msg_get_u64(m, "conn", 0));
+
+	if (!a)
+		return;
+	a->queued--;
+	answers_ask(all, a, to, role, m);
 }
 
 static bool ends_question(enum msg_type type)

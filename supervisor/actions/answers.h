@@ -23,6 +23,7 @@ struct asker {
 		const struct child *child;
 		unsigned open; /* questions without the end of their answer; 0 = free */
 	} asked[ASKED_MAX];
+	unsigned queued; /* questions that wait for a child to ask */
 };
 
 struct answers {
@@ -39,6 +40,11 @@ void answers_remove(struct answers *all, struct asker *a);
 /* Pass a's question m on to a child of that role. When it is not running (to may be NULL), does not take it,
  * or a waits for too many children, the answer is a CTL_END at once. */
 void answers_ask(struct answers *all, struct asker *a, struct child *to, enum role role, const struct msg *m);
+/* Put m, which holds the number of its asker, off until there is a child to ask; answers_forward() follows.
+ */
+void answers_queue(const struct answers *all, const struct msg *m);
+/* Ask what was put off; nothing happens when the asker has left. */
+void answers_forward(struct answers *all, struct child *to, enum role role, const struct msg *m);
 /* True while a waits for a child. */
 bool asker_waits(const struct asker *a);
 

@@ -42,6 +42,7 @@ struct worker {
 struct dispatch {
 	struct lifecycle *root;
 	struct children *children;
+	struct worker_pool *pool;
 	const struct pause_list *pauses;
 	struct answers *answers;
 	struct own_state *own;
@@ -128,7 +129,7 @@ static struct child *next_free(struct dispatch *d, uint64_t cluster, unsigned he
 
 	while ((w = children_next(d->children, ROLE_WORKER, cluster, i)))
 		if (lifecycle_is_current(d->root, w) && !state_of(d, w)->otherwise_busy &&
-		    dispatch_leases_of(d, w) == held)
+		    dispatch_leases_of(d, w) == held && worker_pool_may_act(d->pool, w))
 			return w;
 	return NULL;
 }
@@ -199,6 +200,7 @@ static void send_prefetch(struct dispatch *d, const struct lease *l, const struc
 	m.u.prefetch.id = l->id;
 	m.u.prefetch.observe = settings(d)->observe;
 	m.u.prefetch.known_since = known_to_fail_since(d, from->u.nominate.action, key);
+	worker_pool_note_used(d->pool, w);
 	if (child_send(w, &m, -1) == 0)
 		state_of(d, w)->prefetch_id = l->id;
 }
@@ -269,6 +271,7 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 	if (!l)
 		return; /* the action key has an open lease, whose end is reported */
 	(void)bucket_take(&d->nominations[n->cluster], &nomination_rate, clock_boot_ms());
+	worker_pool_start(d->pool, n->cluster, lease_table_count_of(d->leases, n->cluster));
 	send_to_history(d, l);
 	send_prefetch(d, l, m, &key);
 }
@@ -446,6 +449,7 @@ static bool send_grant(struct dispatch *d, struct child *worker)
 
 	own_state_history(d->own, m.u.grant.history);
 	m.u.grant.known_since = known_to_fail_since(d, i->action, &key);
+	worker_pool_note_used(d->pool, worker);
 	(void)child_send(worker, &m, -1); /* a failure is followed by the worker's death */
 	return true;
 }
@@ -489,14 +493,20 @@ static void ask_idle(struct dispatch *d, uint64_t cluster)
 	struct child *w;
 	size_t i = 0;
 
-	while (d->idle && (w = next_free(d, cluster, 0, &i)))
-		state_of(d, w)->otherwise_busy = d->idle(d->idle_ctx, w);
+	while (d->idle && (w = next_free(d, cluster, 0, &i))) {
+		if (d->idle(d->idle_ctx, w)) {
+			state_of(d, w)->otherwise_busy = true;
+			worker_pool_note_used(d->pool, w);
+		}
+	}
 }
 
 void dispatch_cluster(struct dispatch *d, uint64_t cluster)
 {
 	if (!lifecycle_is_running(d->root) || !d->history_open)
 		return;
+	if (lease_is_waiting(d->leases, cluster))
+		worker_pool_start(d->pool, cluster, lease_table_count_of(d->leases, cluster));
 	if (!pause_list_is_empty(d->pauses)) /* what waits is looked at one by one */
 		refuse_paused(d, cluster);
 	for (unsigned held = 0; held < WORKER_LEASES_MAX; held++)
@@ -545,6 +555,8 @@ void dispatch_on_result(struct dispatch *d, struct child *worker, const struct m
 		child_protocol_error(worker, TEXT_STRANGE_RESULT);
 		return;
 	}
+	worker_pool_note_end(d->pool, l->cluster, clock_boot_ms() + LEASE_MS - l->deadline_ms,
+			     m->u.result.http);
 	note_dry_run(d, l->cluster, &m->u.result);
 	write_guard_on_result(d->guard, l->cluster, l, &m->u.result);
 	send_to_history(d, l);
@@ -628,6 +640,11 @@ static void keep_known(struct dispatch *d)
 		(void)own_state_save(d->own);
 }
 
+static bool has_waiting(void *ctx, uint64_t cluster)
+{
+	return lease_is_waiting(((const struct dispatch *)ctx)->leases, cluster);
+}
+
 void dispatch_tick(struct dispatch *d, uint64_t now_ms)
 {
 	for (size_t i = 0; i < children_count(d->children); i++)
@@ -635,6 +652,7 @@ void dispatch_tick(struct dispatch *d, uint64_t now_ms)
 	if (d->history_open)
 		send_unsent(d);
 	write_guard_tick(d->guard);
+	worker_pool_tick(d->pool, has_waiting, d, now_ms);
 	for (uint64_t c = 0; settings(d) && c < settings(d)->clusters; c++)
 		if (lease_is_waiting(d->leases, c))
 			dispatch_cluster(d, c);
@@ -674,13 +692,14 @@ void dispatch_set_idle(struct dispatch *d, bool (*fn)(void *ctx, struct child *w
 	d->idle_ctx = ctx;
 }
 
-struct dispatch *dispatch_new(struct lifecycle *root, const struct pause_list *pauses, struct own_state *own,
-			      struct answers *answers)
+struct dispatch *dispatch_new(struct lifecycle *root, struct worker_pool *pool,
+			      const struct pause_list *pauses, struct own_state *own, struct answers *answers)
 {
 	struct dispatch *d = xcalloc(1, sizeof(*d));
 
 	d->root = root;
 	d->children = lifecycle_children(root);
+	d->pool = pool;
 	d->pauses = pauses;
 	d->answers = answers;
 	d->own = own;

@@ -9,12 +9,14 @@
 #include "supervisor/actions/failures.h"
 #include "supervisor/actions/own_state.h"
 #include "supervisor/actions/pause_list.h"
+#include "supervisor/actions/worker_pool.h"
 #include "supervisor/children/lifecycle.h"
 
 struct dispatch;
 
 /* All is borrowed. */
-struct dispatch *dispatch_new(struct lifecycle *root, const struct pause_list *pauses, struct own_state *own,
+struct dispatch *dispatch_new(struct lifecycle *root, struct worker_pool *pool,
+			      const struct pause_list *pauses, struct own_state *own,
 			      struct answers *answers);
 void dispatch_free(struct dispatch **d);
 /* Is asked when a worker holds no lease and none can be granted to it. True: it works on something else now,

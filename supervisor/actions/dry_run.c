@@ -24,6 +24,7 @@ struct question {
 
 struct dry_runs {
 	struct lifecycle *root;
+	struct worker_pool *pool;
 	struct dispatch *dispatch;
 	const struct own_state *own;
 	struct answers *answers;
@@ -98,6 +99,7 @@ void dry_run_on_ctl_dry_run(struct dry_runs *q, const struct msg *m)
 				  .since_ms = clock_boot_ms(),
 				  .packed = msg_pack(&asked) };
 	q->n++;
+	worker_pool_start(q->pool, r->cluster, q->n);
 	dispatch_cluster(q->dispatch, r->cluster);
 }
 
@@ -172,12 +174,12 @@ void dry_run_forget(struct dry_runs *q, uint64_t conn)
 	}
 }
 
-struct dry_runs *dry_run_new(struct lifecycle *root, struct dispatch *d, const struct own_state *own,
-			     struct answers *answers)
+struct dry_runs *dry_run_new(struct lifecycle *root, struct worker_pool *pool, struct dispatch *d,
+			     const struct own_state *own, struct answers *answers)
 {
 	struct dry_runs *q = xcalloc(1, sizeof(*q));
 
-	*q = (struct dry_runs){ .root = root, .dispatch = d, .own = own, .answers = answers };
+	*q = (struct dry_runs){ .root = root, .pool = pool, .dispatch = d, .own = own, .answers = answers };
 	dispatch_set_idle(d, on_idle, q);
 	return q;
 }

@@ -11,8 +11,8 @@
 struct dry_runs;
 
 /* All is borrowed; from now on idle workers of d are asked. */
-struct dry_runs *dry_run_new(struct lifecycle *root, struct dispatch *d, const struct own_state *own,
-			     struct answers *answers);
+struct dry_runs *dry_run_new(struct lifecycle *root, struct worker_pool *pool, struct dispatch *d,
+			     const struct own_state *own, struct answers *answers);
 void dry_run_free(struct dry_runs **q);
 
 /* A CTL_DRY_RUN whose conn is set. It is answered by one CTL_DRY_RUN_RESULT, whatever happens. */

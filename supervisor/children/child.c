@@ -140,6 +140,13 @@ void child_protocol_error(struct child *c, enum text why)
 	protocol_error(c, &f);
 }
 
+/* Its heartbeats are due. */
+static bool beats(const struct child *c)
+{
+	return c->info.pid &&
+	       (c->info.state == FSM_READY || c->info.state == FSM_DRAINING || c->info.state == FSM_LEAVING);
+}
+
 void child_tick(struct child *c, uint64_t now_ms)
 {
 	const uint64_t stalled = now_ms - c->life.beat_ms, left_out = log_quota_left_out(&c->lines);
@@ -152,7 +159,7 @@ void child_tick(struct child *c, uint64_t now_ms)
 		child_kill(c, TEXT_CHANNEL_CLOSED, 0);
 	} else if (c->info.state == FSM_STARTING && c->info.pid && stalled > START_MS) {
 		child_kill(c, TEXT_NOT_READY_IN_TIME, START_MS);
-	} else if ((c->info.state == FSM_READY || c->info.state == FSM_DRAINING) && stalled > STALLED_MS) {
+	} else if (beats(c) && stalled > STALLED_MS) {
 		child_kill(c, TEXT_NO_HEARTBEAT, STALLED_MS);
 	}
 }
@@ -244,6 +251,13 @@ static void on_close(void *ctx, struct channel *channel, int err, const struct f
 
 /* -- death -- */
 
+/* It was asked to finish, and has. */
+static bool has_finished(const struct child *c, const siginfo_t *si)
+{
+	return (c->info.state == FSM_DRAINING || c->info.state == FSM_LEAVING) && si->si_code == CLD_EXITED &&
+	       si->si_status == 0;
+}
+
 static void describe_death(struct child *c, const siginfo_t *si)
 {
 	const bool exited = si->si_code == CLD_EXITED;
@@ -262,7 +276,7 @@ static void describe_death(struct child *c, const siginfo_t *si)
 		facts_set(&c->error, &how);
 	_cleanup_free_ char *text = facts_render(&how, NULL), *detail = facts_render(&c->error, NULL);
 
-	if (c->info.state == FSM_DRAINING && si->si_code == CLD_EXITED && si->si_status == 0)
+	if (has_finished(c, si))
 		log_info("child finished", CHILD_KV(c));
 	else
 		(void)log_warn(0, "child died", CHILD_KV(c), kv_s("how", text), kv_s("detail", detail));
@@ -271,7 +285,7 @@ static void describe_death(struct child *c, const siginfo_t *si)
 static enum fsm_cause cause_of(const struct child *c, int code)
 {
 	/* Who was ready once had settings that can be used: it does not end all others by its word. */
-	if (code == EXIT_CODE_CONFIG && !c->info.was_ready)
+	if (code == EXIT_CODE_CONFIG && !c->info.was_ready && !c->info.on_demand)
 		return FSM_CAUSE_CONFIG;
 	return code == -SIGKILL && !c->life.condemned ? FSM_CAUSE_KILLED : FSM_CAUSE_OWN;
 }
@@ -291,8 +305,9 @@ static void on_death(void *ctx, const siginfo_t *si)
 	const int code = si->si_code == CLD_EXITED ? si->si_status : -si->si_status;
 
 	describe_death(c, si);
-	const enum fsm_event ev =
-		fsm_death(&c->deaths, c->life.ready, c->life.ready_ms, cause_of(c, code), clock_boot_ms());
+	const enum fsm_event ev = has_finished(c, si) ? FSM_EV_DEATH_LATE : /* no failure */
+					  fsm_death(&c->deaths, c->life.ready, c->life.ready_ms,
+						    cause_of(c, code), clock_boot_ms());
 
 	spawned_done(&c->life.process);
 	c->life = (struct life){ 0 };

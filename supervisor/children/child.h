@@ -23,6 +23,7 @@ struct child_info {
 	uint64_t cluster; /* CLUSTERS_MAX for the reporter */
 	uint64_t number;  /* which of its kind in its cluster */
 	size_t index;     /* among all children, below CHILDREN_MAX */
+	bool on_demand;   /* a worker that rests while there is no work for it */
 	char cluster_name[64];
 	/* How it is. */
 	enum fsm_state state;

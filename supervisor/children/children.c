@@ -32,10 +32,11 @@ void children_free(struct children **s)
 	*s = NULL;
 }
 
-static void add(struct children *s, enum role role, uint64_t cluster, uint64_t number, const char *name)
+static void add(struct children *s, const struct child_info *which, const char *name)
 {
-	struct child_info info = { .role = role, .cluster = cluster, .number = number, .index = s->n };
+	struct child_info info = *which;
 
+	info.index = s->n;
 	(void)snprintf(info.cluster_name, sizeof(info.cluster_name), "%s", name);
 	s->v = xreallocarray(s->v, s->n + 1, sizeof(struct child *));
 	s->v[s->n++] = child_new(s->env, &info);
@@ -43,13 +44,18 @@ static void add(struct children *s, enum role role, uint64_t cluster, uint64_t n
 
 void children_make(struct children *s, const struct generation *g)
 {
-	add(s, ROLE_REPORTER, CLUSTERS_MAX, 0, "");
+	add(s, &(struct child_info){ .role = ROLE_REPORTER, .cluster = CLUSTERS_MAX }, "");
 	for (uint64_t c = 0; c < CLUSTERS_MAX; c++) {
 		s->first[c] = s->n;
 		if (c < g->clusters)
-			add(s, ROLE_WATCHER, c, 0, g->names[c]);
+			add(s, &(struct child_info){ .role = ROLE_WATCHER, .cluster = c }, g->names[c]);
 		for (uint64_t w = 0; c < g->clusters && w < g->workers[c]; w++)
-			add(s, ROLE_WORKER, c, w, g->names[c]);
+			add(s,
+			    &(struct child_info){ .role = ROLE_WORKER,
+						  .cluster = c,
+						  .number = w,
+						  .on_demand = w >= g->workers_min[c] },
+			    g->names[c]);
 	}
 	s->first[CLUSTERS_MAX] = s->n;
 }
@@ -64,7 +70,7 @@ struct child *children_get(const struct children *s, size_t i)
 	return s->v[i];
 }
 
-struct child *children_next(const struct children *s, enum role role, uint64_t cluster, size_t *i)
+struct child *children_next_of(const struct children *s, enum role role, uint64_t cluster, size_t *i)
 {
 	const bool one = role == ROLE_REPORTER || cluster >= CLUSTERS_MAX;
 	const size_t from = one ? 0 : s->first[cluster], to = one ? s->n > 0 : s->first[cluster + 1];
@@ -72,10 +78,20 @@ struct child *children_next(const struct children *s, enum role role, uint64_t c
 	while (from + *i < to) {
 		struct child *c = s->v[from + (*i)++];
 
-		if (child_info(c)->role == role && child_is_ready(c))
+		if (child_info(c)->role == role)
 			return c;
 	}
 	return NULL;
+}
+
+struct child *children_next(const struct children *s, enum role role, uint64_t cluster, size_t *i)
+{
+	struct child *c;
+
+	do
+		c = children_next_of(s, role, cluster, i);
+	while (c && !child_is_ready(c));
+	return c;
 }
 
 struct child *children_find(const struct children *s, enum role role, uint64_t cluster)

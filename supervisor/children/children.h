@@ -25,5 +25,7 @@ struct child *children_find(const struct children *s, enum role role, uint64_t c
 bool children_send(const struct children *s, enum role role, uint64_t cluster, const struct msg *m);
 /* The next such one behind number *i, which begins as 0; NULL behind the last. */
 struct child *children_next(const struct children *s, enum role role, uint64_t cluster, size_t *i);
+/* The same, whatever state they are in. */
+struct child *children_next_of(const struct children *s, enum role role, uint64_t cluster, size_t *i);
 
 #endif

@@ -8,6 +8,7 @@ static const struct fsm_step table[FSM_STATE__MAX][FSM_EVENT__MAX] = {
 	[FSM_DOWN] = {
 		[FSM_EV_START] = { FSM_STARTING, FSM_ACT_SPAWN },
 		[FSM_EV_DRAIN] = { FSM_STOPPED, FSM_ACT_NONE },
+		[FSM_EV_REST] = { FSM_RESTING, FSM_ACT_NONE },
 	},
 	[FSM_STARTING] = {
 		[FSM_EV_READY] = { FSM_READY, FSM_ACT_NONE },
@@ -23,6 +24,7 @@ static const struct fsm_step table[FSM_STATE__MAX][FSM_EVENT__MAX] = {
 		[FSM_EV_DEATH_CONFIG] = { FSM_STOPPED, FSM_ACT_GIVE_UP },
 		[FSM_EV_LATE] = { FSM_READY, FSM_ACT_KILL },
 		[FSM_EV_DRAIN] = { FSM_DRAINING, FSM_ACT_DRAIN },
+		[FSM_EV_REST] = { FSM_LEAVING, FSM_ACT_DRAIN },
 	},
 	[FSM_BACKOFF] = {
 		[FSM_EV_TIMER] = { FSM_STARTING, FSM_ACT_SPAWN },
@@ -40,6 +42,15 @@ static const struct fsm_step table[FSM_STATE__MAX][FSM_EVENT__MAX] = {
 	[FSM_STOPPED] = {
 		[FSM_EV_START] = { FSM_STARTING, FSM_ACT_SPAWN },
 	},
+	[FSM_RESTING] = {
+		[FSM_EV_START] = { FSM_STARTING, FSM_ACT_SPAWN },
+		[FSM_EV_DRAIN] = { FSM_STOPPED, FSM_ACT_NONE },
+	},
+	[FSM_LEAVING] = {
+		[FSM_EV_DEATH_EARLY ... FSM_EV_DEATH_CONFIG] = { FSM_RESTING, FSM_ACT_NONE },
+		[FSM_EV_LATE] = { FSM_LEAVING, FSM_ACT_KILL },
+		[FSM_EV_DRAIN] = { FSM_DRAINING, FSM_ACT_NONE },
+	},
 };
 
 struct fsm_step fsm_next(enum fsm_state state, enum fsm_event event)
@@ -56,7 +67,7 @@ const char *fsm_state_name(enum fsm_state state)
 	static const char *const names[FSM_STATE__MAX] = {
 		[FSM_DOWN] = "down",       [FSM_STARTING] = "starting", [FSM_READY] = "ready",
 		[FSM_BACKOFF] = "backoff", [FSM_DEGRADED] = "degraded", [FSM_DRAINING] = "draining",
-		[FSM_STOPPED] = "stopped",
+		[FSM_STOPPED] = "stopped", [FSM_RESTING] = "resting",   [FSM_LEAVING] = "leaving",
 	};
 
 	return (unsigned)state < FSM_STATE__MAX ? names[state] : "?";

@@ -17,6 +17,8 @@ enum fsm_state {
 	FSM_DEGRADED, /* died too often; tried again at a slow pace, visible in status */
 	FSM_DRAINING, /* asked to finish */
 	FSM_STOPPED,  /* finished, stays down */
+	FSM_RESTING,  /* not needed at present: started when there is work */
+	FSM_LEAVING,  /* asked to finish, and to rest then */
 	FSM_STATE__MAX
 };
 
@@ -30,6 +32,7 @@ enum fsm_event {
 	FSM_EV_TIMER,        /* the backoff is over */
 	FSM_EV_LATE,         /* no READY in time, or no heartbeat, or a bad message: it must go */
 	FSM_EV_DRAIN,        /* finish */
+	FSM_EV_REST,         /* not needed at present */
 	FSM_EVENT__MAX
 };
 

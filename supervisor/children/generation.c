@@ -54,6 +54,7 @@ static void add_cluster(struct generation *g, const struct msg_load_cluster *c)
 {
 	g->at[c->cluster] = *c;
 	g->workers[c->cluster] = c->workers;
+	g->workers_min[c->cluster] = c->workers_min;
 	memcpy(g->names[c->cluster], c->cluster_name, sizeof(g->names[0]));
 	if (c->loaded) {
 		facts_clear(&g->problem[c->cluster]);
@@ -172,7 +173,8 @@ const char *generation_fixed_difference(const struct generation *a, const struct
 {
 	if (a->clusters != b->clusters || memcmp(a->names, b->names, sizeof(a->names)) != 0)
 		return "clusters";
-	if (memcmp(a->workers, b->workers, sizeof(a->workers)) != 0)
+	if (memcmp(a->workers, b->workers, sizeof(a->workers)) != 0 ||
+	    memcmp(a->workers_min, b->workers_min, sizeof(a->workers_min)) != 0)
 		return "workers";
 	for (size_t i = 0; i < b->n_fixed; i++) /* of one build, so the keys are the same */
 		if (a->fixed[i].value != b->fixed[i].value)

@@ -22,7 +22,8 @@ struct generation {
 	char config[256]; /* for people */
 	uint64_t clusters;
 	char names[CLUSTERS_MAX][64];
-	uint64_t workers[CLUSTERS_MAX];
+	uint64_t workers[CLUSTERS_MAX];                    /* at most */
+	uint64_t workers_min[CLUSTERS_MAX];                /* that run while there is no work */
 	struct msg_load_cluster at[CLUSTERS_MAX];          /* for people: where they are */
 	struct facts problem[CLUSTERS_MAX];                /* why one could not be loaded, none = it was */
 	struct msg_load_fixed fixed[GENERATION_FIXED_MAX]; /* what only a restart changes */

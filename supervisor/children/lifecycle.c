@@ -82,6 +82,13 @@ static size_t count_in_state(const struct lifecycle *l, enum fsm_state state)
 	return n;
 }
 
+/* Those that are to run now. */
+static size_t count_wanted(const struct lifecycle *l)
+{
+	return children_count(l->children) - count_in_state(l, FSM_DOWN) - count_in_state(l, FSM_RESTING) -
+	       count_in_state(l, FSM_LEAVING);
+}
+
 const struct facts *lifecycle_refusal(const struct lifecycle *l)
 {
 	return &l->refusal;
@@ -110,8 +117,8 @@ void lifecycle_tell_status(const struct lifecycle *l)
 	_cleanup_free_ char *trouble = facts_render(&f, NULL), *refusal = facts_render(&l->refusal, NULL);
 
 	notify_send(l->notify, "STATUS=%s%zu/%zu processes, %s%s%.200s%s%s", g->observe ? "observe: " : "",
-		    count_in_state(l, FSM_READY), children_count(l->children), text, trouble[0] ? "; " : "",
-		    trouble, refusal[0] ? "; reload failed: " : "", refusal);
+		    count_in_state(l, FSM_READY), count_wanted(l) + count_in_state(l, FSM_DOWN), text,
+		    trouble[0] ? "; " : "", trouble, refusal[0] ? "; reload failed: " : "", refusal);
 }
 
 /* -- start -- */
@@ -154,7 +161,7 @@ static void start_loaded(struct lifecycle *l, enum role role)
 
 		if (at->role == role && at->state == FSM_DOWN &&
 		    generation_has_cluster(lifecycle_generation(l), at->cluster))
-			child_event(c, FSM_EV_START);
+			child_event(c, at->on_demand ? FSM_EV_REST : FSM_EV_START);
 	}
 }
 
@@ -162,7 +169,7 @@ static void start_loaded(struct lifecycle *l, enum role role)
 static void tell_ready(struct lifecycle *l)
 {
 	const struct generation *g = lifecycle_generation(l);
-	const size_t n = children_count(l->children) - count_in_state(l, FSM_DOWN);
+	const size_t n = count_wanted(l);
 
 	if (l->told_ready || count_in_state(l, FSM_READY) < n)
 		return;

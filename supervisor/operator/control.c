@@ -265,6 +265,11 @@ static bool is_busy(const struct control *control, bool reads)
 	return n >= (reads ? WAITING_MAX / READERS_SHARE : WAITING_MAX);
 }
 
+static void ask_worker(struct supervisor *s, struct child *worker, const struct msg *m)
+{
+	answers_forward(&s->answers, worker, ROLE_WORKER, m);
+}
+
 /* A request that is not for the supervisor itself; a watcher is named by its cluster, "" = the first. */
 static void forward(struct connection *c, struct msg *m)
 {
@@ -284,6 +289,11 @@ static void forward(struct connection *c, struct msg *m)
 		return;
 	}
 	msg_set_u64(m, "cluster", cluster);
+	if (to == ROLE_WORKER) {
+		answers_queue(&s->answers, m);
+		worker_pool_ask(s->pool, cluster, m, ask_worker);
+		return;
+	}
 	answers_ask(&s->answers, &c->asker, children_find(lifecycle_children(s->root), to, cluster), to, m);
 }
 

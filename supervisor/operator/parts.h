@@ -21,6 +21,7 @@ struct supervisor {
 	struct lifecycle *root;
 	struct pause_list *pause_list;
 	struct own_state *own;
+	struct worker_pool *pool;
 	struct dispatch *dispatch;
 	struct reporter_link *reporter;
 	struct dry_runs *dry_runs;

@@ -12,6 +12,14 @@ static const struct msg_watch_stats *stats_of(const struct supervisor *s, uint64
 	return m->type == MSG_WATCH_STATS ? &m->u.watch_stats : NULL;
 }
 
+/* Ready, or not needed. */
+static bool is_at_rest(const struct child *c)
+{
+	const enum fsm_state state = child_info(c)->state;
+
+	return child_is_ready(c) || state == FSM_RESTING || state == FSM_LEAVING;
+}
+
 /* Is the list of the cluster complete, all of it judged, and every process that serves it ready? */
 static bool is_judged(const struct supervisor *s, uint64_t cluster)
 {
@@ -24,7 +32,7 @@ static bool is_judged(const struct supervisor *s, uint64_t cluster)
 		const struct child *c = children_get(all, i);
 		const uint64_t of = child_info(c)->cluster;
 
-		if ((of == cluster || of == CLUSTERS_MAX) && !child_is_ready(c))
+		if ((of == cluster || of == CLUSTERS_MAX) && !is_at_rest(c))
 			return false;
 	}
 	return true;

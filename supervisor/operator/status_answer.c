@@ -120,6 +120,7 @@ static void answer_cluster(const struct supervisor *s, const struct generation *
 	m.u.ctl_cluster.conn = conn;
 	m.u.ctl_cluster.waiting = !generation_has_cluster(g, cluster);
 	settled_describe_cluster(s, cluster, &m.u.ctl_cluster);
+	worker_pool_describe(s->pool, cluster, &m.u.ctl_cluster);
 	facts_set(&m.u.ctl_cluster.problem, &g->problem[cluster]);
 	if (!facts_empty(&g->problem[cluster]) && next > now)
 		m.u.ctl_cluster.next = clock_wall_ms() + (int64_t)(next - now);
@@ -176,6 +177,8 @@ void status_answer(struct supervisor *s, uint64_t conn)
 	trouble_list_answer(s->troubles, conn);
 	answer_clusters(s, conn);
 	for (size_t i = 0; i < children_count(all); i++) {
+		if (child_info(children_get(all, i))->state == FSM_RESTING)
+			continue;
 		child_stats_of(s, children_get(all, i), &m);
 		answers_send(&s->answers, conn, &m);
 	}

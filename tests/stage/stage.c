@@ -227,7 +227,8 @@ static void load(const struct stage *s, const struct actor *a)
 
 	msg_set(&m, load_supervisor.state_dir, s->o.dir, strlen(s->o.dir));
 	(void)say(a, &m, -1);
-	m = (struct msg){ .type = MSG_LOAD_CLUSTER, .u.load_cluster = { .workers = STAGE_WORKERS } };
+	m = (struct msg){ .type = MSG_LOAD_CLUSTER,
+			  .u.load_cluster = { .workers = STAGE_WORKERS, .workers_min = STAGE_WORKERS } };
 	msg_set(&m, load_cluster.cluster_name, "test", 4);
 	(void)say(a, &m, -1);
 	send_blob(a, ROLE_REPORTER, CLUSTERS_MAX, fd);

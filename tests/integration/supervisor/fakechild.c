@@ -575,7 +575,8 @@ static void send_cluster(uint64_t c, int fd)
 	if (bad)
 		send_msg(&m, -1);
 	m = (struct msg){ .type = MSG_LOAD_CLUSTER,
-			  .u.load_cluster = { .cluster = c, .workers = 2, .loaded = !bad } };
+			  .u.load_cluster = {
+				  .cluster = c, .workers = 2, .workers_min = 2, .loaded = !bad } };
 	strcpy(m.u.load_cluster.cluster_name, c ? "second" : "test");
 	strcpy(m.u.load_cluster.server, "https://192.0.2.1:6443");
 	send_msg(&m, -1);

@@ -412,7 +412,8 @@ TEST(the_table_is_sound)
 	ck_assert_uint_le(n, POSITIONS_MAX);
 	ck_assert_str_eq(config.settings.schedule, "0 7 9 * * 1");
 	ck_assert(!config.settings.policy.duty[DUTY_IMAGE_PULL].enable);
-	ck_assert_uint_eq(config.workers, 2);
+	ck_assert_uint_eq(config.workers_min, 0);
+	ck_assert_uint_eq(config.workers, 8);
 }
 
 static void reads_back_equal(const char *text)
@@ -431,6 +432,22 @@ TEST(what_is_in_force_reads_back_equal)
 	reads_back_equal("errImagePull: {enable: true, namespaces: ['*', kube-system], hours: 90m}\n"
 			 "tooManyRestart: {msgtitle: \"a\\\"b\\\\c: #d\", duration: '@every 6h'}\n"
 			 "mode: observe\nclusters: [{name: a, context: x, workers: 3}, {name: b}]\n");
+}
+
+TEST(workers_are_a_number_or_bounds)
+{
+	loads("workers: 3");
+	ck_assert_uint_eq(config.workers_min, 3);
+	ck_assert_uint_eq(config.workers, 3);
+	reads_back_equal("workers: 3");
+	reads_back_equal("workers: {min: 1, max: 4}");
+	ck_assert_uint_eq(config.workers_min, 1);
+	ck_assert_uint_eq(config.workers, 4);
+	loaded_teardown();
+	loaded_setup();
+	ck_assert_int_lt(load("workers: {min: 9}"), 0);
+	ck_assert_ptr_nonnull(
+		strstr(diags.v[diags.n - 1].text, "workers.min: 9 is above workers.max, which is 8"));
 }
 
 TEST(hides_secrets_in_what_is_in_force)

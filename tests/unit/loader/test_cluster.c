@@ -78,7 +78,8 @@ TEST(files_are_read_and_soon_read_again)
 			 "tokenFile: token");
 	ck_assert_msg(load("kubeconfig: kc\n"), "%s", loader.diags.n ? loader.diags.v[0].text : "");
 	ck_assert_str_eq(cluster.name, "default");
-	ck_assert_uint_eq(cluster.workers, 2);
+	ck_assert_uint_eq(cluster.workers, 8);
+	ck_assert_uint_eq(cluster.workers_min, 0);
 	ck_assert_str_eq(cluster.reader.c.token, "secret");
 	ck_assert_str_eq(cluster.reader.c.ca_pem, "-----BEGIN CERTIFICATE-----\nx");
 	ck_assert_ptr_null(cluster.reader.c.address); /* the server is an address */
@@ -157,6 +158,7 @@ TEST_LOOP(workers_with_a_kubeconfig_of_their_own, 0, ARRAY_SIZE(writers))
 	ck_assert(cluster.own_writer && cluster.shared == writers[_i].shared);
 	ck_assert_str_eq(cluster.name, "a");
 	ck_assert_uint_eq(cluster.workers, 7);
+	ck_assert_uint_eq(cluster.workers_min, 7);
 }
 
 TEST(watcher_and_workers_have_one_server)

@@ -44,7 +44,7 @@ TEST(the_original_file)
 	ck_assert_str_eq(run.clusters[0].writer, "");
 	ck_assert_ptr_nonnull(strstr(run.clusters[0].namespaces, "default"));
 	ck_assert_str_eq(run.clusters[0].cluster_name, "default");
-	ck_assert_uint_eq(run.clusters[0].workers, 2);
+	ck_assert_uint_eq(run.clusters[0].workers, 8);
 	ck_assert_str_eq(run.watcher[0].cluster.server, "https://127.0.0.1:6443");
 	ck_assert_ptr_null(run.watcher[0].cluster.address);
 	ck_assert_str_eq(run.watcher[0].cluster.token, "READERTOKEN");
@@ -86,6 +86,7 @@ TEST(two_clusters_and_a_writer)
 	ck_assert(run.tree.observe);
 	ck_assert_uint_eq(run.clusters[0].workers, 3);
 	ck_assert_uint_eq(run.clusters[1].workers, 1);
+	ck_assert_uint_eq(run.clusters[1].workers_min, 1);
 	ck_assert_str_eq(run.watcher[0].cluster.token, "READERTOKEN");
 	ck_assert_str_eq(run.worker[0].cluster.token, "WRITERTOKEN");
 	ck_assert_ptr_nonnull(strstr(run.clusters[0].writer, "/writer"));
@@ -448,7 +449,7 @@ TEST_LOOP(what_hangs_or_crashes_costs_its_own_cluster, 0, ARRAY_SIZE(ends))
 	succeeds("mode: observe\n" TWO_CLUSTERS, NULL);
 	ck_assert(!run.clusters[0].loaded && run.clusters[1].loaded);
 	ck_assert_msg(strstr(run.problem[0], ends[_i].line) != NULL, "%s", run.problem[0]);
-	ck_assert_uint_eq(run.clusters[0].workers, 2);
+	ck_assert_uint_eq(run.clusters[0].workers, 8);
 	ck_assert_str_eq(run.worker[1].cluster.token, "WRITERTOKEN");
 }
 

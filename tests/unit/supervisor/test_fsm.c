@@ -11,7 +11,8 @@ TEST(table_is_complete)
 	for (int s = 0; s < FSM_STATE__MAX; s++) {
 		for (int e = 0; e < FSM_EVENT__MAX; e++) {
 			const struct fsm_step step = fsm_next((enum fsm_state)s, (enum fsm_event)e);
-			const int alive = s == FSM_STARTING || s == FSM_READY || s == FSM_DRAINING;
+			const int alive =
+				s == FSM_STARTING || s == FSM_READY || s == FSM_DRAINING || s == FSM_LEAVING;
 
 			ck_assert_int_lt(step.next, FSM_STATE__MAX);
 			if (step.action == FSM_ACT_KILL || step.action == FSM_ACT_DRAIN)
@@ -37,6 +38,21 @@ TEST(drain_ends_every_state)
 		ck_assert_int_eq(step.next, FSM_STOPPED);
 		ck_assert_int_eq(fsm_next(FSM_STOPPED, FSM_EV_TIMER).next, FSM_STOPPED);
 	}
+}
+
+/* Whom nobody needs rests, and comes back; no death of one who was asked to go starts it again. */
+TEST(rest_until_there_is_work)
+{
+	ck_assert_int_eq(fsm_next(FSM_DOWN, FSM_EV_REST).next, FSM_RESTING);
+	ck_assert_int_eq(fsm_next(FSM_RESTING, FSM_EV_START).action, FSM_ACT_SPAWN);
+	ck_assert_int_eq(fsm_next(FSM_READY, FSM_EV_REST).next, FSM_LEAVING);
+	ck_assert_int_eq(fsm_next(FSM_READY, FSM_EV_REST).action, FSM_ACT_DRAIN);
+	for (int e = FSM_EV_DEATH_EARLY; e <= FSM_EV_DEATH_CONFIG; e++) {
+		ck_assert_int_eq(fsm_next(FSM_LEAVING, (enum fsm_event)e).next, FSM_RESTING);
+		ck_assert_int_eq(fsm_next(FSM_LEAVING, (enum fsm_event)e).action, FSM_ACT_NONE);
+	}
+	/* A death before it was ready is followed by another try, as ever. */
+	ck_assert_int_eq(fsm_next(FSM_STARTING, FSM_EV_REST).next, FSM_STARTING);
 }
 
 TEST(death_before_ready_waits)
