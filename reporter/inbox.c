@@ -344,14 +344,14 @@ static const char *configured(const struct inbox *i, uint64_t cluster)
 	return cluster < i->settings->cluster_names.n ? history_cluster_name(i->history, cluster) : NULL;
 }
 
-/* DUE_ROW, REQUESTS and TIMING. */
+/* DUE_ROW, WORKER_STATS, REQUESTS and TIMING. */
 static void on_figures(struct inbox *i, const struct msg *m)
 {
 	const char *cluster = configured(i, msg_get_u64(m, "cluster", 0));
 
 	if (!cluster)
 		return;
-	if (m->type == MSG_DUE_ROW)
+	if (m->type == MSG_DUE_ROW || m->type == MSG_WORKER_STATS)
 		state_put(i->state, cluster, m);
 	else if (m->type == MSG_REQUESTS)
 		stats_requests(i->stats, cluster, &m->u.requests);
@@ -403,6 +403,7 @@ static void (*const handlers[MSG__MAX])(struct inbox *i, const struct msg *m) = 
 	[MSG_CTL_SINKS] = on_ctl_sinks,
 	[MSG_WATCH_STATS] = on_watch_stats,
 	[MSG_CHILD_STATS] = on_child_stats,
+	[MSG_WORKER_STATS] = on_figures,
 	[MSG_DUE_ROW] = on_figures,
 	[MSG_REQUESTS] = on_figures,
 	[MSG_TIMING] = on_figures,

@@ -339,6 +339,8 @@ static void send_stats(struct supervisor *s)
 
 	for (size_t i = 0; i < children_count(all); i++)
 		status_send_child_stats(s, children_get(all, i));
+	for (uint64_t c = 0; c < lifecycle_generation(s->root)->clusters; c++)
+		status_send_worker_stats(s, c);
 }
 
 static void on_tick(struct supervisor *s, uint64_t now_ms)

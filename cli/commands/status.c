@@ -27,6 +27,7 @@ struct status {
 	size_t n_children;
 	struct msg_ctl_cluster clusters[CLUSTERS_MAX]; /* by index, which has no gaps */
 	struct msg_watch_stats watch[CLUSTERS_MAX];
+	struct msg_worker_stats workers[CLUSTERS_MAX];
 	size_t n_clusters;
 	struct msg_leader leaders[CLUSTERS_MAX];
 	bool elects[CLUSTERS_MAX];
@@ -57,6 +58,9 @@ static void on_row(void *ctx, const struct msg *m)
 	case MSG_WATCH_STATS:
 		if (m->u.watch_stats.cluster < CLUSTERS_MAX)
 			s->watch[m->u.watch_stats.cluster] = m->u.watch_stats;
+		break;
+	case MSG_WORKER_STATS:
+		s->workers[m->u.worker_stats.cluster] = m->u.worker_stats;
 		break;
 	case MSG_PAUSE:
 		s->pauses = xreallocarray(s->pauses, s->n_pauses + 1, sizeof(*s->pauses));
@@ -120,6 +124,7 @@ static json_t *cluster_json(const struct status *s, size_t i)
 	json_t *cluster = json_of(MSG_CTL_CLUSTER, &s->clusters[i]);
 
 	json_object_update_new(cluster, json_of(MSG_WATCH_STATS, &s->watch[i]));
+	json_object_update_new(cluster, json_of(MSG_WORKER_STATS, &s->workers[i]));
 	json_object_set_new(cluster, "leader", leader_json(s, i));
 	json_object_set_new(cluster, "kubernetes", kubernetes_json(&s->watch[i]));
 	return cluster;
@@ -394,8 +399,18 @@ static void print_kubernetes(const struct msg_watch_stats *w, const struct table
 	}
 }
 
+/* Nothing where the configuration fixes the number. */
+static void print_workers(const struct msg_worker_stats *w, const struct table_view *view)
+{
+	const enum text why = text_find(STR_C(w->workers_why));
+
+	if (why != TEXT__MAX && why != TEXT_WORKERS_FIXED)
+		table_text(stdout, view, TEXT(STATUS_WORKERS), (unsigned)w->workers,
+			   (unsigned)w->workers_limit, text_in(why, language_of_environment()));
+}
+
 static void print_place(const struct msg_ctl_cluster *c, const struct msg_watch_stats *w,
-			const struct table_view *view)
+			const struct msg_worker_stats *workers, const struct table_view *view)
 {
 	_cleanup_free_ char *context =
 		c->context[0] ? xasprintf(TEXT(STATUS_CONTEXT), c->context) : xstrdup("");
@@ -406,6 +421,7 @@ static void print_place(const struct msg_ctl_cluster *c, const struct msg_watch_
 		   c->namespaces[0] ? c->namespaces : TEXT(STATUS_NO_NAMESPACES), context, user,
 		   c->kubeconfig);
 	print_kubernetes(w, view);
+	print_workers(workers, view);
 	if (c->writer[0])
 		table_text(stdout, view, TEXT(STATUS_WRITER), c->writer);
 }
@@ -422,7 +438,7 @@ static void print_places(const struct status *s, const struct table_view *view)
 					      duty_name(d));
 	table_text(stdout, view, TEXT(STATUS_PLACES), s->supervisor.config, n ? duties : TEXT(NONE));
 	for (size_t i = 0; i < s->n_clusters; i++)
-		print_place(&s->clusters[i], &s->watch[i], view);
+		print_place(&s->clusters[i], &s->watch[i], &s->workers[i], view);
 }
 
 static void print_shared(const struct status *s, const struct table_view *view)

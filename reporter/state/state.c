@@ -16,7 +16,7 @@ static bool is_same_trouble(const struct msg *a, const struct msg *b)
 	return a->u.trouble_row.trouble == b->u.trouble_row.trouble;
 }
 
-static bool is_same_watch(const struct msg *a, const struct msg *b)
+static bool is_one_of_cluster(const struct msg *a, const struct msg *b)
 {
 	return a->type == b->type;
 }
@@ -43,7 +43,8 @@ static const struct kind {
 	bool (*is_same)(const struct msg *a, const struct msg *b);
 } kinds[] = {
 	{ MSG_TROUBLE_ROW, SIZE(trouble_row), is_same_trouble },
-	{ MSG_WATCH_STATS, SIZE(watch_stats), is_same_watch },
+	{ MSG_WATCH_STATS, SIZE(watch_stats), is_one_of_cluster },
+	{ MSG_WORKER_STATS, SIZE(worker_stats), is_one_of_cluster },
 	{ MSG_DUE_ROW, SIZE(due_row), is_same_due },
 	{ MSG_CHILD_STATS, SIZE(child_stats), is_same_child },
 };

@@ -16,6 +16,7 @@
 #include "base/xalloc.h"
 #include "build_id.h"
 #include "base/memory.h"
+#include "text/texts.h"
 
 static double seconds(int64_t ms)
 {
@@ -126,6 +127,8 @@ static void show_child(struct stats *s, const char *cluster, const struct msg *s
 	const struct msg_child_stats *m = &said->u.child_stats;
 	char number[24];
 
+	if (m->pid == 0 && strcmp(m->state, "resting") == 0)
+		return; /* nobody needs it */
 	(void)snprintf(number, sizeof(number), "%u", (unsigned)m->number);
 	const struct metric_labels *l = METRIC_LABELS(m->role, number, cluster);
 
@@ -137,6 +140,16 @@ static void show_child(struct stats *s, const char *cluster, const struct msg *s
 	if (*m->sandbox)
 		metrics_set(s->metrics, METRIC_CHILD_SANDBOX, !sandbox_is_weak(m->sandbox), l);
 	set_sandbox(s, m->sandbox, m->role, number, cluster);
+}
+
+static void show_workers(struct stats *s, const char *cluster, const struct msg *said)
+{
+	const struct msg_worker_stats *m = &said->u.worker_stats;
+
+	metrics_set(s->metrics, METRIC_WORKERS, (double)m->workers, METRIC_LABELS(cluster));
+	metrics_set(
+		s->metrics, METRIC_WORKERS_LIMIT, (double)m->workers_limit,
+		METRIC_LABELS(cluster, text_find(STR_C(m->workers_why)) < TEXT__MAX ? m->workers_why : ""));
 }
 
 static void show_trouble(struct stats *s, const char *cluster, const struct msg *said)
@@ -165,15 +178,15 @@ static const struct {
 	enum msg_type type;
 	void (*show)(struct stats *s, const char *cluster, const struct msg *m);
 } shown[] = {
-	{ MSG_WATCH_STATS, show_watch },
-	{ MSG_CHILD_STATS, show_child },
-	{ MSG_TROUBLE_ROW, show_trouble },
+	{ MSG_WATCH_STATS, show_watch },    { MSG_CHILD_STATS, show_child },
+	{ MSG_WORKER_STATS, show_workers }, { MSG_TROUBLE_ROW, show_trouble },
 	{ MSG_DUE_ROW, show_due },
 };
 static const enum metric of_state[] = {
-	METRIC_WATCH_SYNCED, METRIC_CHILD_UP,    METRIC_CHILD_RESTARTS, METRIC_CHILD_RSS,
-	METRIC_CHILD_LEASES, METRIC_CHILD_START, METRIC_CHILD_SANDBOX,  METRIC_SANDBOX,
-	METRIC_TROUBLE,      METRIC_DUE,         METRIC_DUE_OLDEST,
+	METRIC_WATCH_SYNCED, METRIC_CHILD_UP,      METRIC_CHILD_RESTARTS, METRIC_CHILD_RSS,
+	METRIC_CHILD_LEASES, METRIC_CHILD_START,   METRIC_CHILD_SANDBOX,  METRIC_SANDBOX,
+	METRIC_WORKERS,      METRIC_WORKERS_LIMIT, METRIC_TROUBLE,        METRIC_DUE,
+	METRIC_DUE_OLDEST,
 };
 
 void stats_read_state(struct stats *s)

@@ -48,6 +48,7 @@ static uint64_t statistic_of(const struct msg *m)
 
 	switch (m->type) {
 	case MSG_WATCH_STATS:
+	case MSG_WORKER_STATS:
 		return hash;
 	case MSG_CHILD_STATS:
 		return hash_u64(

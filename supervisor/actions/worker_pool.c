@@ -3,6 +3,7 @@
 #include "supervisor/actions/worker_pool.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -204,14 +205,16 @@ void worker_pool_tick(struct worker_pool *p, bool (*waits)(void *ctx, uint64_t c
 	}
 }
 
-void worker_pool_describe(const struct worker_pool *p, uint64_t cluster, struct msg_ctl_cluster *ret)
+void worker_pool_describe(const struct worker_pool *p, uint64_t cluster, struct msg *ret)
 {
 	const struct concurrency *c = &p->clusters[cluster];
+	const char *why = text_code(c->why);
 
-	ret->workers = count_running(p, cluster);
-	ret->workers_limit = c->limit;
-	if (c->most > 0)
-		facts_finding(&ret->workers_why, c->why);
+	*ret = (struct msg){ .type = MSG_WORKER_STATS,
+			     .u.worker_stats = { .cluster = cluster,
+						 .workers = count_running(p, cluster),
+						 .workers_limit = c->limit } };
+	msg_set(ret, worker_stats.workers_why, why, strlen(why));
 }
 
 /* -- life -- */

@@ -36,7 +36,8 @@ void worker_pool_on_ready(struct worker_pool *p, struct child *worker);
 void worker_pool_tick(struct worker_pool *p, bool (*waits)(void *ctx, uint64_t cluster), void *ctx,
 		      uint64_t now_ms);
 
-/* Of CTL_CLUSTER: how many workers run, how many may act, and why so many. */
-void worker_pool_describe(const struct worker_pool *p, uint64_t cluster, struct msg_ctl_cluster *ret);
+/* WORKER_STATS: how many workers run, how many may act, and why so many. The cluster is of the generation in
+ * force. */
+void worker_pool_describe(const struct worker_pool *p, uint64_t cluster, struct msg *ret);
 
 #endif

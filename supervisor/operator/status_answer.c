@@ -107,6 +107,14 @@ void status_send_child_stats(struct supervisor *s, const struct child *c)
 	reporter_link_send(s->reporter, &m);
 }
 
+void status_send_worker_stats(struct supervisor *s, uint64_t cluster)
+{
+	struct msg m;
+
+	worker_pool_describe(s->pool, cluster, &m);
+	reporter_link_send(s->reporter, &m);
+}
+
 /* -- the answer -- */
 
 static void answer_cluster(const struct supervisor *s, const struct generation *g, uint64_t cluster,
@@ -120,7 +128,6 @@ static void answer_cluster(const struct supervisor *s, const struct generation *
 	m.u.ctl_cluster.conn = conn;
 	m.u.ctl_cluster.waiting = !generation_has_cluster(g, cluster);
 	settled_describe_cluster(s, cluster, &m.u.ctl_cluster);
-	worker_pool_describe(s->pool, cluster, &m.u.ctl_cluster);
 	facts_set(&m.u.ctl_cluster.problem, &g->problem[cluster]);
 	if (!facts_empty(&g->problem[cluster]) && next > now)
 		m.u.ctl_cluster.next = clock_wall_ms() + (int64_t)(next - now);
@@ -136,6 +143,9 @@ static void answer_clusters(const struct supervisor *s, uint64_t conn)
 		answer_cluster(s, g, c, conn);
 		if (stats_of(s, c, &m))
 			answers_send(&s->answers, conn, &m);
+		worker_pool_describe(s->pool, c, &m);
+		m.u.worker_stats.conn = conn;
+		answers_send(&s->answers, conn, &m);
 	}
 }
 
@@ -165,6 +175,14 @@ static void answer_supervisor(const struct supervisor *s, uint64_t conn)
 	answers_send(&s->answers, conn, &m);
 }
 
+/* A worker that waits for work, or for its cluster. */
+static bool is_not_wanted(const struct child *c)
+{
+	const enum fsm_state state = child_info(c)->state;
+
+	return child_info(c)->on_demand && (state == FSM_RESTING || state == FSM_DOWN);
+}
+
 void status_answer(struct supervisor *s, uint64_t conn)
 {
 	const struct children *all = lifecycle_children(s->root);
@@ -177,7 +195,7 @@ void status_answer(struct supervisor *s, uint64_t conn)
 	trouble_list_answer(s->troubles, conn);
 	answer_clusters(s, conn);
 	for (size_t i = 0; i < children_count(all); i++) {
-		if (child_info(children_get(all, i))->state == FSM_RESTING)
+		if (is_not_wanted(children_get(all, i)))
 			continue;
 		child_stats_of(s, children_get(all, i), &m);
 		answers_send(&s->answers, conn, &m);

@@ -20,5 +20,6 @@ void status_log_identity(struct supervisor *s);
 void status_send_watch_stats(struct supervisor *s, uint64_t cluster);
 /* Send the reporter CHILD_STATS of c. */
 void status_send_child_stats(struct supervisor *s, const struct child *c);
+void status_send_worker_stats(struct supervisor *s, uint64_t cluster);
 
 #endif

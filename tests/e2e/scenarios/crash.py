@@ -111,7 +111,7 @@ def others(t):
 def orphans(t):
     """SIGKILL of the supervisor alone: no child outlives it."""
     ns = t.ns()
-    program = t.run(evicted=ns)
+    program = t.run(evicted=ns, workers=2)
     pids = [pid for pid, _ in program.tree()]
     assert len(pids) >= 5, program.tree()
     os.kill(program.process.pid, signal.SIGKILL)
@@ -131,7 +131,7 @@ def _alive(pid):
 def other_signals(t):
     """No signal but SIGKILL, SIGTERM and faults ends a process; SIGUSR1 tells the log how all is; SIGQUIT drains."""
     ns = t.ns()
-    program = t.run(evicted=ns)
+    program = t.run(evicted=ns, workers=2)
     roles = ("supervisor", "reporter", "watcher", "worker")
     before = {role: program.pids(role) for role in roles}
     others = [signal.SIGINT, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGPIPE, signal.SIGPROF, signal.SIGVTALRM,

@@ -126,7 +126,7 @@ def one_bad_cluster(t):
     late = t.dir / "kubeconfig-late"
     bad = {"absent": t.dir / "no-such-file", "nameless": t.write("kubeconfig-nameless", other.kubeconfig("cleaner", url="https://no-such.invalid")),
            "hangs": t.write("kubeconfig-hangs", plugin(t, "exec sleep 8")), "late": late}
-    config = {**t.config(evicted=ns), "metricsListen": f"127.0.0.1:{free_port()}"}
+    config = {**t.config(evicted=ns, workers=2), "metricsListen": f"127.0.0.1:{free_port()}"}
     config["clusters"] = [{"name": name, "kubeconfig": str(path)} for name, path in {"good": good, **bad}.items()]
     program = t.program(config, kubeconfig=None, start=False)
     program.start(wait=False)

@@ -77,7 +77,7 @@ def confined(t, config, wanted):
         for begin in range(0, len(PROBES), PROBES_A_LIFE):
             if begin:
                 program.stop()
-            program = t.program({**t.config(evicted=ns), **config})
+            program = t.program({**t.config(evicted=ns, workers=2), **config})
             for role in ROLES:
                 for name in list(PROBES)[begin:begin + PROBES_A_LIFE]:
                     text = probe(t, program, role, name, listener)
@@ -135,12 +135,12 @@ def require(t):
     """On a kernel without Landlock `require` refuses with 78 and names it; `auto` starts, and status tells what is missing."""
     need_sandbox(t)
     ns = t.ns()
-    program = t.program(t.config(evicted=ns, sandbox="require"), start=False)
+    program = t.program(t.config(evicted=ns, sandbox="require", workers=2), start=False)
     program.preexec = without_landlock
     program.start(wait=False)
     code = program.process.wait(20)
     assert code == 78 and "landlock" in program.log().lower(), f"exit {code}: {program.log()[-500:]}"
-    other = t.program(t.config(evicted=ns, sandbox="auto"), start=False)
+    other = t.program(t.config(evicted=ns, sandbox="auto", workers=2), start=False)
     other.preexec = without_landlock
     other.start()
     worker = next(p for p in other.status()["processes"] if p["role"] == "worker")

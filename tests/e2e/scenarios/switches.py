@@ -81,6 +81,7 @@ def turn(t, program, after):
 
 def play(t, before, after, make, already=0, settle=2.5, **program):
     """`already` acts by the settings before, and no more; all that make() returns by those after, in time."""
+    before, after = ({"workers": 2, **config} for config in (before, after))    # that run, and have to take the settings
     running = t.program(before, **program)
     t.policy = policy_of(after)
     pids = sorted(running.tree())
@@ -604,6 +605,8 @@ FIXED.update({
     "metricsListen": {"metricsListen": "127.0.0.1:1"},
     "sandbox": {"sandbox": "off"},
     "workers": {"workers": 3},
+    "workers.min": {"workers": {"min": 1}},
+    "workers.max": {"workers": {"max": 7}},
     "clusters": {"clusters": [{"name": "one"}]},
     "clusters[].name": {"clusters": [{"name": "other"}]},
     "clusters[].workers": {"clusters": [{"name": "default", "workers": 3}]},
@@ -624,7 +627,7 @@ def fixed(t):
     for key, change in FIXED.items():
         program.write_config({**config, **change})
         said = program.ask("reload", timeout=20)
-        wanted = "workers" if key.endswith("workers") else key.removesuffix("[].name")
+        wanted = "workers" if "workers" in key else key.removesuffix("[].name")
         assert said.returncode and f"{wanted} changed: restart" in said.stderr + said.stdout, f"{key}: {said.stderr}{said.stdout}"
     t.policy = policy_of(config)
     t.expect(deleted=[t.canary(ns)])

@@ -1,0 +1,55 @@
+"""Workers that come when there is work: with the default there is none at first, and the first that is needed is early enough."""
+from harness.scenario import scenario
+
+
+def cluster_of(program):
+    return program.status()["clusters"][0]
+
+
+def wait_for(t, pods):
+    for pod in pods:
+        t.wait_write(pod, code=200)
+
+
+@scenario("workers/come-with-the-work")
+def come(t):
+    """No worker runs before the first act; one eviction starts one, a crowd as many as there are processors; status says how many, and why."""
+    ns = t.ns()
+    program = t.run(evicted=ns)
+    assert program.pids("worker") == [], program.tree()
+    assert not [p for p in program.status()["processes"] if p["role"] == "worker"], program.status()
+    first = t.canary(ns)
+    assert len(program.pids("worker")) == 1, program.tree()
+    pods = [t.objects.pod(ns) for _ in range(40)]
+    for pod in pods:
+        t.objects.evict(pod)
+    wait_for(t, pods)
+    t.expect(deleted=[first, *pods])
+    cluster = cluster_of(program)
+    assert len(program.pids("worker")) == cluster["workers"] <= cluster["workersLimit"], (program.tree(), cluster)
+    assert cluster["workersWhy"].startswith("Workers"), cluster
+    assert "its workers:" in program.ask("status").stdout
+
+
+@scenario("workers/come-with-a-question")
+def asked(t):
+    """A question that only a worker answers starts one, and waits for it."""
+    ns = t.ns()
+    program = t.run(image_pull=ns)
+    answer = program.ask("restore", "--list")
+    assert answer.returncode == 0, answer
+    assert len(program.pids("worker")) == 1, program.tree()
+
+
+@scenario("workers/killed-and-none-needed")
+def killed(t):
+    """One that is killed at work comes back; what it held is done once."""
+    ns = t.ns()
+    program = t.run(evicted=ns)
+    pods = [t.objects.pod(ns) for _ in range(60)]
+    for pod in pods:
+        t.objects.evict(pod)
+    t.until("a worker", lambda: program.pids("worker"), 10)
+    program.kill("worker")
+    wait_for(t, pods)
+    t.expect(deleted=pods)
