@@ -16,7 +16,6 @@
 #include "base/xalloc.h"
 #include "build_id.h"
 #include "base/memory.h"
-#include "text/texts.h"
 
 static double seconds(int64_t ms)
 {
@@ -147,9 +146,8 @@ static void show_workers(struct stats *s, const char *cluster, const struct msg 
 	const struct msg_worker_stats *m = &said->u.worker_stats;
 
 	metrics_set(s->metrics, METRIC_WORKERS, (double)m->workers, METRIC_LABELS(cluster));
-	metrics_set(
-		s->metrics, METRIC_WORKERS_LIMIT, (double)m->workers_limit,
-		METRIC_LABELS(cluster, text_find(STR_C(m->workers_why)) < TEXT__MAX ? m->workers_why : ""));
+	metrics_set(s->metrics, METRIC_WORKERS_LIMIT, (double)m->workers_limit,
+		    METRIC_LABELS(cluster, m->workers_why));
 }
 
 static void show_trouble(struct stats *s, const char *cluster, const struct msg *said)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
@@ -14,10 +13,11 @@
 #include "model/actions.h"
 #include "model/reasons.h"
 #include "supervisor/actions/end_log.h"
+#include "supervisor/actions/leaders.h"
 #include "supervisor/actions/lease.h"
 #include "supervisor/actions/open_intents.h"
 #include "supervisor/actions/write_guard.h"
-#include "text/facts_text.h"
+#include "text/texts.h"
 
 #define LEASE_MS        30000u /* a holder that takes longer is killed */
 #define VALID_MS        20000u /* a write may start this long after the grant */
@@ -25,7 +25,6 @@
 #define BUSY_RETRY_MS   1000u
 #define PAUSED_RETRY_MS 5000u
 #define LIMIT_RETRY_MS  10000u
-#define LEADER_MS       15000u /* a word about the Lease holds no longer: its holders renew it */
 #define FLOOR_MS        60000u /* how often it is kept up to when all has ended */
 #define KNOWN_SLACK_MS  2000   /* a watcher says what it sees a moment later: so much is believed */
 
@@ -52,12 +51,11 @@ struct dispatch {
 	uint64_t floor_ms; /* boot time when the floor was last kept */
 	bool registry_is_full;
 	struct worker workers[CHILDREN_MAX];
-	struct msg leader[CLUSTERS_MAX]; /* type 0 = nothing yet */
+	struct leaders leaders;
 	bool history_open;
 	uint64_t done;
 	struct bucket nominations[CLUSTERS_MAX];
 	struct end_log end_log;
-	bool dry_run_forbidden[CLUSTERS_MAX]; /* the last dry run there was forbidden */
 	struct failures failures;
 	bool (*idle)(void *ctx, struct child *worker);
 	void *idle_ctx;
@@ -381,34 +379,26 @@ bool dispatch_history_is_open(const struct dispatch *d)
 
 /* -- granting -- */
 
-/* Until when (boot ms) a write may start in that cluster: 0 = not at all, while another replica may lead. */
+/* 0 = not at all, while another replica may lead. */
 static uint64_t may_write_until(const struct dispatch *d, uint64_t cluster, uint64_t now_ms)
 {
-	const struct msg_leader *l = &d->leader[cluster].u.leader;
-
-	if (!settings(d)->election)
-		return now_ms + VALID_MS;
-	if (d->leader[cluster].type != MSG_LEADER || !l->leading || now_ms >= l->valid_until)
-		return 0;
-	return l->valid_until < now_ms + VALID_MS ? l->valid_until : now_ms + VALID_MS;
+	return settings(d)->election ? leaders_valid_until(&d->leaders, cluster, now_ms, VALID_MS)
+				     : now_ms + VALID_MS;
 }
 
 void dispatch_on_leader(struct dispatch *d, const struct msg *m)
 {
-	const uint64_t cluster = m->u.leader.cluster;
-	const uint64_t now = clock_boot_ms();
+	const uint64_t cluster = m->u.leader.cluster, now = clock_boot_ms();
 	const bool led = may_write_until(d, cluster, now) != 0;
 
-	d->leader[cluster] = *m;
-	if (m->u.leader.valid_until > now + LEADER_MS)
-		d->leader[cluster].u.leader.valid_until = now + LEADER_MS;
+	leaders_put(&d->leaders, m, now);
 	if (!led)
 		dispatch_cluster(d, cluster);
 }
 
 const struct msg *dispatch_leader(const struct dispatch *d, uint64_t cluster)
 {
-	return d->leader[cluster].type == MSG_LEADER ? &d->leader[cluster] : NULL;
+	return leaders_get(&d->leaders, cluster);
 }
 
 /* Leases that the workers of the cluster hold; asked for where writes are limited. */
@@ -528,25 +518,6 @@ void dispatch_worker_idle(struct dispatch *d, const struct child *worker)
 
 /* -- the end of an action -- */
 
-/* Said once, however many workers meet it: what would be done is known all the same. */
-static void note_dry_run(struct dispatch *d, uint64_t cluster, const struct msg_result *r)
-{
-	const bool before = d->dry_run_forbidden[cluster];
-	_cleanup_free_ char *detail = facts_render(&r->detail, NULL);
-
-	if (r->outcome != OUTCOME_WOULD || r->http == 0)
-		return;
-	d->dry_run_forbidden[cluster] = r->http == 403;
-	if (!before && d->dry_run_forbidden[cluster])
-		(void)log_warn(0,
-			       "observe: no write permission: server-side dry run skipped, showing local "
-			       "evaluation",
-			       kv_s("remedy",
-				    "none is needed; to hear the server's judgement as well, grant the "
-				    "verbs of deploy/rbac.yaml"),
-			       kv_s("cluster", settings(d)->names[cluster]), kv_s("detail", detail));
-}
-
 void dispatch_on_result(struct dispatch *d, struct child *worker, const struct msg *m)
 {
 	struct lease *l;
@@ -557,7 +528,7 @@ void dispatch_on_result(struct dispatch *d, struct child *worker, const struct m
 	}
 	worker_pool_note_end(d->pool, l->cluster, clock_boot_ms() + LEASE_MS - l->deadline_ms,
 			     m->u.result.http);
-	note_dry_run(d, l->cluster, &m->u.result);
+	end_log_note_dry_run(&d->end_log, l->cluster, settings(d)->names[l->cluster], &m->u.result);
 	write_guard_on_result(d->guard, l->cluster, l, &m->u.result);
 	send_to_history(d, l);
 	dispatch_cluster(d, child_info(worker)->cluster);
@@ -668,7 +639,7 @@ void dispatch_stats(const struct dispatch *d, struct dispatch_stats *ret)
 {
 	*ret = (struct dispatch_stats){ .leases = lease_table_count(d->leases), .done = d->done };
 	for (uint64_t c = 0; settings(d)->observe && c < settings(d)->clusters; c++)
-		ret->dry_run_forbidden = ret->dry_run_forbidden || d->dry_run_forbidden[c];
+		ret->dry_run_forbidden = ret->dry_run_forbidden || d->end_log.clusters[c].dry_run_forbidden;
 	ret->limited = settings(d) && write_guard_blocks(d->guard);
 	for (const struct lease *l = lease_next(d->leases, NULL); l; l = lease_next(d->leases, l))
 		ret->busy += l->phase == LEASE_GRANTED || l->phase == LEASE_RECORDING;

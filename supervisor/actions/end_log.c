@@ -40,6 +40,27 @@ void end_log_note(struct end_log *e, const char *cluster_name, const struct msg_
 	(void)log_charge(before);
 }
 
+/* Said once, however many workers meet it: what would be done is known all the same. */
+void end_log_note_dry_run(struct end_log *e, uint64_t cluster, const char *cluster_name,
+			  const struct msg_result *r)
+{
+	struct end_log_cluster *c = &e->clusters[cluster];
+	const bool before = c->dry_run_forbidden;
+	_cleanup_free_ char *detail = facts_render(&r->detail, NULL);
+
+	if (r->outcome != OUTCOME_WOULD || r->http == 0)
+		return;
+	c->dry_run_forbidden = r->http == 403;
+	if (!before && c->dry_run_forbidden)
+		(void)log_warn(0,
+			       "observe: no write permission: server-side dry run skipped, showing local "
+			       "evaluation",
+			       kv_s("remedy",
+				    "none is needed; to hear the server's judgement as well, grant the "
+				    "verbs of deploy/rbac.yaml"),
+			       kv_s("cluster", cluster_name), kv_s("detail", detail));
+}
+
 static void sum(struct end_log_cluster *c, const char *cluster_name)
 {
 	const uint64_t *n = c->counted;

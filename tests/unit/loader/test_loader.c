@@ -86,7 +86,6 @@ TEST(two_clusters_and_a_writer)
 	ck_assert(run.tree.observe);
 	ck_assert_uint_eq(run.clusters[0].workers, 3);
 	ck_assert_uint_eq(run.clusters[1].workers, 1);
-	ck_assert_uint_eq(run.clusters[1].workers_min, 1);
 	ck_assert_str_eq(run.watcher[0].cluster.token, "READERTOKEN");
 	ck_assert_str_eq(run.worker[0].cluster.token, "WRITERTOKEN");
 	ck_assert_ptr_nonnull(strstr(run.clusters[0].writer, "/writer"));
