@@ -143,7 +143,8 @@ static int apply_record(struct history *h, struct queued *q)
 	}
 	if (OUTCOMES_FOLLOWED >> q->m->u.record.outcome & 1)
 		r = db_run(db_stmt(h->db, DB_UNSETTLED_PUT, db_i("id", q->m->u.record.id),
-				   db_i("on_pods", ACTIONS_ON_PODS)),
+				   db_i("on_pods", ACTIONS_ON_PODS),
+				   db_s("target_uid", q->m->u.record.target_uid)),
 			   NULL);
 	return r < 0 ? r : close_intent(h, q);
 }

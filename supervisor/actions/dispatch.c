@@ -78,17 +78,28 @@ static bool lease_is_paused(void *ctx, const struct lease *l)
 
 /* -- messages -- */
 
-static void send_nomination_result(struct dispatch *d, const struct msg *from, enum outcome outcome,
-				   const char *reason, uint64_t retry_ms, int64_t at)
+/* To a watcher; one that is down nominates again after its list: the rules decide anew. */
+static void refuse_nomination(const struct dispatch *d, const struct msg *nomination, enum reason reason,
+			      uint64_t retry_ms)
 {
 	struct msg m = { .type = MSG_NOMINATION_RESULT };
 
-	msg_copy_fields(&m, from);
-	m.u.nomination_result.outcome = outcome;
+	msg_copy_fields(&m, nomination);
+	m.u.nomination_result.outcome = OUTCOME_REFUSED;
 	m.u.nomination_result.retry_ms = retry_ms;
-	m.u.nomination_result.at = at;
-	msg_set(&m, nomination_result.reason, reason, strlen(reason));
-	/* A watcher that is down nominates again after its list: the rules decide anew. */
+	msg_set(&m, nomination_result.reason, reason_code(reason), strlen(reason_code(reason)));
+	(void)children_send(d->children, ROLE_WATCHER, m.u.nomination_result.cluster, &m);
+}
+
+/* What a scale-down has deleted is a pod that held up its StatefulSet. */
+static void send_end(const struct dispatch *d, const struct msg *intent, const struct msg *record)
+{
+	struct msg m = { .type = MSG_NOMINATION_RESULT };
+
+	msg_copy_fields(&m, intent);
+	msg_copy_fields(&m, record);
+	m.u.nomination_result.on_pod = ACTIONS_ON_PODS >> intent->u.intent.action & 1 ||
+				       strcmp(record->u.record.target_uid, intent->u.intent.uid) == 0;
 	(void)children_send(d->children, ROLE_WATCHER, m.u.nomination_result.cluster, &m);
 }
 
@@ -256,7 +267,7 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 	const struct objection no = objection(d, n);
 
 	if (no.reason != REASON__MAX) {
-		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(no.reason), no.retry_ms, 0);
+		refuse_nomination(d, m, no.reason, no.retry_ms);
 		return;
 	}
 	const struct failing_since_key key = { settings(d)->names[n->cluster], n->duty, n->action_key,
@@ -304,7 +315,7 @@ static void drop_unwritable(struct dispatch *d, struct lease *l)
 
 	msg_unpack(l->intent, &intent);
 	answers_refuse(d->answers, l->conn, EXIT_CODE_TEMPORARY, TEXT_NOT_TAKEN);
-	send_nomination_result(d, &intent, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS, 0);
+	refuse_nomination(d, &intent, REASON_BUSY, BUSY_RETRY_MS);
 	lease_close(d->leases, &l);
 }
 
@@ -405,14 +416,12 @@ const struct msg *dispatch_leader(const struct dispatch *d, uint64_t cluster)
 static uint64_t under_way(const struct dispatch *d, uint64_t cluster)
 {
 	const bool limited = settings(d)->writes_per_minute || settings(d)->writes_per_hour;
+	const struct child *w;
 	uint64_t n = 0;
+	size_t i = 0;
 
-	for (size_t i = 0; limited && i < children_count(d->children); i++) {
-		const struct child *c = children_get(d->children, i);
-
-		if (child_info(c)->cluster == cluster)
-			n += dispatch_leases_of(d, c);
-	}
+	while (limited && (w = children_next_of(d->children, ROLE_WORKER, cluster, &i)))
+		n += dispatch_leases_of(d, w);
 	return n;
 }
 
@@ -554,7 +563,7 @@ void dispatch_on_record_ack(struct dispatch *d, struct child *reporter, const st
 	answer.u.ctl_dry_run_result.conn = l->conn;
 	answers_send(d->answers, l->conn, &answer);
 	d->done += r->outcome == OUTCOME_DONE;
-	send_nomination_result(d, &intent, (enum outcome)r->outcome, r->reason, r->retry_ms, r->at);
+	send_end(d, &intent, &record);
 	lease_close(d->leases, &l);
 }
 

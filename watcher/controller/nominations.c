@@ -357,7 +357,7 @@ static void report_staying(struct nominations *n, uint32_t h, enum duty duty)
 static void watch_scaledown(struct nominations *n, const struct msg_nomination_result *m, uint32_t h,
 			    bool written, uint64_t now)
 {
-	if (m->action != ACTION_SCALE_DOWN)
+	if (m->action != ACTION_SCALE_DOWN || m->on_pod)
 		return;
 	if (written)
 		in_flight_scaled_down(n->in_flight, STR_C(m->action_key), now);

@@ -95,7 +95,7 @@ void unsettled_on_result(struct unsettled *u, const struct msg_nomination_result
 {
 	const struct str ns = STR_C(m->ns), name = STR_C(m->name), uid = STR_C(m->uid);
 
-	if (!(ACTIONS_ON_PODS >> m->action & 1))
+	if (!m->on_pod)
 		return;
 	tell_anew(u, uid, now);
 	if (OUTCOMES_FOLLOWED >> m->outcome & 1) {

@@ -4,7 +4,7 @@ import sqlite3
 import time
 
 from harness.objects import condition, owner_ref, path_of
-from harness.proxy import Answer
+from harness.proxy import DROP, Answer
 from harness.scenario import scenario
 
 
@@ -197,6 +197,28 @@ def ordinal_stuck(t):
         made = t.until("the next pod of that name", again, 30)
         assert made["metadata"]["labels"]["controller-revision-hash"] == workload.revision, made["metadata"]["labels"]
     time.sleep(1)
+    t.expect(deleted=[last])
+
+
+@scenario("image-pull/ordinal-nobody-heard")
+def ordinal_nobody_heard(t):
+    """The server took the deletion; neither its answer nor the look after it came through: the history follows the pod, and says done when it is gone."""
+    ns, proxy = t.ns(), t.proxy()
+    _, last = left_behind(t, ns)
+    config = t.config(image_pull=ns, hours="3s")
+    config["errImagePull"]["ordinalStuck"] = "delete"
+    uid = last["metadata"]["uid"]
+
+    def lose(_):
+        proxy.before("GET", f"/pods/{last['metadata']['name']}$", lambda _: DROP)
+        return DROP
+
+    proxy.after("DELETE", f"/pods/{last['metadata']['name']}$", lose)
+    program = t.program(config, t.kubeconfig(proxy=proxy))
+    t.wait_history(program, uid=uid, outcome="unconfirmed")
+    t.objects.force_delete(last)
+    row = t.wait_history(program, uid=uid, outcome="done")
+    assert row["settledAt"], row
     t.expect(deleted=[last])
 
 

@@ -145,15 +145,20 @@ TEST(what_is_not_known_is_followed_until_it_is)
 			   world_intent(3, 0, "done"),   world_record(3, OUTCOME_DONE),
 			   world_intent(4, 0, "scaled"), world_record(4, OUTCOME_UNCONFIRMED),
 			   world_intent(5, 0, "dry"),    world_record(5, OUTCOME_MARKED),
-			   world_intent(6, 1, "doubt"),  world_record(6, OUTCOME_UNCONFIRMED) };
+			   world_intent(6, 1, "doubt"),  world_record(6, OUTCOME_UNCONFIRMED),
+			   world_intent(7, 0, "stuck"),  world_record(7, OUTCOME_UNCONFIRMED) };
 
 	m[6].u.intent.action = ACTION_SCALE_DOWN;
 	m[8].u.intent.observe = true;
-	world_write(m, 12);
-	ck_assert_uint_eq(unsettled(0, "doubt"), 2);
+	m[12].u.intent.action = ACTION_SCALE_DOWN; /* and its pod was deleted: it held up its StatefulSet */
+	test_set(&m[13], record.target_uid, "stuck");
+	world_write(m, 14);
+	ck_assert_uint_eq(unsettled(0, "doubt"), 3);
 	world_close();
 	world_open();
-	ck_assert_uint_eq(unsettled(0, "doubt"), 2);
+	ck_assert_uint_eq(unsettled(0, "doubt"), 3);
+	ck_assert_int_eq(settle(0, "stuck"), HISTORY_NEW);
+	ck_assert_int_eq(outcome_of(7), OUTCOME_DONE);
 	ck_assert_int_eq(settle(0, "doubt"), HISTORY_NEW);
 	ck_assert_uint_eq(unsettled(0, "held"), 1);
 	ck_assert_uint_eq(unsettled(1, "doubt"), 1); /* the same uid in another cluster is another pod */

@@ -145,6 +145,7 @@ static void end_newest(enum outcome outcome, uint64_t retry_ms, const char *reas
 	struct msg m = { .type = MSG_NOMINATION_RESULT };
 
 	msg_copy_fields(&m, last(MSG_NOMINATE));
+	m.u.nomination_result.on_pod = ACTIONS_ON_PODS >> m.u.nomination_result.action & 1;
 	m.u.nomination_result.outcome = outcome;
 	m.u.nomination_result.retry_ms = retry_ms;
 	if (reason)
@@ -173,6 +174,7 @@ void settle_all(size_t from, enum outcome outcome)
 		if (sent[i].type != MSG_NOMINATE)
 			continue;
 		msg_copy_fields(&m, &sent[i]);
+		m.u.nomination_result.on_pod = ACTIONS_ON_PODS >> m.u.nomination_result.action & 1;
 		m.u.nomination_result.outcome = outcome;
 		if (outcome == OUTCOME_DONE) {
 			struct pod_facts gone = { .ns = STR_C(m.u.nomination_result.ns),

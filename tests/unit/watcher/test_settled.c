@@ -102,6 +102,23 @@ TEST_LOOP(followed_until_it_is_gone, 0, 2)
 	settled(2, "0b8f0f3e-0000-4000-8000-000000000001");
 }
 
+/* A scale-down that deleted its pod, which held up its StatefulSet, is followed as a deletion; one that
+ * scaled is not. */
+TEST_LOOP(a_scale_down_that_deleted_its_pod_is_followed, 0, 2)
+{
+	struct pod_facts p = ready_one(pod_pull_failing());
+	struct msg m = { .type = MSG_NOMINATION_RESULT };
+
+	nominated_at(HOURS + 1, 1);
+	msg_copy_fields(&m, last(MSG_NOMINATE));
+	m.u.nomination_result.outcome = OUTCOME_UNCONFIRMED;
+	m.u.nomination_result.on_pod = _i == 1;
+	controller_on_msg(c, &m);
+	controller_delete(c, &p);
+	pass(1000);
+	settled(_i == 1, p.uid.p);
+}
+
 /* Gone while another action on it was open, whose end the history waits for: told again as soon as that ends.
  */
 TEST(told_again_when_another_action_on_it_ends)
