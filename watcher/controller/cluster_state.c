@@ -318,6 +318,7 @@ static void failing(struct cluster_state *c, uint32_t h, size_t i, const struct 
 		ret->failing_since = workloads_failed_before(c->workloads, owner, p->revision, i,
 							     p->unready_since > 0 ? p->unready_since : now);
 	measure(c, h, i, p, ret);
+	pulled = workloads_pulled(c->workloads, owner, p->revision, i, pulled);
 	if (only_begins) {
 		workloads_idle(c->workloads, owner, p->revision, i, (int64_t)clock_boot_ms());
 		return;

@@ -178,6 +178,7 @@ void workloads_on_failing_since_row(struct workloads *w, const struct msg_failin
 		return;
 	c->v.attempted = r->attempted;
 	c->v.restarts = (int32_t)r->restarts;
+	c->v.pulled = c->v.pulled || r->pulled;
 	/* Its window is known when a pod of it is seen to fail. */
 	if (r->ready_at)
 		readiness_begin(&c->readiness, 0, r->ready_ms, r->ready_at);
@@ -206,6 +207,19 @@ int64_t workloads_failed_before(struct workloads *w, struct str owner, struct st
 	if (c && c->v.since > at)
 		c->v.since = at;
 	return c ? c->v.since : 0;
+}
+
+bool workloads_pulled(struct workloads *w, struct str owner, struct str revision, size_t i, bool pulled)
+{
+	struct failing_clock *c = clock_of(w, owner, revision, i);
+
+	if (!c || c->v.since == 0)
+		return pulled;
+	if (pulled && !c->v.pulled) {
+		c->v.pulled = true;
+		mark_dirty(w, &c->dirty);
+	}
+	return c->v.pulled;
 }
 
 struct failing workloads_clock(const struct workloads *w, struct str owner, struct str revision, size_t i)
@@ -291,7 +305,8 @@ static int flush_clock(struct workloads *w, uint32_t id, size_t i, uint64_t clus
 					      .duty = duty_of_workload(i),
 					      .at = c->v.since,
 					      .attempted = c->v.attempted,
-					      .restarts = c->v.restarts } };
+					      .restarts = c->v.restarts,
+					      .pulled = c->v.pulled } };
 	struct str owner, revision;
 	int r;
 

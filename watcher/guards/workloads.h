@@ -33,6 +33,7 @@ struct failing {
 	int64_t since, attempted;
 	int32_t restarts; /* of a container of it, at most, when the clock began */
 	bool measured;
+	bool pulled; /* a pod of it has had its images, in this life or an earlier one */
 };
 
 /* FAILING_SINCE_ROW; it is not sent back before a pod of it is seen to fail. Known already: the earlier time
@@ -44,6 +45,9 @@ int64_t workloads_fails(struct workloads *w, struct str owner, struct str revisi
  * Returns since when it fails, at least. */
 int64_t workloads_failed_before(struct workloads *w, struct str owner, struct str revision, size_t i,
 				int64_t at);
+/* A pod of it was seen with its images: that holds as long as the clock runs, over a restart, too. Returns
+ * whether one ever was. */
+bool workloads_pulled(struct workloads *w, struct str owner, struct str revision, size_t i, bool pulled);
 struct failing workloads_clock(const struct workloads *w, struct str owner, struct str revision, size_t i);
 /* While the clock runs it is measured how long a pod of it is Ready: how long within the last `window`, asked
  * for by workloads_ready_ms(). restarts: how often a container of it had restarted by now, at most; of a

@@ -17,12 +17,12 @@ def held(program):
     return [r for r in program.ask_json("plan")["rows"] if r["when"] == "blocked"]
 
 
-def wait_held(t, program, n, reason):
+def wait_held(t, program, n, reason, timeout=20):
     """Until the plan shows that many, all held for that reason."""
     def look():
         rows = held(program)
         return rows if len(rows) == n and {r["reason"] for r in rows} == {reason} else None
-    return t.until(f"{n} pods held by {reason}", look, 20, every=0.3)
+    return t.until(f"{n} pods held by {reason}", look, timeout, every=0.3)
 
 
 def gone(pods, requests):
@@ -171,6 +171,42 @@ def breaker(t):
     for workload in ill:
         t.wait_write(workload, 30)
     t.expect(scaled=wrong + ill)
+
+
+def replace_pods(t, workload):
+    """Its pods go, and others take their place."""
+    old = {pod["metadata"]["uid"] for pod in workload.pods()}
+    for pod in workload.pods():
+        t.objects.force_delete(pod)
+    if not t.server.has_controllers:
+        workload.add_pod(7)
+    t.until("a new pod", lambda: [p for p in workload.pods() if p["metadata"]["uid"] not in old], 15)
+
+
+@scenario("guards/pulled-before-the-restart", timeout=90)
+def pulled_before(t):
+    """Three workloads that ran cannot reach their registry any more; their pods are replaced while the program is down, and a fourth follows:
+    all four had been pulled, so it is the registry, and none is scaled."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="15s", breaker={"workloads": 20, "sameHost": 3, "sameNode": 0, "within": "10m", "release": "4s"})
+    workloads = [t.objects.workload("Deployment", ns, 1) for _ in range(4)]
+    for workload in workloads:
+        for pod in workload.pods():
+            t.objects.run(pod)
+    t.until("the pods to be seen", lambda: program.status()["clusters"][0]["pods"] >= 4, 10)
+    message = "tls: failed to verify certificate: x509: certificate signed by unknown authority"
+    for workload in workloads[:3]:
+        workload.fail_to_pull(message=message)
+    t.until("three that fail", lambda: program.ask("plan").stdout.count("WaitingForThreshold") >= 3, 10)
+    time.sleep(1)       # and that is written down
+    program.kill_all()
+    for workload in workloads[:3]:
+        replace_pods(t, workload)
+        workload.fail_to_pull(message=message)
+    program.start()
+    workloads[3].fail_to_pull(message=message)
+    wait_held(t, program, 4, "BreakerOpen", 40)
+    t.expect()
 
 
 @scenario("guards/first-start")

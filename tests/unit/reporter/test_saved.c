@@ -49,9 +49,11 @@ TEST(attempt_is_remembered_with_its_clock)
 	struct msg out[4];
 
 	m.u.failing_since.attempted = 150;
+	m.u.failing_since.pulled = true;
 	world_write(&m, 1);
 	ck_assert_uint_eq(world_saved(0, false, out, 4), 2);
 	ck_assert_int_eq(out[0].u.failing_since_row.attempted, 150);
+	ck_assert(out[0].u.failing_since_row.pulled);
 }
 
 static size_t count_actions(bool observe)

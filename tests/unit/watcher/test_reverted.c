@@ -97,6 +97,46 @@ TEST_LOOP(what_is_no_outage_goes, 0, 2)
 	nominated_at(HOURS + 1, 12);
 }
 
+/* Their pods were replaced while nobody watched: the new ones do not show that their revision had been
+ * pulled, the row does. */
+TEST_LOOP(what_was_pulled_before_a_restart_is_part_of_an_outage, 0, 2)
+{
+	struct pod_facts p = pod_pull_failing();
+
+	breaker_on();
+	p.created = NOW - MIN;
+	p.containers[0].image = STR_LIT("registry.example.com/shop/web:1");
+	for (int i = 0; i < 12; i++) {
+		struct msg_failing_since_row row = { .duty = DUTY_IMAGE_PULL,
+						     .at = NOW - MIN,
+						     .pulled = _i == 1 };
+		const struct pod_facts q = nth(&p, i);
+
+		memcpy(row.owner, q.owner.uid.p, q.owner.uid.n);
+		memcpy(row.revision, q.revision.p, q.revision.n);
+		HEAR(FAILING_SINCE_ROW, failing_since_row, row);
+	}
+	many(p, 12);
+	nominated_at(HOURS + 1, _i == 1 ? 0 : 12);
+}
+
+/* It is written down with the clock as soon as a pod shows it. */
+TEST(what_was_pulled_is_kept)
+{
+	struct pod_facts p = pod_pull_failing();
+
+	struct pod_facts healthy = pod_healthy();
+
+	many(healthy, 1);
+	feed(p, 1);
+	pass(1000);
+	ck_assert(last(MSG_FAILING_SINCE)->u.failing_since.pulled);
+	p = nth(&p, 2);
+	event(&p);
+	pass(1000);
+	ck_assert(!last(MSG_FAILING_SINCE)->u.failing_since.pulled);
+}
+
 /* All of an outage are known before the first of them is judged. */
 TEST(none_slips_through_at_the_start)
 {
