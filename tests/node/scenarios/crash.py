@@ -1,4 +1,6 @@
 """Containers that end again and again, as a real kubelet starts them."""
+import time
+
 from harness.scenario import scenario
 
 from kit import pods
@@ -41,6 +43,45 @@ def crash_loops(t):
     t.server.keep("crash-restless", restless)
     t.until("its refusal", lambda: pods.told(program, restless, "crashLoop")[1] == "WorkloadHasReadyPods", 40, every=0.3)
     t.expect(scaled=[bad, hungry, start, absent])
+
+
+@scenario("crash/works-in-between", servers=("node",), timeout=150)
+def works_in_between(t):
+    """One replica that serves for 25 s at a time and then ends, Ready in nearly nine of ten looks: told, and never scaled."""
+    ns = t.ns()
+    workload = pods.Deployment(t, ns, "works", pods.container("sleep 25; exit 3"))
+    program = t.run(crash_loop=ns, hours="20s", crashLoop={"counts": 1})
+    looks, refusal = [], None
+    t.until("it to be Ready", lambda: any(map(pods.is_ready, workload.pods())), 40)
+    begin = time.monotonic()
+    while not refusal and time.monotonic() < begin + 120:
+        looks.append(any(map(pods.is_ready, workload.pods())))
+        refusal = next((r for r in program.history("--refusals") if r["reason"] == "ReadyInBetween"), None)
+        time.sleep(0.5)
+    assert refusal and refusal["name"] == workload.pods()[0]["metadata"]["name"], refusal
+    assert sum(looks) > 0.8 * len(looks), f"Ready in {sum(looks)} of {len(looks)} looks"
+    assert workload.wanted() == 1
+    t.note = f"Ready in {sum(looks)} of {len(looks)} looks"
+    t.expect()
+
+
+@scenario("crash/out-of-step", servers=("node",), timeout=120)
+def out_of_step(t):
+    """Six pods that end at times of their own, none ever Ready: scaled to 0, though one or the other runs at any time."""
+    ns = t.ns()
+    never = {"readinessProbe": {"exec": {"command": ["false"]}, "periodSeconds": 1}}
+    workload = pods.Deployment(t, ns, "step", pods.container("sleep $((2 + RANDOM % 7)); exit 3", **never), replicas=6)
+    t.run(crash_loop=ns, hours="3s", crashLoop={"counts": 2})
+    mixed = 0
+
+    def scaled():
+        nonlocal mixed
+        states = {key for found in workload.pods() for c in pods.statuses(found) for key in c["state"]}
+        mixed += {"running", "waiting"} <= states
+        return workload.wanted() == 0
+    t.until("it to be scaled to 0", scaled, 100, every=0.3)
+    assert mixed, "they were in step"
+    t.expect(scaled=[workload])
 
 
 @scenario("crash/not-configured", servers=("node",))
