@@ -126,7 +126,12 @@ class Program:
     def wait_ready(self, timeout=20):
         """Until every watcher has a complete cache and every process is ready."""
         until("the program to be ready", self.is_ready, timeout, every=0.05)
-        self.after_ready += descriptors.of_tree(self.tree())
+        self.after_ready += descriptors.of_tree(self.ready_tree())
+
+    def ready_tree(self):
+        """tree() without children that are still starting: a worker may be, for whom there is work just now."""
+        ready = {p["pid"] for p in self.status()["processes"] if p["state"] == "ready"}
+        return [(pid, role) for pid, role in self.tree() if role not in ("reporter", "watcher", "worker") or pid in ready]
 
     def is_ready(self):
         if self.process.poll() is not None:

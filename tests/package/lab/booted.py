@@ -152,7 +152,7 @@ def a_kubeconfig_is_enough_and_nothing_is_written(world):
 
 def its_sandbox_is_whole(world):
     now = status(world)
-    assert len(now["processes"]) >= 4, now["processes"]
+    assert {one["role"] for one in now["processes"]} == {"reporter", "watcher", "worker"}, now["processes"]
     for one in now["processes"]:
         parts = one["sandbox"].split(",")
         assert "seccomp" in parts and any(re.fullmatch(r"landlock\d+", part) for part in parts), one
