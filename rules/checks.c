@@ -18,9 +18,11 @@ struct facts *evaluation_evidence(struct evaluation *l, enum text statement)
 	return f;
 }
 
-void evaluation_message(const struct pod_facts *p, struct facts *f)
+void evaluation_last_words(const struct pod_facts *p, struct facts *f)
 {
 	facts_quoted_within(f, FACT_POD_MESSAGE, p->message, MESSAGE_BYTES);
+	if (pod_is_finished(p))
+		facts_name(f, FACT_NODE, p->node);
 }
 
 bool evaluation_decide(struct evaluation *l, enum verdict_kind kind, enum reason reason)

@@ -85,9 +85,9 @@ static inline void found_evidence(const struct evaluation *l)
 }
 /* Begin the evidence anew, with a statement. */
 struct facts *evaluation_evidence(struct evaluation *l, enum text statement);
-/* Add the message of the pod's status, cut at a character and marked where it would take the room of the
- * rest. */
-void evaluation_message(const struct pod_facts *p, struct facts *f);
+/* Add what goes with the pod: the message of its status, cut at a character and marked where it would take
+ * the room of the rest, and the node that a finished pod was on. */
+void evaluation_last_words(const struct pod_facts *p, struct facts *f);
 
 /* Of which kind its controller is. */
 void evaluation_found_controller(const struct evaluation *l);

@@ -22,7 +22,7 @@ static void describe(const struct pod_facts *p, struct facts *f)
 {
 	facts_name(f, FACT_PHASE, p->phase);
 	facts_name(f, FACT_POD_REASON, p->reason);
-	evaluation_message(p, f);
+	evaluation_last_words(p, f);
 }
 
 static bool is_evicted(const struct pod_facts *p)

@@ -60,7 +60,7 @@ static void describe(const struct pod_facts *p, struct str reason, struct facts 
 	facts_finding(f, TEXT_ENDED);
 	facts_name(f, FACT_PHASE, p->phase);
 	facts_name(f, FACT_POD_REASON, reason);
-	evaluation_message(p, f);
+	evaluation_last_words(p, f);
 }
 
 static bool check_is_finished(struct evaluation *l)

@@ -61,6 +61,13 @@ static void cut(char *line)
 
 char *short_line(const struct facts *detail, const struct facts *evidence, enum language l)
 {
+	return short_line_beside(NULL, detail, evidence, l);
+}
+
+char *short_line_beside(const struct facts *shown, const struct facts *detail, const struct facts *evidence,
+			enum language l)
+{
+	const struct facts *const beside[2] = { shown };
 	const struct facts *const of[2] = { detail, evidence };
 	const struct str image = find(of, FACT_IMAGE), evicted = find(of, FACT_POD_MESSAGE);
 	struct str said = find(of, FACT_MESSAGE);
@@ -68,7 +75,8 @@ char *short_line(const struct facts *detail, const struct facts *evidence, enum 
 
 	said = said.n ? said : find(of, FACT_CAUSE_TEXT);
 	facts_name(&f, FACT_IMAGE, image);
-	facts_name(&f, FACT_NODE, find(of, FACT_NODE));
+	if (!find(beside, FACT_NODE).n)
+		facts_name(&f, FACT_NODE, find(of, FACT_NODE));
 	facts_quoted(&f, FACT_MESSAGE, answer_in(said));
 	facts_quoted(&f, FACT_POD_MESSAGE, first_sentence(evicted));
 	if (!evicted.n && !(image.n && said.n))

@@ -11,5 +11,8 @@
 
 /* detail is searched before evidence; both may be NULL. "" when they hold neither; the caller frees it. */
 char *short_line(const struct facts *detail, const struct facts *evidence, enum language l);
+/* The same beside facts that are shown already: without a node where they name one. shown may be NULL. */
+char *short_line_beside(const struct facts *shown, const struct facts *detail, const struct facts *evidence,
+			enum language l);
 
 #endif

@@ -246,9 +246,9 @@ static void add_why(struct table *t, const struct dry_run_row *r, const struct t
 	_cleanup_free_ char *facts = output_facts(other ? &r->dry_run.detail : &r->row.evidence, view);
 	const char *say = output_sentence(reason_of(r), language_of_environment());
 	_cleanup_free_ char *at_a_glance =
-		r->dry_run.id && !other
-			? short_line(&r->dry_run.detail, &r->dry_run.evidence, language_of_environment())
-			: xstrdup("");
+		r->dry_run.id && !other ? short_line_beside(&r->row.evidence, &r->dry_run.detail,
+							    &r->dry_run.evidence, language_of_environment())
+					: xstrdup("");
 
 	table_add(t, COLOR_NONE, "%s%s%s%s%s%s%s%s",
 		  r->stopped ? trouble_desc((enum trouble)r->stopped->trouble)->name : "",

@@ -33,6 +33,10 @@ def acts(t):
         row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="done", reason="Evicted")
         assert row["duty"] == "deleteEvictedPod" and row["ns"] == ns and row["name"] == pod["metadata"]["name"], row
         assert "The node was low on resource: ephemeral-storage." in row["found"], row["found"]    # gone with the pod
+    node = late["spec"]["nodeName"]
+    assert node in row["found"], row["found"]
+    by_node = program.ask("history", "--summary", "--by", "node", check=True).stdout
+    assert any(line.split()[:1] == [node] for line in by_node.splitlines()), by_node
     t.expect(deleted=early + [late])
 
 

@@ -18,7 +18,21 @@ TEST(evicted_is_deleted_at_once)
 	p.disruption_at = NOW - 90 * MIN;
 	v = EXPECT(judge(&p), ACT, EVICTED);
 	ck_assert_int_eq(v.duty, DUTY_EVICTED);
-	ck_assert_str_eq(EN(v.evidence), "phase Failed, reason Evicted, for 1h30m");
+	ck_assert_str_eq(EN(v.evidence), "phase Failed, reason Evicted, node node-1, for 1h30m");
+}
+
+/* The history counts evictions by node, and the pod is gone by then; of a pod that goes on its node is no
+ * evidence. */
+TEST_LOOP(the_node_is_evidence_of_what_ended, 0, 2)
+{
+	struct pod_facts p = _i ? pod_evicted() : pod_healthy();
+	struct fact_value node;
+
+	p.node = STR_LIT("node-7");
+	const struct verdict v = judge(&p);
+
+	ck_assert_int_eq(facts_find(&v.evidence, FACT_NODE, &node), _i);
+	ck_assert(!_i || str_is(node.text, "node-7"));
 }
 
 /* Its status is all that says why it was evicted. */

@@ -31,9 +31,8 @@ TEST(strictly_after_its_end_plus_threshold)
 	ck_assert_int_eq(v.at_ms, p.unready_since + HOURS + 1);
 	v = judge_at(&p, v.at_ms);
 	EXPECT(v, ACT, FINISHED);
-	ck_assert_str_eq(
-		EN(v.evidence),
-		"phase Failed, reason NodeShutdown, since 2026-09-21T14:11:19Z (2m ago, threshold 2m)");
+	ck_assert_str_eq(EN(v.evidence), "phase Failed, reason NodeShutdown, since 2026-09-21T14:11:19Z (2m "
+					 "ago, threshold 2m); node node-1");
 }
 
 TEST(every_reason_of_the_default)

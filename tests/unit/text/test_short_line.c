@@ -46,6 +46,18 @@ TEST_LOOP(what_it_says, 0, 7)
 	ck_assert_str_eq(line, cases[_i].line);
 }
 
+TEST(a_node_that_is_shown_is_not_repeated)
+{
+	struct facts shown = { 0 }, evidence = { 0 };
+
+	facts_name(&shown, FACT_NODE, STR_LIT("n1"));
+	facts_add(&evidence, &shown);
+	facts_quoted(&evidence, FACT_POD_MESSAGE, STR_LIT("Usage exceeds the limit."));
+	_cleanup_free_ char *line = short_line_beside(&shown, NULL, &evidence, LANGUAGE_EN);
+
+	ck_assert_str_eq(line, "Usage exceeds the limit");
+}
+
 TEST(an_event_tells_as_well)
 {
 	struct facts evidence = { 0 };

@@ -314,7 +314,8 @@ TEST(explain_tells_what_holds)
 	ck_assert_ptr_nonnull(strstr(EN(v->evidence), "ada"));
 	ck_assert_uint_eq(row_of(DUTY_EVICTED, "R7")->holds, TRI_YES);
 	ck_assert_str_eq(row_of(DUTY_EVICTED, "R7")->question, "IsEvicted");
-	ck_assert_str_eq(EN(row_of(DUTY_EVICTED, "R7")->evidence), "phase Failed, reason Evicted");
+	ck_assert_str_eq(EN(row_of(DUTY_EVICTED, "R7")->evidence),
+			 "phase Failed, reason Evicted, node node-1");
 	ck_assert_uint_eq(row_of(DUTY_EVICTED, "Pause")->holds, TRI_NO);
 	ck_assert_str_eq(row_of(DUTY_EVICTED, "Pause")->reason, "Paused");
 	ck_assert_str_eq(row_of(DUTY_EVICTED, "Pause")->question, "");
