@@ -448,7 +448,8 @@ bool transfer_is_answered(CURL *easy)
 	return r && r->headers_done;
 }
 
-static enum http_failure failure_of(CURLcode code, const struct http_request *r)
+/* Does that code end the way to the server, before a request goes out on it? */
+static bool is_before_request(CURLcode code)
 {
 	static const CURLcode before_request[] = {
 		CURLE_COULDNT_CONNECT,      CURLE_COULDNT_RESOLVE_HOST,     CURLE_COULDNT_RESOLVE_PROXY,
@@ -457,22 +458,31 @@ static enum http_failure failure_of(CURLcode code, const struct http_request *r)
 		CURLE_UNSUPPORTED_PROTOCOL, CURLE_SSL_ISSUER_ERROR,         CURLE_PROXY,
 	};
 
-	for (size_t i = 0; r->sends == 0 && i < ARRAY_SIZE(before_request); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(before_request); i++)
 		if (code == before_request[i])
-			return HTTP_CONNECT;
+			return true;
+	return false;
+}
+
+static enum http_failure failure_of(CURLcode code, const struct http_request *r)
+{
+	if (r->sends == 0 && is_before_request(code))
+		return HTTP_CONNECT;
 	if (code == CURLE_OPERATION_TIMEDOUT)
 		return r->sends > 0 ? HTTP_TIMEOUT : HTTP_CONNECT;
 	return HTTP_BROKEN;
 }
 
-static bool sent_whole(const struct http_request *r)
+/* When a kept connection ends without an answer curl begins anew, and forgets how much it had sent there: an
+ * end, or the end of the time, before the second request says that there was a first. */
+static bool sent_whole(const struct http_request *r, CURLcode code)
 {
 	long head = 0;
 	curl_off_t body = 0;
 
 	if (!r->easy || r->sends == 0)
 		return false;
-	if (r->sends > 1 || r->status)
+	if (r->sends > 1 || r->status || is_before_request(code) || code == CURLE_OPERATION_TIMEDOUT)
 		return true;
 	curl_easy_getinfo(r->easy, CURLINFO_REQUEST_SIZE, &head);
 	curl_easy_getinfo(r->easy, CURLINFO_SIZE_UPLOAD_T, &body);
@@ -483,7 +493,7 @@ void transfer_result(struct http_request *r, CURLcode code, struct http_result *
 {
 	*ret = (struct http_result){
 		.status = r->status,
-		.sent = sent_whole(r),
+		.sent = sent_whole(r, code),
 		.content_type = r->content_type,
 		.retry_after_ms = r->retry_after_ms,
 		.server_date_ms = r->server_date_ms,

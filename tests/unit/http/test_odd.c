@@ -1,5 +1,8 @@
 /* test_odd.c - the HTTP client against servers that misbehave, and none at all. */
 // SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+#include <unistd.h>
+
 #include "http/global.h"
 #include "tests/facts_en.h"
 #include "tests/suite.h"
@@ -132,6 +135,37 @@ TEST(test_write_is_never_repeated)
 	go(&run, &get); /* the fourth is dropped and repeated as the fifth */
 	ck_assert_int_eq(run.r.failure, HTTP_OK);
 	ck_assert_uint_eq(s.log->requests, 5);
+}
+
+/* The first request is answered; with the second the whole server ends, as a process that is killed, so that
+ * nobody takes the connection on which curl would repeat it. */
+static int serve_once_and_die(struct server_conn *c, const char *request)
+{
+	if (c->log->requests == 1)
+		return serve_ok(c, request);
+	(void)setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &(struct linger){ 1, 0 }, sizeof(struct linger));
+	(void)kill(getppid(), SIGKILL); /* this process goes with it */
+	(void)pause();
+	return 0;
+}
+
+TEST_LOOP(test_a_write_is_in_doubt_when_its_server_dies, 0, 2)
+{
+	server_start(&s, serve_once_and_die, _i == 1);
+	const struct http_endpoint e = { .base_url = s.url, .ca_pem = s.ca_pem };
+
+	open_run(&run, &e);
+	struct http_call get = call_of(&run, "GET", "/"), write = call_of(&run, "DELETE", "/");
+
+	write.body = "{}";
+	write.body_len = 2;
+	go(&run, &get);
+	ck_assert_int_eq(run.r.failure, HTTP_OK);
+	go(&run, &write);
+	ck_assert_int_ne(run.r.failure, HTTP_OK);
+	ck_assert_int_ne(run.r.failure, HTTP_CONNECT);
+	ck_assert_msg(run.r.sent, "%s", EN(run.r.why));
+	ck_assert_uint_eq(s.log->requests, 2);
 }
 
 TEST(test_no_connection)
