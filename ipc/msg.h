@@ -23,7 +23,7 @@
 #define IPC_PROTO     5u
 #define IPC_FRAME_MAX 8192u /* bytes of a datagram, and so of a message */
 #if !defined(CLUSTERS_MAX)  /* a fuzz build sets both low: state for all clusters is cleared at each start */
-#define CLUSTERS_MAX 64
+#define CLUSTERS_MAX 300
 #define WORKERS_MAX  64 /* of one cluster */
 #endif
 /* The reporter; a watcher and its workers for each cluster. */

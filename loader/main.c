@@ -57,6 +57,7 @@ static void limit_ourselves(void)
 	limit(RLIMIT_AS, MEMORY_BYTES);
 #endif
 	limit(RLIMIT_CPU, CPU_S);
+	limit(RLIMIT_NOFILE, 4096); /* the supervisor has raised it, and plugins may use select(2) */
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)signal(SIGALRM, on_alarm);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -109,6 +110,18 @@ static int take_lock(const char *control_socket)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Of each child and each cluster some are open; what starts a service gives 1024, and as many as it may have
+ * on request. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
+		return;
+	l.rlim_cur = l.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &l);
+}
+
 int main(int argc, char **argv)
 {
 	const char *loader_argv[LOADER_ARGV_SIZE] = { NULL }, *control_socket = NULL;
@@ -120,6 +133,7 @@ int main(int argc, char **argv)
 		return EXIT_CODE_USAGE;
 	}
 	reset_signals();
+	raise_descriptor_limit();
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	memory_large_blocks_apart();

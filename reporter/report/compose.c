@@ -74,7 +74,7 @@ static enum report_class class_of(const struct report_row *r, const struct repor
 static bool answered(const struct report_input *in, const char *cluster)
 {
 	for (size_t i = 0; i < in->clusters->n && i < 64; i++)
-		if (in->answered >> i & 1 && strcmp(in->clusters->v[i], cluster) == 0)
+		if (in->answered[i] && strcmp(in->clusters->v[i], cluster) == 0)
 			return true;
 	return false;
 }

@@ -26,7 +26,7 @@ struct report_row {
 struct report_input {
 	const struct digest *digest; /* grouped, with deltas */
 	const struct str_list *clusters;
-	uint64_t answered;           /* one bit for each cluster that gave a full answer */
+	const bool *answered;        /* by index of the cluster: did it give a full answer? */
 	const struct reported *past; /* of the last report, in any order */
 	size_t n_past;
 	bool is_first;                  /* there was no report before */

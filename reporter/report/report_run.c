@@ -106,12 +106,12 @@ static int load_past(struct report_run *e, struct db *db)
 	return db_errno(rc);
 }
 
-static char *names_without(const struct str_list *clusters, uint64_t bits)
+static char *names_without(const struct str_list *clusters, const bool *answered)
 {
 	char *ret = xstrdup("");
 
 	for (size_t i = 0; i < clusters->n; i++) {
-		if (bits & (UINT64_C(1) << i))
+		if (answered[i])
 			continue;
 		char *longer = xconcat(ret, *ret ? ", " : "", clusters->v[i], NULL);
 
@@ -130,7 +130,7 @@ static int64_t window_begin(const struct report_run_options *o, int64_t now_ms)
 }
 
 int report_run_collected(struct report_run *e, struct db *db, const struct report_run_options *o,
-			 uint64_t answered, int64_t now_ms)
+			 const bool *answered, int64_t now_ms)
 {
 	for (size_t i = 0; i < o->clusters->n; i++)
 		str_list_add(&e->clusters, o->clusters->v[i], strlen(o->clusters->v[i]));
@@ -290,7 +290,7 @@ int report_run_remember(const struct report_run *e, struct db *db)
 	int r = 0;
 
 	for (size_t c = 0; r == 0 && c < e->clusters.n; c++)
-		if (e->in.answered & (UINT64_C(1) << c))
+		if (e->in.answered[c])
 			r = db_run(db_stmt(db, DB_REPORTED_CLEAR, db_s("cluster_name", e->clusters.v[c])),
 				   NULL);
 	for (size_t i = 0; r == 0 && i < e->report.n; i++)

@@ -36,10 +36,10 @@ void report_run_free(struct report_run **e);
 void report_run_add(struct report_run *e, const struct msg_digest_row *row);
 
 /* No more rows come. Writes them down as samples (not for a preview), counts what came in the window, and
- * finds what is new and what has recovered. answered: one bit for each cluster that gave a full answer. 0, or
- * negative errno when the history could not be read or written: then it says less. */
+ * finds what is new and what has recovered. answered: by index of the cluster, did it give a full answer;
+ * borrowed. 0, or negative errno when the history could not be read or written: then it says less. */
 int report_run_collected(struct report_run *e, struct db *db, const struct report_run_options *o,
-			 uint64_t answered, int64_t now_ms);
+			 const bool *answered, int64_t now_ms);
 uint64_t report_run_workloads(const struct report_run *e);
 uint64_t report_run_pods(const struct report_run *e);
 /* Names of the clusters without a full answer, or ""; borrowed. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -21,8 +22,6 @@
 /* The wall clock may be set: look again at least this often. */
 #define INSPECTION_MS 60000u
 #define TROUBLE_MS    5000u
-
-_Static_assert(CLUSTERS_MAX <= 64, "one bit a cluster");
 
 enum runner_phase { IDLE, SYNCING, COLLECTING, INSPECTING, WRITING };
 
@@ -41,13 +40,13 @@ struct digest_runner {
 	int64_t last;    /* when the newest run was due that needs no looking at */
 	int64_t claimed; /* when the run was due that was begun before a restart and is to be sent; 0 = none
 			  */
-	uint64_t synced; /* one bit a cluster */
+	bool synced[CLUSTERS_MAX]; /* by index */
 	/* the run under way */
 	enum runner_phase phase;
 	uint64_t deadline; /* boot ms: end of SYNCING, COLLECTING, LOOKING; WRITING is tried then */
 	struct scheduled_run run;
-	uint64_t number;   /* of the question to the watchers */
-	uint64_t complete; /* clusters that answered from a complete cache */
+	uint64_t number;             /* of the question to the watchers */
+	bool complete[CLUSTERS_MAX]; /* that answered from a complete cache */
 	struct report_run *report_run;
 	struct run_message *messages;
 	size_t n_messages;
@@ -169,16 +168,22 @@ static int write_run(struct digest_runner *r)
 	return db_end(r->db, err);
 }
 
-static uint64_t all_clusters(const struct digest_runner *r)
+static bool all_are_synced(const struct digest_runner *r)
 {
-	return r->schedule->clusters.n >= 64 ? UINT64_MAX : (UINT64_C(1) << r->schedule->clusters.n) - 1;
+	for (size_t c = 0; c < r->schedule->clusters.n; c++)
+		if (!r->synced[c])
+			return false;
+	return true;
 }
 
-/* Whose answers it waits for. Somebody sits before a preview: it was patient with caches, and says which are
- * missing. */
-static uint64_t awaited(const struct digest_runner *r)
+/* Have all answered that it waits for? Somebody sits before a preview: it was patient with caches, and says
+ * which are missing. */
+static bool all_have_answered(const struct digest_runner *r)
 {
-	return r->preview ? all_clusters(r) & r->synced : all_clusters(r);
+	for (size_t c = 0; c < r->schedule->clusters.n; c++)
+		if (!r->complete[c] && (!r->preview || r->synced[c]))
+			return false;
+	return true;
 }
 
 static void wait_until(struct digest_runner *r, enum runner_phase phase, uint64_t ms)
@@ -319,18 +324,19 @@ static void begin(struct digest_runner *r, int64_t due_at)
 {
 	r->run = (struct scheduled_run){ .due_at = due_at, .state = RUN_CLAIMED };
 	r->run.late = clock_wall_ms() - due_at > DIGEST_LATE_MS;
-	r->complete = 0;
+	memset(r->complete, 0, sizeof(r->complete));
 	wait_until(r, SYNCING, DIGEST_SYNC_MS);
 }
 
 void digest_runner_synced(struct digest_runner *r, uint64_t cluster, bool synced)
 {
-	const uint64_t bit = cluster < 64 ? UINT64_C(1) << cluster : 0;
-	const bool came = synced && !(r->synced & bit);
+	if (cluster >= CLUSTERS_MAX)
+		return;
+	const bool came = synced && !r->synced[cluster];
 
-	r->synced = synced ? r->synced | bit : r->synced & ~bit;
+	r->synced[cluster] = synced;
 	/* A watcher that was started again meanwhile has not seen the question. */
-	if (came && r->phase == COLLECTING && !(r->complete & bit) && cluster < r->schedule->clusters.n)
+	if (came && r->phase == COLLECTING && !r->complete[cluster] && cluster < r->schedule->clusters.n)
 		ask_one(r, cluster);
 	sampler_synced(r->sampler, cluster, synced);
 	if (came)
@@ -356,7 +362,7 @@ void digest_runner_on_end(struct digest_runner *r, const struct msg_digest_end *
 	if (r->phase != COLLECTING || end->digest != r->number || end->cluster >= r->schedule->clusters.n ||
 	    !end->synced)
 		return;
-	r->complete |= UINT64_C(1) << end->cluster;
+	r->complete[end->cluster] = true;
 	digest_runner_tick(r);
 }
 
@@ -420,14 +426,13 @@ static int begin_due(struct digest_runner *r)
 static void step(struct digest_runner *r)
 {
 	const bool over = clock_boot_ms() >= r->deadline;
-	const uint64_t all = all_clusters(r);
 	int err = 0;
 
 	if (r->phase == IDLE)
 		err = r->schedule->enable ? begin_due(r) : 0;
-	else if (r->phase == SYNCING && (over || (r->synced & all) == all))
+	else if (r->phase == SYNCING && (over || all_are_synced(r)))
 		ask_all(r);
-	else if (r->phase == COLLECTING && (over || !(awaited(r) & ~r->complete)))
+	else if (r->phase == COLLECTING && (over || all_have_answered(r)))
 		conclude(r);
 	else if (r->phase == INSPECTING && (over || !report_run_waits_for_inspections(r->report_run)))
 		looked_at(r);

@@ -163,7 +163,7 @@ static struct lease *insert(struct lease_table *t, const struct msg *intent)
 
 	memcpy(l->key, i->action_key, key_size);
 	l->id = i->id;
-	l->cluster = (uint8_t)i->cluster;
+	l->cluster = (uint16_t)i->cluster;
 	l->duty = (uint8_t)i->duty;
 	l->by_operator = i->by_operator;
 	l->holder = -1;

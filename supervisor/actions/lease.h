@@ -35,8 +35,9 @@ struct lease {
 	struct lease *next; /* FIFO of LEASE_WAITING of its cluster; of the same holder, newest first */
 	struct lease *by_key, *by_id; /* hash chains */
 	int16_t holder;               /* index of the child, while LEASE_GRANTED */
-	uint8_t phase;                /* enum lease_phase */
-	uint8_t cluster, duty;
+	uint16_t cluster;
+	uint8_t phase; /* enum lease_phase */
+	uint8_t duty;
 	uint8_t grants;    /* how often granted */
 	bool sent;         /* INTENT or RECORD is on its way to the present reporter */
 	bool verify_first; /* an earlier holder died */
@@ -44,7 +45,7 @@ struct lease {
 	char key[];        /* action key */
 };
 _Static_assert(sizeof(struct lease) <= 80, "a lease is small: there are thousands");
-_Static_assert(CLUSTERS_MAX <= UINT8_MAX && CHILDREN_MAX <= INT16_MAX, "members of struct lease");
+_Static_assert(CLUSTERS_MAX <= UINT16_MAX && CHILDREN_MAX <= INT16_MAX, "members of struct lease");
 
 struct lease_table;
 

@@ -162,6 +162,23 @@ def certificate(t):
     t.expect(deleted=[t.canary(ns)])
 
 
+@scenario("credentials/many-clusters", servers=("apisim",), timeout=120)
+def many_clusters(t):
+    """A hundred clusters in one tree: all are seen, the last one is acted in, and an idle one has no worker."""
+    ns = t.ns()
+    other = Apisim(t.dir / "other", t.build)
+    other.start()
+    t.closing.append(other)
+    files = [t.write(f"kubeconfig-{i}", other.kubeconfig("cleaner")) for i in range(99)] + [t.kubeconfig("cleaner")]
+    config = {**t.config(evicted=ns), "clusters": [{"name": f"c{i}", "kubeconfig": str(path)} for i, path in enumerate(files)]}
+    program = t.program(config, kubeconfig=None, start=False)
+    program.start(wait=False)
+    t.until("all to be synced", lambda: sum(c["synced"] for c in (program.status() or {"clusters": []})["clusters"]) == len(files), 60)
+    t.expect(deleted=[t.canary(ns)])
+    assert len(program.pids("watcher")) == len(files) and len(program.pids("worker")) == 1, program.tree()
+    assert t.wait_history(program, outcome="done")["cluster"] == "c99"
+
+
 @scenario("credentials/two-clusters", timeout=90)
 def two_clusters(t):
     """Two clusters in one tree: each pod is deleted in its own, the history tells which; one going away leaves the other."""
