@@ -61,10 +61,11 @@ class Ours:
     name = "ops-pod-cleaner"
 
     def __init__(self, build, folder, server, workers=2, **config):
+        """workers None: as many as the program finds right."""
         kubeconfig = folder / "kubeconfig"
         kubeconfig.write_text(server.kubeconfig("cleaner"))
         self.server, self.since = server, len(server.log())
-        self.program = Program(build, folder, {**CONFIG, "workers": workers, **config}, kubeconfig)
+        self.program = Program(build, folder, {**CONFIG, **({"workers": workers} if workers else {}), **config}, kubeconfig)
 
     def start(self, timeout=300):
         """Returns seconds from the start of the program to the complete cache."""

@@ -1,4 +1,7 @@
 """Workers that come when there is work: with the default there is none at first, and the first that is needed is early enough."""
+from urllib.request import urlopen
+
+from harness.port import free_port
 from harness.scenario import scenario
 
 
@@ -18,9 +21,10 @@ def wait_for(t, pods):
 
 @scenario("workers/come-with-the-work")
 def come(t):
-    """No worker runs before the first act; one eviction starts one, a crowd as many as there are processors; status says how many, and why."""
-    ns = t.ns()
-    program = t.run(evicted=ns)
+    """No worker runs before the first act; one eviction starts one, a crowd as many as there are processors; status and metrics say how
+    many, and why."""
+    ns, port = t.ns(), free_port()
+    program = t.run(evicted=ns, metricsListen=f"127.0.0.1:{port}")
     assert program.pids("worker") == [], program.tree()
     assert not [p for p in program.status()["processes"] if p["role"] == "worker"], program.status()
     first = t.canary(ns)
@@ -34,6 +38,8 @@ def come(t):
     assert len(program.pids("worker")) == cluster["workers"] <= cluster["workersLimit"], (program.tree(), cluster)
     assert cluster["workersWhy"].startswith("Workers"), cluster
     assert "its workers:" in program.ask("status").stdout
+    wanted = (f'opc_workers{{cluster="default"}} {cluster["workers"]}', f'opc_workers_limit{{cluster="default",reason="{cluster["workersWhy"]}"}} ')
+    t.until("the metrics", lambda: all(line in urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read().decode() for line in wanted), 20, every=0.5)
 
 
 @scenario("workers/come-with-a-question")
