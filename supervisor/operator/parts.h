@@ -12,6 +12,7 @@
 
 /* Of settled.h. Zeroed: nothing is known yet. */
 struct settled_state {
+	uint64_t checked_ms;                  /* boot clock; when this was last looked at */
 	uint64_t moves;                       /* nominations, keys given up and writes, at moved_ms */
 	uint64_t moved_ms;                    /* boot clock; when something was last under way */
 	uint64_t failing_since[CLUSTERS_MAX]; /* boot clock; 0 = the cluster can be loaded and read */

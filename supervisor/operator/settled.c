@@ -71,11 +71,12 @@ void settled_check(struct supervisor *s)
 	if (d.leases > 0 || moves != t->moves || !judged || !t->moved_ms)
 		t->moved_ms = now;
 	t->moves = moves;
+	t->checked_ms = now;
 }
 
 void settled_describe(const struct supervisor *s, struct msg_ctl_supervisor *ret)
 {
-	ret->quiet_ms = clock_boot_ms() - s->settled.moved_ms;
+	ret->quiet_ms = s->settled.checked_ms - s->settled.moved_ms;
 }
 
 void settled_describe_cluster(const struct supervisor *s, uint64_t cluster, struct msg_ctl_cluster *ret)
@@ -83,5 +84,5 @@ void settled_describe_cluster(const struct supervisor *s, uint64_t cluster, stru
 	const uint64_t since = s->settled.failing_since[cluster];
 
 	ret->judged = is_judged(s, cluster);
-	ret->failing_ms = since ? clock_boot_ms() - since + 1 : 0;
+	ret->failing_ms = since ? s->settled.checked_ms - since + 1 : 0;
 }
