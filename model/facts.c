@@ -156,14 +156,6 @@ bool facts_next(const struct facts *f, size_t *at, struct fact_value *ret)
 	return true;
 }
 
-bool facts_find(const struct facts *f, enum fact key, struct fact_value *ret)
-{
-	for (size_t at = 0; facts_next(f, &at, ret);)
-		if (ret->key == key)
-			return true;
-	return false;
-}
-
 bool facts_empty(const struct facts *f)
 {
 	return !f || f->n == 0;
@@ -184,7 +176,7 @@ int facts_read(const void *bytes, size_t n, struct facts *ret, size_t *ret_n)
 	struct unpacker u = { bytes, (const uint8_t *)bytes + n };
 	uint64_t count;
 
-	*ret = (struct facts){ 0 };
+	facts_clear(ret);
 	if (!take_map(&u, 0, &count))
 		return -EBADMSG;
 	const size_t taken = (size_t)(u.p - (const uint8_t *)bytes);
@@ -202,7 +194,7 @@ int facts_read(const void *bytes, size_t n, struct facts *ret, size_t *ret_n)
 
 void fact_facts(const struct fact_value *v, struct facts *ret)
 {
-	*ret = (struct facts){ 0 };
+	facts_clear(ret);
 	if (descs[v->key].kind == FACT_KIND_FACTS)
 		(void)facts_read(v->text.p, v->text.n, ret, NULL);
 }
@@ -271,21 +263,41 @@ static bool skip_value(struct unpacker *u)
 								    : unpack_i64(u, &number);
 }
 
-/* Is there an entry of that key? Keys are compared as bytes: finding each in the table would take longer than
- * everything else. */
-static bool has_key(const struct facts *f, const struct entry *key)
+/* Move to the first entry of that key. Keys are compared as bytes: finding each in the table would take
+ * longer than everything else. False: there is none. */
+static bool move_to(struct unpacker *u, const struct entry *key)
 {
-	struct unpacker u;
 	struct str other;
 
-	(void)begin(f, &u);
-	while (u.p < u.end) {
-		if ((size_t)(u.end - u.p) > key->n && memcmp(u.p, key->bytes, key->n) == 0)
+	while (u->p < u->end) {
+		if ((size_t)(u->end - u->p) > key->n && memcmp(u->p, key->bytes, key->n) == 0)
 			return true;
-		if (!unpack_text(&u, &other) || !skip_value(&u))
+		if (!unpack_text(u, &other) || !skip_value(u))
 			return false;
 	}
 	return false;
+}
+
+static bool has_key(const struct facts *f, const struct entry *key)
+{
+	struct unpacker u;
+
+	(void)begin(f, &u);
+	return move_to(&u, key);
+}
+
+bool facts_find_in(struct str bytes, enum fact key, struct fact_value *ret)
+{
+	const struct entry e = new_entry(key);
+	struct unpacker u = { (const uint8_t *)bytes.p, (const uint8_t *)bytes.p + bytes.n };
+	uint64_t count;
+
+	return bytes.n > 0 && unpack_map(&u, &count) && move_to(&u, &e) && take_entry(&u, 0, ret);
+}
+
+bool facts_find(const struct facts *f, enum fact key, struct fact_value *ret)
+{
+	return facts_find_in((struct str){ (const char *)f->bytes, f->n }, key, ret);
 }
 
 /* Bytes that one more entry may take. */

@@ -82,6 +82,9 @@ struct fact_value {
 bool facts_next(const struct facts *f, size_t *at, struct fact_value *ret);
 /* The first fact of a key. */
 bool facts_find(const struct facts *f, enum fact key, struct fact_value *ret);
+/* The same in the bytes of a map, without reading the rest of it. False, too, where the bytes before it are
+ * no such map. *ret borrows from them. */
+bool facts_find_in(struct str bytes, enum fact key, struct fact_value *ret);
 /* NULL is empty. */
 bool facts_empty(const struct facts *f);
 bool facts_equal(const struct facts *a, const struct facts *b);

@@ -523,7 +523,7 @@ void db_facts(sqlite3_stmt *st, int column, struct facts *ret)
 {
 	const void *bytes = sqlite3_column_blob(st, column);
 
-	*ret = (struct facts){ 0 };
+	facts_clear(ret);
 	if (bytes)
 		(void)facts_read(bytes, (size_t)sqlite3_column_bytes(st, column), ret, NULL);
 }

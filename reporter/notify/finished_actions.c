@@ -30,14 +30,6 @@ static enum section_kind part_of(const struct action_group *k)
 	return k->action == ACTION_FORCE_DELETE ? SECTION_FORCED : SECTION_PODS;
 }
 
-/* From the fact that the worker notes (worker/steps/granted_pod.c). */
-static struct str node_of(const struct facts *proof)
-{
-	struct fact_value v;
-
-	return facts_find(proof, FACT_NODE, &v) ? v.text : (struct str){ "", 0 };
-}
-
 static bool is_of(const struct action_group *k, const struct key *key)
 {
 	return k->part == key->kind.part && k->action == key->kind.action && k->duty == key->kind.duty &&
@@ -103,6 +95,16 @@ static struct str str_of(sqlite3_stmt *st, int column)
 	return (struct str){ s, (size_t)sqlite3_column_bytes(st, column) };
 }
 
+/* From the fact that the worker notes (worker/steps/granted_pod.c). */
+static struct str node_of(sqlite3_stmt *st, int column)
+{
+	const char *proof = sqlite3_column_blob(st, column);
+	const struct str bytes = { proof, (size_t)sqlite3_column_bytes(st, column) };
+	struct fact_value v;
+
+	return facts_find_in(bytes, FACT_NODE, &v) ? v.text : (struct str){ "", 0 };
+}
+
 static enum action_kind action_of(sqlite3_stmt *st, int column)
 {
 	const int64_t action = sqlite3_column_int64(st, column);
@@ -119,13 +121,10 @@ static void add_row(struct finished_actions *r, sqlite3_stmt *st, const struct a
 			   .node = { "", 0 },
 			   .reason = str_of(st, failed ? COL_REASON : COL_WHY) };
 
-	struct facts proof;
-
-	db_facts(st, COL_PROOF, &proof);
 	if (failed)
 		key.kind.action = 0;
 	else
-		key.node = node_of(&proof);
+		key.node = node_of(st, COL_PROOF);
 	r->has_done = r->has_done || !failed;
 	r->v = xgrow(r->v, &r->room, (uint32_t)r->n, sizeof(*r->v));
 	r->v[r->n++] = (struct finished_action){ sqlite3_column_int64(st, COL_ID), find_kind(r, &key) };
