@@ -31,10 +31,12 @@ bool evil_receives(const struct msg *m);
 const struct msg *evil_sends(const struct msg *m, struct msg *buf);
 #endif
 
-#define HEARTBEAT_MS 2000
+/* A heartbeat wakes the supervisor: all children send theirs at the same instants, so that three hundred wake
+ * it once. Three may be lost before it takes a child for hung (STALLED_MS in supervisor/children/child.c). */
+#define HEARTBEAT_MS 4000
 /* Heartbeats until the memory of the start is given back, and then between two such acts. */
-#define TRIM_FIRST 2
-#define TRIM_EVERY 150
+#define TRIM_FIRST 1
+#define TRIM_EVERY 75
 /* Private memory of a process at most; idle each has below 2 MiB. A watcher has its cache besides, which
  * takes 102 bytes a pod, and twice as much while it is listed anew. */
 #define DATA_MAX  (UINT64_C(256) << 20)
@@ -55,7 +57,7 @@ struct process {
 	struct sandbox_params wanted;  /* what the prepared generation needs */
 	char *writable_dir;
 	bool running, draining;
-	uint64_t beats, last_beat_ms;
+	uint64_t beats, beat_due_ms;
 	int code;
 };
 
@@ -403,11 +405,18 @@ static void trim(struct process *p)
 	(void)memory_trim();
 }
 
+/* At a multiple of the interval, of the clock that all processes of a machine share: half an interval from
+ * now or more, so that a timer that runs a moment early makes no second heartbeat of one. */
+static void schedule_heartbeat(struct process *p, uint64_t now)
+{
+	p->beat_due_ms = ((now + HEARTBEAT_MS / 2) / HEARTBEAT_MS + 1) * HEARTBEAT_MS;
+	(void)event_add(p->heartbeat, CLOCK_TIMEVAL(p->beat_due_ms - now));
+}
+
 static void on_heartbeat(evutil_socket_t fd, short what, void *arg)
 {
 	struct process *p = arg;
 	const uint64_t now = clock_boot_ms();
-	const uint64_t due = p->last_beat_ms + HEARTBEAT_MS;
 	struct msg m = { .type = MSG_HEARTBEAT };
 	uint64_t mapped, resident;
 
@@ -417,8 +426,8 @@ static void on_heartbeat(evutil_socket_t fd, short what, void *arg)
 	(void)memory_read(p->statm_fd, &mapped, &resident);
 	m.u.heartbeat.rss_kb = resident / 1024;
 	/* How late this timer runs is how long some callback kept the loop. */
-	m.u.heartbeat.longest_ms = p->last_beat_ms && now > due ? now - due : 0;
-	p->last_beat_ms = now;
+	m.u.heartbeat.longest_ms = now > p->beat_due_ms ? now - p->beat_due_ms : 0;
+	schedule_heartbeat(p, now);
 	if (p->running)
 		(void)process_send(p, &m);
 	if (p->running && p->beats % TRIM_EVERY == TRIM_FIRST)
@@ -443,8 +452,8 @@ struct process *process_begin(struct event_base *base, int fd, const struct proc
 	p->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	p->channel = channel_new(base, fd, spec->role, ROLE_SUPERVISOR, &channel_ops, p);
 	channel_set_phase(p->channel, PH_SETUP);
-	p->heartbeat = event_new(base, -1, EV_PERSIST, on_heartbeat, p);
-	(void)event_add(p->heartbeat, CLOCK_TIMEVAL(HEARTBEAT_MS));
+	p->heartbeat = event_new(base, -1, 0, on_heartbeat, p);
+	schedule_heartbeat(p, clock_boot_ms());
 	say_hello(p);
 	return p;
 }
