@@ -449,6 +449,8 @@ static enum step_then ask(struct action *a, const struct step_desc *d)
 
 	a->asked_at = clock_boot_ms();
 	d->ask(a, &request);
+	if (request.known)
+		return d->take(a, NULL);
 	if (request.path && (d->flags & STEP_WRITES))
 		note_request(a, &request);
 	if (!request.path && (d->flags & STEP_AFTERWARDS))

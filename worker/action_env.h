@@ -8,6 +8,7 @@
 #include "http/client.h"
 #include "ipc/msg.h"
 #include "model/policy.h"
+#include "worker/namespace_cache.h"
 #include "worker/owner_kinds.h"
 
 /* Times the whole reading is begun again: after a conflict, and when it took longer than ACTION_FRESH_MS. */
@@ -39,6 +40,7 @@ struct action_env {
 	void (*unmarked)(void *ctx, const char *why);
 	void *ctx;
 	struct owner_kinds *kinds;
+	struct namespace_cache *namespaces; /* NULL: each action reads its own */
 	struct server_clock *clock;
 	struct windows *windows; /* when duties may act; NULL = always */
 };

@@ -39,6 +39,7 @@ struct worker {
 	struct settings now;
 	struct http_client *client;
 	struct owner_kinds *kinds;
+	struct namespace_cache *namespaces;
 	struct server_clock clock;
 	struct windows *windows;
 	struct events *events;
@@ -228,6 +229,7 @@ static struct action *make_action(struct job *job, const struct msg_grant *g)
 					.unmarked = action_unmarked,
 					.ctx = job,
 					.kinds = w->kinds,
+					.namespaces = w->namespaces,
 					.clock = &w->clock,
 					.windows = w->windows };
 
@@ -352,6 +354,7 @@ static int worker_on_start(struct process *p, struct settings *s)
 	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
 		w->jobs[i].worker = w;
 	w->kinds = owner_kinds_new();
+	w->namespaces = namespace_cache_new();
 	w->windows = windows_new();
 	w->events = events_new(&events);
 	w->access = access_new(&access);
@@ -415,6 +418,7 @@ static void worker_on_done(struct process *p)
 	http_client_free(&w->client);
 	meter_free(&w->meter);
 	owner_kinds_free(&w->kinds);
+	namespace_cache_free(&w->namespaces);
 	windows_free(&w->windows);
 	settings_done(&w->now);
 	free(w);

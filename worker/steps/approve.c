@@ -99,6 +99,10 @@ bool approve_above(struct action *a)
 		refuse_above(a, &m, "Namespace", STR_C(a->grant.ns));
 		return false;
 	}
+	/* What refuses is not remembered: a mark that is taken away counts at once. */
+	if (a->env.namespaces && !m.skip && !policy_needs_namespaces(a->policy))
+		namespace_cache_put(a->env.namespaces, a->grant.ns, a->found.namespace_json,
+				    a->found.namespace_at);
 	for (size_t i = 0; i < a->found.n_owners; i++) {
 		const struct owner_link *o = &a->found.owners[i];
 

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "kube/path.h"
 #include "worker/action_end.h"
@@ -13,11 +14,6 @@ bool needs_namespace(const struct action *a)
 {
 	return a->grant.action != ACTION_RESTORE || !a->grant.by_operator ||
 	       policy_needs_namespaces(a->policy);
-}
-
-void ask_namespace(struct action *a, struct step_request *ret)
-{
-	ret->path = path_format("", "v1", NULL, "namespaces", a->grant.ns, NULL, NULL);
 }
 
 /* False when they are not what labels are. */
@@ -47,22 +43,54 @@ static void add_evidence(struct action *a, enum text statement)
 	facts_name(action_evidence(a), FACT_NAMESPACE, STR_C(a->grant.ns));
 }
 
-enum step_then take_namespace(struct action *a, const struct step_reply *reply)
+/* False when its labels are not what labels are. */
+static bool keep(struct action *a, json_t *ns, uint64_t asked_at)
 {
 	struct findings *f = &a->found;
 
-	f->namespace_at = a->asked_at;
+	if (!keep_labels(f, ns))
+		return false;
+	json_incref(ns);
+	json_decref(f->namespace_json);
+	f->namespace_json = ns;
+	f->namespace_at = asked_at;
+	if (policy_needs_namespaces(a->policy)) {
+		add_evidence(a, TEXT_NAMESPACE_READ);
+		facts_count(action_evidence(a), FACT_NAMESPACE_LABELS, (int64_t)f->namespace_labels.n);
+	}
+	return true;
+}
+
+/* Of the many deletions in one namespace each second one reads it. What is read again after a conflict, and
+ * whatever is done to a workload, reads all of its own. */
+static bool keep_known(struct action *a)
+{
+	uint64_t asked_at;
+
+	if (!a->env.namespaces || !action_is_on_pod(a) || a->round > 0)
+		return false;
+	json_t *ns = namespace_cache_find(a->env.namespaces, a->grant.ns, clock_boot_ms(), &asked_at);
+
+	return ns && keep(a, ns, asked_at);
+}
+
+void ask_namespace(struct action *a, struct step_request *ret)
+{
+	ret->known = keep_known(a);
+	if (!ret->known)
+		ret->path = path_format("", "v1", NULL, "namespaces", a->grant.ns, NULL, NULL);
+}
+
+enum step_then take_namespace(struct action *a, const struct step_reply *reply)
+{
+	if (!reply)
+		return STEP_NEXT;
+	a->found.namespace_at = a->asked_at;
 	if (reply->status == 403)
 		add_evidence(a, TEXT_NAMESPACE_UNREAD);
-	if (!reply->json || !str_is(READ_TEXT(reply->json, "kind"), "Namespace") ||
-	    !str_is(READ_TEXT(reply->json, "metadata", "name"), a->grant.ns) || !keep_labels(f, reply->json))
-		return STEP_NEXT;
-	json_decref(f->namespace_json);
-	f->namespace_json = json_incref(reply->json);
-	if (!policy_needs_namespaces(a->policy))
-		return STEP_NEXT;
-	add_evidence(a, TEXT_NAMESPACE_READ);
-	facts_count(action_evidence(a), FACT_NAMESPACE_LABELS, (int64_t)f->namespace_labels.n);
+	if (reply->json && str_is(READ_TEXT(reply->json, "kind"), "Namespace") &&
+	    str_is(READ_TEXT(reply->json, "metadata", "name"), a->grant.ns))
+		(void)keep(a, reply->json, a->asked_at);
 	return STEP_NEXT;
 }
 

@@ -49,6 +49,7 @@ enum {
 
 /* One request to be made. path and body are owned. path NULL: a name was not fit for one. */
 struct step_request {
+	bool known;         /* no request: the answer is known, and take() gets no reply */
 	const char *method; /* GET unless it is set */
 	char *path;
 	char *body;

@@ -63,6 +63,7 @@ void fake_teardown(void)
 	for (size_t i = 0; i < fake.n_log; i++)
 		free(fake.log[i]);
 	owner_kinds_free(&fake.kinds);
+	namespace_cache_free(&fake.namespaces);
 	clock_fake_clear();
 }
 
@@ -283,6 +284,7 @@ static void make_action(void)
 					.unmarked = fake_unmarked,
 					.ctx = &action,
 					.kinds = fake.kinds,
+					.namespaces = fake.namespaces,
 					.clock = &fake.clock,
 					.windows = fake.windows };
 

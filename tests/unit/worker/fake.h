@@ -33,6 +33,7 @@ extern struct fake {
 	bool dry_run;
 	bool grants_as_it_is; /* else it names what the pod says, known for long */
 	struct owner_kinds *kinds;
+	struct namespace_cache *namespaces; /* NULL = none */
 	struct server_clock clock;
 	struct windows *windows; /* NULL = none */
 	struct fake_reply replies[64];

@@ -172,6 +172,130 @@ TEST(labels_that_were_read_long_ago_are_read_again)
 	RESULT(DONE, EVICTED);
 }
 
+/* A first deletion reads it; then it is marked, and some time passes until the second. */
+static void delete_twice(int64_t ms)
+{
+	fake.namespaces = namespace_cache_new();
+	on_namespace(",'annotations':{'ops-pod-cleaner.io/ignore':'true'}");
+	on_namespace("")->times = 1;
+	on_pod("41", "", "", EVICTED);
+	on(DELETE, 200, SUCCESS);
+	go();
+	RESULT(DONE, EVICTED);
+	clock_fake_advance(ms);
+	fake.done = 0;
+	go();
+}
+
+TEST(one_read_serves_the_deletions_of_a_moment)
+{
+	delete_twice(NAMESPACE_CACHE_MS);
+	REQUESTS(NAMESPACE, GET, DELETE, GET, DELETE);
+	RESULT(DONE, EVICTED);
+}
+
+TEST(a_mark_is_seen_after_a_moment)
+{
+	delete_twice(NAMESPACE_CACHE_MS + 1);
+	REQUESTS(NAMESPACE, GET, DELETE, NAMESPACE, GET);
+	RESULT(REFUSED, IGNORE_ANNOTATION);
+}
+
+/* A mark that is taken away counts at once, also that of another duty. */
+TEST_LOOP(what_refuses_is_not_remembered, 0, 2)
+{
+	fake.namespaces = namespace_cache_new();
+	on_namespace("");
+	on_namespace(_i ? ",'annotations':{'ops-pod-cleaner.io/skip':'errImagePull'}"
+			: ",'annotations':{'ops-pod-cleaner.io/ignore':'true'}")
+		->times = 1;
+	on_pod("41", "", "", EVICTED);
+	on(DELETE, 200, SUCCESS);
+	go();
+	fake.done = 0;
+	go();
+	if (_i)
+		REQUESTS(NAMESPACE, GET, DELETE, NAMESPACE, GET, DELETE);
+	else
+		REQUESTS(NAMESPACE, GET, NAMESPACE, GET, DELETE);
+	RESULT(DONE, EVICTED);
+}
+
+/* Labels that decide are read each time. */
+TEST(labels_are_not_remembered)
+{
+	fake.namespaces = namespace_cache_new();
+	select_by(served(), "label:team=a");
+	on_namespace(",'labels':{'team':'b'}");
+	on_namespace(",'labels':{'team':'a'}")->times = 1;
+	on_pod("41", "", "", EVICTED);
+	on(DELETE, 200, SUCCESS);
+	go();
+	fake.done = 0;
+	go();
+	REQUESTS(NAMESPACE, GET, DELETE, NAMESPACE, GET);
+	RESULT(REFUSED, NAMESPACE_NOT_SELECTED);
+}
+
+/* After a conflict it may be the mark that changed. */
+TEST(a_conflict_makes_it_read_again)
+{
+	fake.namespaces = namespace_cache_new();
+	on_namespace(",'annotations':{'ops-pod-cleaner.io/ignore':'true'}");
+	on_namespace("")->times = 1;
+	on_pod("41", "", "", EVICTED);
+	on(DELETE, 409,
+	   "{'kind':'Status','apiVersion':'v1','status':'Failure','reason':'Conflict','code':409}");
+	go();
+	REQUESTS(NAMESPACE, GET, DELETE, NAMESPACE, GET);
+	RESULT(REFUSED, IGNORE_ANNOTATION);
+}
+
+/* What could not be read is not kept, and a name has its own entry. */
+TEST(what_is_kept_is_what_was_read)
+{
+	struct namespace_cache *c = namespace_cache_new();
+	json_t *a = json_pack("{s:s}", "kind", "Namespace"), *b = json_pack("{s:s}", "kind", "Namespace");
+	char name[64];
+	uint64_t at;
+
+	ck_assert_ptr_null(namespace_cache_find(c, "a", 10, &at));
+	namespace_cache_put(c, "a", a, 10);
+	namespace_cache_put(c, "b", b, 11);
+	ck_assert_ptr_eq(namespace_cache_find(c, "a", 10 + NAMESPACE_CACHE_MS, &at), a);
+	ck_assert_uint_eq(at, 10);
+	ck_assert_ptr_eq(namespace_cache_find(c, "b", 11, &at), b);
+	ck_assert_ptr_null(namespace_cache_find(c, "a", 11 + NAMESPACE_CACHE_MS, &at));
+	namespace_cache_put(c, "a", b, 20);
+	ck_assert_ptr_eq(namespace_cache_find(c, "a", 21, &at), b);
+	for (unsigned i = 0; i < 16; i++) {
+		(void)snprintf(name, sizeof(name), "other-%u", i);
+		namespace_cache_put(c, name, a, 30 + i);
+	}
+	ck_assert_ptr_null(namespace_cache_find(c, "a", 40, &at));
+	ck_assert_ptr_eq(namespace_cache_find(c, "other-0", 50, &at), a);
+	json_decref(a);
+	json_decref(b);
+	namespace_cache_free(&c);
+	ck_assert_ptr_null(c);
+}
+
+/* What is done to a workload reads all of its own. */
+TEST(a_scale_down_reads_it_anew)
+{
+	json_t *ns = json_loads("{\"kind\":\"Namespace\",\"metadata\":{\"name\":\"shop\"}}", 0, NULL);
+
+	fake.namespaces = namespace_cache_new();
+	namespace_cache_put(fake.namespaces, "shop", ns, clock_boot_ms());
+	json_decref(ns);
+	on_namespace(",'annotations':{'ops-pod-cleaner.io/ignore':'true'}");
+	fake.grant.duty = DUTY_IMAGE_PULL;
+	fake.grant.action = ACTION_SCALE_DOWN;
+	on_pod("41", "", "", EVICTED);
+	go();
+	ck_assert_str_eq(fake.log[0], NAMESPACE);
+}
+
 TEST_MAIN("worker/namespace")
 {
 	tcase_add_checked_fixture(t, fake_setup, teardown);
