@@ -44,7 +44,7 @@ static void add_evidence(struct action *a, enum text statement)
 }
 
 /* False when its labels are not what labels are. */
-static bool keep(struct action *a, json_t *ns, uint64_t asked_at)
+static bool keep(struct action *a, json_t *ns)
 {
 	struct findings *f = &a->found;
 
@@ -53,7 +53,6 @@ static bool keep(struct action *a, json_t *ns, uint64_t asked_at)
 	json_incref(ns);
 	json_decref(f->namespace_json);
 	f->namespace_json = ns;
-	f->namespace_at = asked_at;
 	if (policy_needs_namespaces(a->policy)) {
 		add_evidence(a, TEXT_NAMESPACE_READ);
 		facts_count(action_evidence(a), FACT_NAMESPACE_LABELS, (int64_t)f->namespace_labels.n);
@@ -65,13 +64,12 @@ static bool keep(struct action *a, json_t *ns, uint64_t asked_at)
  * whatever is done to a workload, reads all of its own. */
 static bool keep_known(struct action *a)
 {
-	uint64_t asked_at;
-
 	if (!a->env.namespaces || !action_is_on_pod(a) || a->round > 0)
 		return false;
-	json_t *ns = namespace_cache_find(a->env.namespaces, a->grant.ns, clock_boot_ms(), &asked_at);
+	json_t *ns =
+		namespace_cache_find(a->env.namespaces, a->grant.ns, clock_boot_ms(), &a->found.namespace_at);
 
-	return ns && keep(a, ns, asked_at);
+	return ns && keep(a, ns);
 }
 
 void ask_namespace(struct action *a, struct step_request *ret)
@@ -90,7 +88,7 @@ enum step_then take_namespace(struct action *a, const struct step_reply *reply)
 		add_evidence(a, TEXT_NAMESPACE_UNREAD);
 	if (reply->json && str_is(READ_TEXT(reply->json, "kind"), "Namespace") &&
 	    str_is(READ_TEXT(reply->json, "metadata", "name"), a->grant.ns))
-		(void)keep(a, reply->json, a->asked_at);
+		(void)keep(a, reply->json);
 	return STEP_NEXT;
 }
 

@@ -141,17 +141,23 @@ TEST(excluded_by_a_label)
 	RESULT(REFUSED, NAMESPACE_EXCLUDED);
 }
 
+/* Both are read again. */
+static void delete_with_a_conflict(void)
+{
+	on_pod("41", "", "", EVICTED);
+	on(DELETE, 409,
+	   "{'kind':'Status','apiVersion':'v1','status':'Failure','reason':'Conflict','code':409}");
+	go();
+	REQUESTS(NAMESPACE, GET, DELETE, NAMESPACE, GET);
+}
+
 /* The pod has changed: all is read again, the labels, too. */
 TEST(read_again_after_a_conflict)
 {
 	select_by(served(), "label:team=a");
 	on_namespace(",'labels':{'team':'b'}");
 	on_namespace(",'labels':{'team':'a'}")->times = 1;
-	on_pod("41", "", "", EVICTED);
-	on(DELETE, 409,
-	   "{'kind':'Status','apiVersion':'v1','status':'Failure','reason':'Conflict','code':409}");
-	go();
-	REQUESTS(NAMESPACE, GET, DELETE, NAMESPACE, GET);
+	delete_with_a_conflict();
 	RESULT(REFUSED, NAMESPACE_NOT_SELECTED);
 }
 
@@ -243,11 +249,7 @@ TEST(a_conflict_makes_it_read_again)
 	fake.namespaces = namespace_cache_new();
 	on_namespace(",'annotations':{'ops-pod-cleaner.io/ignore':'true'}");
 	on_namespace("")->times = 1;
-	on_pod("41", "", "", EVICTED);
-	on(DELETE, 409,
-	   "{'kind':'Status','apiVersion':'v1','status':'Failure','reason':'Conflict','code':409}");
-	go();
-	REQUESTS(NAMESPACE, GET, DELETE, NAMESPACE, GET);
+	delete_with_a_conflict();
 	RESULT(REFUSED, IGNORE_ANNOTATION);
 }
 
