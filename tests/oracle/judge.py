@@ -4,7 +4,8 @@ It knows nothing of the program's code. Its rules are read from the documented c
 the server answered them. What it checks of every write that was not a dry run:
 
   bound     it names the uid and the resourceVersion it was decided on
-  once      at most one DELETE per uid succeeds, and none is even sent after that one has been answered
+  once      at most one DELETE per uid succeeds, and none is even sent after that one has been answered, but by a worker that
+            read the pod before: of another, killed as it sent it, the server carries it out when it comes to it
   right     the object with that uid at that resourceVersion deserved it (where the log shows that version)
   kind      it is a DELETE of one pod, a PATCH of replicas (of a scale, or of a workload with its mark), an announcement (one
             annotation), the suspension of a Job, or the mark of what was scaled, each of nothing else; Leases and Events apart
@@ -22,6 +23,7 @@ from dataclasses import dataclass, field
 from .crashes import Loops, pulled_it, why_not_crash_loop
 from .kept import evicted_at, is_kept
 from .logs import parse_time
+from .memory import Memory
 from .ordinals import why_not_stuck_ordinal
 from .others import at_work_on, scaler_from_zero
 from .pods import (PULL, cause_in, causes_of, claims_of, controller_of, finished_at, hosts_of, is_half_deleted, is_mirror, is_ready, refused_images,
@@ -522,7 +524,10 @@ def check(requests, policy, states=None, is_program=None):
     report, world, memory = Report(), World(), Memory()
     for r in sorted(requests, key=lambda r: r.t_end or r.t):
         world.apply(r)
-        if (is_program and not is_program(r)) or not r.is_write:
+        if is_program and not is_program(r):
+            continue
+        if not r.is_write:
+            memory.look(r)
             continue
         if r.resource in ("leases", "events", "selfsubjectaccessreviews"):
             continue
@@ -532,16 +537,6 @@ def check(requests, policy, states=None, is_program=None):
             report.add("observe", "a real write in mode observe", r)
         check_write(r, policy, states, world, memory, report)
     return report
-
-
-@dataclass
-class Memory:
-    """What earlier requests of the program did."""
-    deleted: dict = field(default_factory=dict)     # uid -> when its successful DELETE had been answered
-    restored: set = field(default_factory=set)      # uids
-    scaled: dict = field(default_factory=dict)      # uid -> replicas before, None when the log does not show them
-    were: dict = field(default_factory=dict)        # uid -> the workload as it was scaled down, None when the log does not show it
-    acts: list = field(default_factory=list)        # (duty, namespace, time)
 
 
 def check_write(r, policy, states, world, memory, report):
@@ -554,7 +549,8 @@ def check_write(r, policy, states, world, memory, report):
     if not r.uid or not r.rv:
         report.add("bound", "a write without uid or resourceVersion", r)
         return
-    if kind == "delete" and r.uid in memory.deleted and r.t > memory.deleted[r.uid] and not r.dry_run:
+    looked = kind != "delete" or r.dry_run or memory.send(r)
+    if not looked and r.uid in memory.deleted and r.t > memory.deleted[r.uid]:
         report.add("once", "another DELETE of a uid that is deleted already", r)
     if r.ok:
         CHECKS[kind](r, policy, states, world, memory, report)
