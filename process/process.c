@@ -32,11 +32,12 @@ const struct msg *evil_sends(const struct msg *m, struct msg *buf);
 #endif
 
 /* A heartbeat wakes the supervisor: all children send theirs at the same instants, so that three hundred wake
- * it once. Three may be lost before it takes a child for hung (STALLED_MS in supervisor/children/child.c). */
-#define HEARTBEAT_MS 4000
+ * it once; of an idle watcher nothing else wakes anybody. Two may be lost before it takes a child for hung
+ * (STALLED_MS in supervisor/children/child.c). */
+#define HEARTBEAT_MS 8000
 /* Heartbeats until the memory of the start is given back, and then between two such acts. */
 #define TRIM_FIRST 1
-#define TRIM_EVERY 75
+#define TRIM_EVERY 38
 /* Private memory of a process at most; idle each has below 2 MiB. A watcher has its cache besides, which
  * takes 102 bytes a pod, and twice as much while it is listed anew. */
 #define DATA_MAX  (UINT64_C(256) << 20)

@@ -20,7 +20,7 @@
 #include "text/facts_text.h"
 
 #define START_MS   10000u /* spawn to READY */
-#define STALLED_MS 15000u /* no heartbeat */
+#define STALLED_MS 20000u /* no heartbeat */
 #define DRAIN_MS   12000u
 #define EOF_MS     3000u /* from the end of the channel to the death */
 

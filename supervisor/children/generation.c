@@ -55,7 +55,7 @@ static void add_cluster(struct generation *g, const struct msg_load_cluster *c)
 	g->at[c->cluster] = *c;
 	g->workers[c->cluster] = c->workers;
 	g->workers_min[c->cluster] = c->workers_min;
-	memcpy(g->names[c->cluster], c->cluster_name, sizeof(g->names[0]));
+	(void)snprintf(g->names[c->cluster], sizeof(g->names[0]), "%s", c->cluster_name);
 	if (c->loaded) {
 		facts_clear(&g->problem[c->cluster]);
 		return;
