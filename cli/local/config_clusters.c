@@ -2,7 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/local/config_clusters.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/cleanup.h"
+#include "base/tree_size.h"
 #include "base/xalloc.h"
 #include "cli/view/output.h"
 #include "cli/view/table.h"
@@ -15,14 +20,26 @@ static json_t *text_or_null(const char *text)
 	return text ? json_string(text) : json_null();
 }
 
-/* Its parts are null where it cannot be read. name: NULL of workers. */
-static json_t *look_at_source(const char *name, const struct cluster_source *s, struct diags *d)
+/* What tells one API server from another; NULL where it is not known. Owned by the caller. */
+static char *server_key(const struct kube_target *t)
+{
+	const char *ca = t->c.ca_pem ? t->c.ca_pem : t->ca_file ? t->ca_file : "";
+
+	return t->c.server ? xconcat(t->c.server, "\n", t->c.tls_server_name ? t->c.tls_server_name : "",
+				     "\n", ca, NULL)
+			   : NULL;
+}
+
+/* Its parts are null where it cannot be read. name: NULL of workers. ret_key: server_key(). */
+static json_t *look_at_source(const char *name, const struct cluster_source *s, struct diags *d,
+			      char **ret_key)
 {
 	const struct kube_options o = { .kubeconfig = s->kubeconfig, .context = s->context };
 	_cleanup_(kube_target_done) struct kube_target t = { 0 };
 	const bool known = s->kubeconfig && file_can_be_read(s->kubeconfig, "kubeconfig", d) &&
 			   kube_target_load(&o, &t, d) == 0;
 
+	*ret_key = known ? server_key(&t) : NULL;
 	if (known) {
 		file_tell_closed(s->kubeconfig, "kubeconfig", d);
 		file_tell_exposed(s->kubeconfig, d);
@@ -33,9 +50,23 @@ static json_t *look_at_source(const char *name, const struct cluster_source *s, 
 			 text_or_null(known ? t.user : NULL), "kubeconfig", text_or_null(s->kubeconfig));
 }
 
+/* Its actions would be counted in two budgets, and told twice. */
+static void tell_same_server(const char *path, const struct config *c, const char *const *keys, size_t i,
+			     struct diags *d)
+{
+	for (size_t k = 0; keys[i] && k < i; k++)
+		if (keys[k] && strcmp(keys[i], keys[k]) == 0) {
+			diags_warn(d, ((struct place){ .file = path, .key = "clusters" }), SAME_SERVER,
+				   c->clusters[k].name, c->clusters[i].name, (int)strcspn(keys[i], "\n"),
+				   keys[i]);
+			return;
+		}
+}
+
 json_t *config_clusters_look(const char *path, const struct config *c, struct diags *d)
 {
 	json_t *all = json_array();
+	_cleanup_free_ char **keys = xcalloc(clusters_count(c), sizeof(*keys));
 
 	for (size_t i = 0; i < clusters_count(c); i++) {
 		const struct cluster_config one = clusters_at(c, i);
@@ -43,12 +74,16 @@ json_t *config_clusters_look(const char *path, const struct config *c, struct di
 			clusters_reader(c, &one, path, NULL);
 		_cleanup_(cluster_source_done) struct cluster_source writer =
 			clusters_writer(c, &one, path, NULL);
-		json_t *told = look_at_source(clusters_name(&one), &reader, d);
+		json_t *told = look_at_source(clusters_name(&one), &reader, d, &keys[i]);
+		_cleanup_free_ char *writers = NULL;
 
+		tell_same_server(path, c, (const char *const *)keys, i, d);
 		if (clusters_own_writer(&one))
-			json_object_set_new(told, "writer", look_at_source(NULL, &writer, d));
+			json_object_set_new(told, "writer", look_at_source(NULL, &writer, d, &writers));
 		json_array_append_new(all, told);
 	}
+	for (size_t i = 0; i < clusters_count(c); i++)
+		free(keys[i]);
 	return all;
 }
 
@@ -76,6 +111,21 @@ static bool names_any(const struct config *c)
 	return c->n_clusters > 0 || c->kubeconfig || c->context || c->writer_kubeconfig || c->writer_context;
 }
 
+/* Of several: one fits everywhere. */
+static void print_need(const struct config *c, FILE *out)
+{
+	struct tree_size size = tree_size_of_none();
+
+	for (size_t i = 0; i < c->n_clusters; i++) {
+		const struct cluster_config one = clusters_at(c, i);
+
+		tree_size_add(&size, one.workers_min, one.workers);
+	}
+	if (c->n_clusters > 1)
+		table_indented(out, 2, TEXT(CLUSTERS_NEED), size.idle, size.most, size.descriptors,
+			       size.memory >> 20, TREE_POD_BYTES);
+}
+
 void config_clusters_print(const struct config *c, const json_t *clusters, FILE *out)
 {
 	json_t *one;
@@ -94,4 +144,5 @@ void config_clusters_print(const struct config *c, const json_t *clusters, FILE 
 		if (workers)
 			table_indented(out, 4, TEXT(CLUSTERS_WORKERS), workers);
 	}
+	print_need(c, out);
 }

@@ -18,6 +18,7 @@
 #include "base/xalloc.h"
 #include "build_id.h"
 #include "supervisor/children/file_watch.h"
+#include "supervisor/children/room.h"
 #include "text/facts_text.h"
 #include "text/texts.h"
 
@@ -269,9 +270,21 @@ void settings_load_on_dead(struct settings_load *l, const struct child *c)
 
 /* -- what the loader made -- */
 
+/* Nobody else looks before a child is missing. */
+static void check_room(const struct generation *g)
+{
+	struct tree_size size = tree_size_of_none();
+
+	for (uint64_t c = 0; c < g->clusters; c++)
+		tree_size_add(&size, g->workers_min[c], g->workers[c]);
+	room_check(&size);
+}
+
 static void on_first(struct settings_load *l, struct generation *g, int code)
 {
 	l->in_force = g;
+	if (g)
+		check_room(g);
 	/* Only a wrong configuration is not worth another start. */
 	l->ops->on_first(l->env->root, g                          ? EXIT_CODE_OK
 				       : code == EXIT_CODE_CONFIG ? EXIT_CODE_CONFIG
