@@ -46,6 +46,11 @@ GOALS = (
     Goal("deletions_real", "deletions, real server, as part of the faster peer's without limit", 0.95, "×", "{:.2f}", True),
     Goal("idle_wakeups", "wake-ups of the idle tree that no heartbeat causes", 0.5, "a second", "{:.2f}"),
     Goal("idle_tree", "whole tree, 100 pods", 12, "MB", "{:.1f}"),
+    Goal("fleet_memory", "whole tree, 100 clusters of 1,000 pods", 250, "MB"),
+    Goal("fleet_sync", "the same, start to the last complete list", 3, "s", "{:.2f}"),
+    Goal("fleet_wakeups", "the same, wake-ups a second and cluster while nothing happens", 0.3, "", "{:.2f}"),
+    Goal("fleet_first", "the same, eviction → DELETE in a cluster without a worker", 60, "ms", "{:.1f}"),
+    Goal("fleet_fairness", "eviction → DELETE, p99, beside 5,000 evictions in another cluster, against without", 2, "×", "{:.2f}"),
 )
 
 

@@ -54,8 +54,14 @@ def _growth(run):
             "1,000,000, where each look into a table is a read from memory.")
 
 
+def _fairness(run):
+    calm, beside, floor = run.known["fairness"]
+    return (f"{calm:.2f} ms without a storm and {beside:.2f} ms beside one. Beside the storm of another tree, which shares nothing with this one but the cores, "
+            f"it is {floor:.2f} ms.")
+
+
 WHY = {"latency_p50": _latency(""), "latency_real": _latency_real, "deletions": _deletions, "deletions_real": _deletions_real,
-       "sync_plain": _sync("sync_plain"), "sync_tls": _sync("sync_tls"), "sync_real": _sync_real, "growth_cpu": _growth}
+       "sync_plain": _sync("sync_plain"), "sync_tls": _sync("sync_tls"), "sync_real": _sync_real, "growth_cpu": _growth, "fleet_fairness": _fairness}
 
 
 def of(run):

@@ -1,0 +1,115 @@
+"""Many clusters in one tree: what they cost while nothing happens, and what one of them loses while another has a storm."""
+import time
+
+from harness.program import Program
+from harness.servers import Apisim
+from harness.wait import until
+
+from . import actions, machine
+from .subjects import CONFIG
+
+CLUSTERS = 100
+PODS = 1000         # of each
+IDLE = 40           # seconds
+SETTLE = 13         # seconds until what only the start needed is given back
+FIRST = 5           # clusters in which something is evicted, once
+CALM = 200          # evictions without a storm
+STORM = 5000        # evictions at once
+ROUNDS = 5
+GAP = 0.01          # seconds between single evictions
+
+
+class Fleet:
+    def __init__(self, run):
+        self.run = run
+
+    def server(self):
+        server = self.run.keep(Apisim(self.run.new_folder("server"), self.run.build, ("--fill", PODS), answers=False))
+        server.start()
+        actions.create_namespace(server)
+        return server
+
+    def start(self, servers):
+        """A tree with a cluster of each name, and the seconds until all lists are complete."""
+        folder, clusters = self.run.new_folder("fleet"), []
+        for name, server in servers.items():
+            path = folder / f"{name}.kubeconfig"
+            path.write_text(server.kubeconfig("cleaner"))
+            clusters.append({"name": name, "kubeconfig": str(path)})
+        program = self.run.keep(Program(self.run.build, folder, {**CONFIG, "clusters": clusters}))
+        begin = time.monotonic()
+        program.start(wait=False)
+        until("all lists", lambda: program.log().count('"list complete"') >= len(clusters), 120, every=0.05)
+        seconds = time.monotonic() - begin
+        program.wait_ready(60)
+        return program, seconds
+
+    def all(self):
+        self.idle()
+        self.storm()
+        self.run.close_all()
+
+    # --- idle ---
+
+    def idle(self):
+        """One server plays all clusters but those where something is evicted: they see the same pods, none of which is to be deleted."""
+        self.run.say(f"{CLUSTERS} clusters of {PODS:,} pods")
+        common, own = self.server(), [self.server() for _ in range(FIRST)]
+        program, seconds = self.start({**{f"c{i}": common for i in range(CLUSTERS - FIRST)}, **{f"own{i}": s for i, s in enumerate(own)}})
+        time.sleep(SETTLE)
+        tree = program.tree()
+        memory, before = sum(machine.pss(pid) for pid, _ in tree) / 1e6, sum(machine.wakeups(pid) for pid, _ in tree)
+        self.run.say(f"{IDLE} s of nothing in {len(tree)} processes")
+        time.sleep(IDLE)
+        woken = (sum(machine.wakeups(pid) for pid, _ in tree) - before) / IDLE / CLUSTERS
+        first = machine.median(actions.latency(server, "first", 1).milliseconds()[0] for server in own)
+        self.run.values.update(fleet_memory=memory, fleet_sync=seconds, fleet_wakeups=woken, fleet_first=first)
+        self.run.table("A hundred clusters", f"{CLUSTERS} clusters of {PODS:,} pods in one tree of {len(tree)} processes, {IDLE} s of nothing, then one eviction "
+                       f"in each of {FIRST} clusters, whose first worker starts for it: the median.", ["", ""], [
+                           ["start to the last complete list", f"{seconds:.2f} s"], ["PSS of all processes", f"{memory:.0f} MB"],
+                           ["wake-ups a second and cluster", f"{woken:.2f}"], ["from the eviction to its DELETE at the server", f"{first:.1f} ms"]])
+        program.stop()
+
+    # --- one storm, and a quiet cluster beside it ---
+
+    def storm(self):
+        """The lower bound of what a storm costs another cluster on these cores: the storm of a tree of its own."""
+        servers = {"loud": self.server(), "quiet": self.server()}
+        program, _ = self.start(servers)
+        times = {"calm": actions.latency(servers["quiet"], "calm", CALM).milliseconds()}
+        times["beside a storm"] = self.rounds(program, servers, "one")
+        program.stop()
+        trees = [self.start({name: server})[0] for name, server in servers.items()]
+        times["lower bound: beside a storm of another tree"] = self.rounds(trees[0], servers, "two")
+        for tree in trees:
+            tree.stop()
+        calm, beside, floor = (machine.quantile(t, 0.99) for t in times.values())
+        self.run.values["fleet_fairness"] = beside / calm
+        self.run.known["fairness"] = (calm, beside, floor)
+        self.run.table("A storm in another cluster", f"Two clusters in one tree: from an eviction in the one to its DELETE, milliseconds, while nothing happens in "
+                       f"the other, and while it has {STORM:,} evictions at once, in {ROUNDS} rounds. Both API servers share the cores with the program.",
+                       ["", "evictions", "p50", "p90", "p99", "worst"], [[name, str(len(t)), *actions.spread(t)] for name, t in times.items()])
+
+    def rounds(self, loud, servers, prefix):
+        return [t for i in range(ROUNDS) for t in self.beside(loud, servers, f"{prefix}-{i}")]
+
+    def beside(self, program, servers, prefix):
+        """Milliseconds of the quiet cluster's deletions while the loud one has its storm."""
+        loud, quiet, names = servers["loud"], servers["quiet"], [f"storm-{prefix}-{n}" for n in range(STORM)]
+        singles = [f"beside-{prefix}-{n}" for n in range(CALM)]
+        program.ask("pause", "deleteEvictedPod", "loud")
+        actions.create(loud, names)
+        actions.create(quiet, singles)
+        for name in names:
+            actions.evict(loud, name)
+        here, there = actions.Watched(quiet), actions.Watched(loud)
+        program.ask("resume", "deleteEvictedPod", "loud")
+        evicted = 0
+        while there.look() < STORM and evicted < CALM:
+            actions.evict(quiet, singles[evicted])
+            evicted += 1
+            time.sleep(GAP)
+        here.wait(evicted)
+        there.wait(STORM)
+        self.run.say(f"{STORM:,} evictions at once, {evicted} in the other cluster meanwhile")
+        return here.milliseconds()
