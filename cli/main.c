@@ -90,6 +90,23 @@ static int take_language(int argc, char **argv)
 	return word[n] == '=' ? 1 : 2;
 }
 
+/* Whoever asked for JSON gets it also where the options cannot be read. */
+static bool asks_for_json(int argc, char **argv)
+{
+	static const char *const words[] = { "-ojson", "-o=json", "--output=json" };
+	bool asks = false;
+
+	for (int i = 1; i < argc; i++) {
+		const char *before = argv[i - 1];
+
+		for (size_t k = 0; k < ARRAY_SIZE(words); k++)
+			asks = asks || strcmp(argv[i], words[k]) == 0;
+		asks = asks || (strcmp(argv[i], "json") == 0 &&
+				(strcmp(before, "-o") == 0 || strcmp(before, "--output") == 0));
+	}
+	return asks;
+}
+
 int main(int argc, char **argv)
 {
 	const int taken = take_language(argc, argv);
@@ -99,8 +116,9 @@ int main(int argc, char **argv)
 	argv += taken > 0 ? taken : 0;
 	const char *name = taken >= 0 && argc > 1 ? argv[1] : NULL;
 
+	output_expect_json(asks_for_json(argc, argv));
 	if (!name)
-		return help(stderr, EXIT_CODE_USAGE);
+		return output_flush(help(stderr, EXIT_CODE_USAGE));
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
 		return output_flush(help(stdout, EXIT_CODE_OK));
 	if (strcmp(name, "--version") == 0)
@@ -110,5 +128,5 @@ int main(int argc, char **argv)
 	for (size_t i = 0; (c = command_at(i)); i++)
 		if (strcmp(name, c->name) == 0)
 			return output_flush(run(c, argc - 1, argv + 1));
-	return unknown(name);
+	return output_flush(unknown(name));
 }

@@ -221,20 +221,29 @@ static void print_sinks(const struct config *c, FILE *out)
 		print_item(settings_sink_table, &c->settings.sinks[i], out);
 }
 
+/* A section without a key that is there would be nothing, and no mapping. */
 void config_print_effective(const struct config *c, FILE *out)
 {
+	const struct setting *section = NULL; /* that is not printed yet */
+
 	for (const struct setting *row = settings_table; row->path; row++) {
 		if (row->flags & SETTING_DERIVED)
 			continue;
 		if (row->kind == SET_SECTION)
-			(void)fprintf(out, "%s:\n", row->path);
+			section = row;
 		else if (row->kind == SET_OBJECTS)
 			print_clusters(c, out);
 		else if (row->kind == SET_OVERRIDES)
 			print_overrides(c, out);
 		else if (row->kind == SET_SINKS)
 			print_sinks(c, out);
-		else
-			print_effective_row(row, c, strchr(row->path, '.') ? "  " : "", out);
+		else if (!strchr(row->path, '.'))
+			print_effective_row(row, c, "", out);
+		else if (!is_absent(row, c)) {
+			if (section)
+				(void)fprintf(out, "%s:\n", section->path);
+			section = NULL;
+			print_effective_row(row, c, "  ", out);
+		}
 	}
 }

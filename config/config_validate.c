@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/url_template.h"
 #include "config/cron.h"
 #include "config/file.h"
 #include "config/table.h"
@@ -196,6 +197,30 @@ static void check_secrets(const struct check *k)
 		ERROR(k, secret, BOTH_GIVEN, "secret");
 }
 
+static void check_link(const struct check *k, const char *path, const char *link)
+{
+	static const char *const keys[] = { "cluster", "namespace", "workload", "pod",     "kind",
+					    "node",    "duty",      "reason",   "actionId" };
+	struct str at;
+
+	switch (link ? url_template_check(link, keys, ARRAY_SIZE(keys), &at) : URL_TEMPLATE_OK) {
+	case URL_TEMPLATE_OK:
+		break;
+	case URL_TEMPLATE_SCHEME:
+		ERROR(k, place_at(k, path), LINK_SCHEME);
+		break;
+	case URL_TEMPLATE_HOST:
+		ERROR(k, place_at(k, path), LINK_HOST);
+		break;
+	case URL_TEMPLATE_CHARACTER:
+		ERROR(k, place_at(k, path), LINK_CHARACTER, STR_ARG(at));
+		break;
+	case URL_TEMPLATE_KEY:
+		ERROR(k, place_at(k, path), LINK_KEY, STR_ARG(at));
+		break;
+	}
+}
+
 /* Two runs less than a minute apart flood the group. */
 static bool is_frequent(const struct cron *c, const struct zone *z)
 {
@@ -353,6 +378,8 @@ void config_validate(const char *path, const struct config *c, const struct posi
 	check_exclusions(&k, "excludeNamespaces", &c->settings.policy.exclude_namespaces);
 	check_exclusions(&k, "defaultExcludeNamespaces", &c->settings.policy.default_exclude_namespaces);
 	check_secrets(&k);
+	check_link(&k, "links.page", c->settings.links.page);
+	check_link(&k, "links.runbook", c->settings.links.runbook);
 	config_validate_sinks(path, c, positions, d);
 	check_schedule(&k);
 	check_zone(&k, place_at(&k, "timeZone"), default_zone(&k), &zone);

@@ -58,6 +58,11 @@ struct sink_settings {
 			* wrong */
 };
 
+/* Links of a message (base/url_template.h); NULL: there is none. */
+struct link_settings {
+	char *page, *runbook;
+};
+
 struct settings {
 	struct policy policy; /* duties, mode, exclusions */
 	/* reporter only */
@@ -67,6 +72,9 @@ struct settings {
 	char *system_ca; /* what sinks without a ca_pem trust; NULL: none of them is asked for it, or there is
 			    none */
 	uint64_t remind_ms, gather_ms, give_up_ms; /* tell.remind, tell.gather, tell.giveUp */
+	bool tell_logs;                            /* tell.logs */
+	struct str_list with_report;               /* tell.withReport */
+	struct link_settings links;
 	uint64_t language;         /* enum language; of everything that is said to nobody in particular */
 	char *schedule;            /* tooManyRestart.duration: cron expression */
 	uint64_t report_window_ms; /* tooManyRestart.window; 0 = since the last report */
@@ -81,6 +89,7 @@ struct settings {
 	uint64_t history_megabytes;    /* the database at most */
 	uint64_t history_days;         /* rows older than this are removed */
 	struct str_list cluster_names; /* index -> name, for reporter and cli */
+	char *cluster_title;           /* of the only cluster, where it has no name; NULL = there is none */
 	/* watcher, worker */
 	struct cluster_settings cluster;
 	char *owner_annotation; /* tooManyRestart.ownerAnnotation: keys, separated by commas */
@@ -124,6 +133,9 @@ bool config_has_original_sink(const struct config *c);
 
 void settings_init(struct settings *s);
 void settings_done(struct settings *s);
+
+/* What people call the cluster of that name. */
+const char *settings_cluster_title(const struct settings *s, const char *name);
 
 /* Is everything judged alike by both? All but how the cluster is reached, and what is not for its roles. */
 bool settings_judge_alike(const struct settings *a, const struct settings *b);

@@ -205,6 +205,11 @@ static bool bytes_equal(const void *const *a, const void *const *b)
 	return n == m && (n == 0 || memcmp(*a, *b, n) == 0);
 }
 
+const char *settings_cluster_title(const struct settings *s, const char *name)
+{
+	return s->cluster_title && s->cluster_names.n == 1 && *name ? s->cluster_title : name;
+}
+
 bool settings_judge_alike(const struct settings *a, const struct settings *b)
 {
 	const size_t from = offsetof(struct settings, cluster), to = from + sizeof(a->cluster);

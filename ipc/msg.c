@@ -33,6 +33,7 @@ static const struct msg_desc descs[MSG__MAX] = {
 #define F_SIZE_I64(max)                   9u
 #define F_SIZE_BOOL(max)                  1u
 #define F_SIZE_STR(max)                   (3u + (max))
+#define F_SIZE_LINES(max)                 (3u + (max))
 #define F_SIZE_NAME(max)                  (3u + (max))
 #define F_SIZE_UID(max)                   (3u + (max))
 #define F_SIZE_FACTS(max)                 (max)
@@ -119,10 +120,46 @@ static bool char_ok(enum field_kind kind, unsigned char c)
 	return char_kinds[c] >> kind & 1;
 }
 
+static bool lines_ok(const char *s, size_t n)
+{
+	const char *const end = s + n;
+
+	for (const char *line = s; line < end; line++) {
+		const char *feed = memchr(line, '\n', (size_t)(end - line));
+		const char *stop = feed ? feed : end;
+
+		if (!unicode_all_printable(line, (size_t)(stop - line)))
+			return false;
+		line = stop;
+	}
+	return true;
+}
+
+/* Each of them as a STR. */
+static void set_lines(char *field, size_t size, const char *s, size_t n)
+{
+	const char *const end = s + n;
+	size_t at = 0;
+
+	field[0] = '\0';
+	for (const char *line = s; line < end && at + 1 < size; line++) {
+		const char *feed = memchr(line, '\n', (size_t)(end - line));
+		const char *stop = feed ? feed : end;
+
+		at += str_copy_printable(field + at, size - at, line, (size_t)(stop - line));
+		if (feed && at + 1 < size)
+			field[at++] = '\n';
+		field[at] = '\0';
+		line = stop;
+	}
+}
+
 static bool text_ok(enum field_kind kind, const char *s, size_t n)
 {
 	if (kind == KIND_STR)
 		return unicode_all_printable(s, n);
+	if (kind == KIND_LINES)
+		return lines_ok(s, n);
 	for (size_t i = 0; i < n; i++)
 		if (!char_ok(kind, (unsigned char)s[i]))
 			return false;
@@ -142,6 +179,10 @@ void msg_set_text(struct msg *m, char *field, size_t size, const char *s, size_t
 		abort(); /* it is no text */
 	if (kind == KIND_STR) {
 		(void)str_copy_printable(field, size, s, n);
+		return;
+	}
+	if (kind == KIND_LINES) {
+		set_lines(field, size, s, n);
 		return;
 	}
 	if (n > size - 1)
@@ -206,6 +247,7 @@ static void encode_field(msgpack_packer *pk, const struct msg *m, const struct m
 		(void)(*(const bool *)const_member(m, f) ? msgpack_pack_true(pk) : msgpack_pack_false(pk));
 		break;
 	case KIND_STR:
+	case KIND_LINES:
 	case KIND_NAME:
 	case KIND_UID:
 		encode_text(pk, f, const_member(m, f));
@@ -278,6 +320,7 @@ static bool take_field(struct unpacker *p, const struct msg_field *f, char *dst)
 		memcpy(dst, &b, sizeof(b));
 		return true;
 	case KIND_STR:
+	case KIND_LINES:
 	case KIND_NAME:
 	case KIND_UID:
 		return take_text(p, f, dst);
@@ -311,7 +354,6 @@ int msg_decode(enum role from, enum role to, enum phase phase, const uint8_t *bu
 	if (!(d->phases & (unsigned)phase))
 		return -EPERM;
 	ret->type = (enum msg_type)type;
-	memset(&ret->u, 0, d->size);
 	for (size_t i = 0; i < d->n; i++) {
 		if (!take_field(&u, &d->fields[i], member(ret, &d->fields[i]))) {
 			*reterr_field = d->fields[i].name;
@@ -365,10 +407,13 @@ static void copy_field(struct msg *dst, const struct msg_field *to, const struct
 {
 	const bool text = field_is_text(f->kind);
 	const char *from = const_member(src, f);
-	const size_t size = f->kind == KIND_FACTS  ? sizeof(struct facts)
-			    : f->kind == KIND_BOOL ? sizeof(bool)
-						   : sizeof(uint64_t);
+	const size_t size = f->kind == KIND_BOOL ? sizeof(bool) : sizeof(uint64_t);
 	const size_t n = text ? unicode_cut(from, strnlen(from, f->max), to->max) : size;
+
+	if (f->kind == KIND_FACTS) {
+		facts_set((struct facts *)(void *)member(dst, to), (const struct facts *)(const void *)from);
+		return;
+	}
 
 	memcpy(member(dst, to), from, n);
 	if (text)

@@ -18,6 +18,7 @@
 #include "model/language.h"
 #include "model/measures.h"
 #include "model/news.h"
+#include "model/quotes.h"
 #include "model/troubles.h"
 
 #define IPC_PROTO     5u
@@ -69,6 +70,7 @@ enum msg_type {
 #define F_I64(f, max)                       int64_t f;
 #define F_BOOL(f, max)                      bool f;
 #define F_STR(f, max)                       char f[(max) + 1];
+#define F_LINES(f, max)                     char f[(max) + 1];
 #define F_NAME(f, max)                      char f[(max) + 1];
 #define F_UID(f, max)                       char f[(max) + 1];
 #define F_FACTS(f, max)                     struct facts f;
@@ -89,7 +91,7 @@ struct msg {
 	} u;
 };
 
-enum field_kind { KIND_U64, KIND_I64, KIND_BOOL, KIND_STR, KIND_NAME, KIND_UID, KIND_FACTS };
+enum field_kind { KIND_U64, KIND_I64, KIND_BOOL, KIND_STR, KIND_LINES, KIND_NAME, KIND_UID, KIND_FACTS };
 
 struct msg_field {
 	const char *name;
@@ -124,13 +126,14 @@ size_t msg_encode(const struct msg *m, uint8_t buf[static IPC_FRAME_MAX]);
 /* Strict decode of the message that buf begins with: known type, that `from` may send and `to` may receive,
  * in `phase`, exact field count, exact and shortest msgpack type, range, length, charset. The supervisor
  * forwards, so it may send and receive every type that the other end may. Returns the length of the message
- * (what is left of the datagram begins behind it); -EBADMSG (malformed), -EPERM (this role, or this phase,
- * may not). On error *reterr_field names the field and *ret is undefined. */
+ * (what is left of the datagram begins behind it; behind a text in its member are no zeros); -EBADMSG
+ * (malformed), -EPERM (this role, or this phase, may not). On error *reterr_field names the field and *ret is
+ * undefined. */
 int msg_decode(enum role from, enum role to, enum phase phase, const uint8_t *buf, size_t len,
 	       struct msg *ret, const char **reterr_field);
 
-/* Set a string member: cut to the field, characters outside the field's charset become '?' (STR) or '-'
- * (NAME, UID). */
+/* Set a string member: cut to the field, characters outside the field's charset become '?' (STR, LINES) or
+ * '-' (NAME, UID). */
 #define msg_set(m, member, str, n) msg_set_text(m, (m)->u.member, sizeof((m)->u.member), str, n)
 void msg_set_text(struct msg *m, char *field, size_t size, const char *s, size_t n);
 

@@ -10,9 +10,11 @@
 
 #include "base/cleanup.h"
 #include "base/exit.h"
+#include "base/fnv.h"
 #include "base/private_dir.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "config/clusters.h"
 #include "config/cron.h"
 #include "config/kubeconfig.h"
 #include "config/file.h"
@@ -165,17 +167,59 @@ static void find_ourselves(struct loader *l)
 		p->own_pod = xstrdup(pod);
 }
 
+/* "/run/ops-pod-cleaner@prod": systemd's name of the instance. NULL = it has none. */
+static const char *instance_name(void)
+{
+	const char *at = strrchr(str_env("RUNTIME_DIRECTORY") ? str_env("RUNTIME_DIRECTORY") : "", '@');
+
+	return at && at[1] && !strpbrk(at, "/:") ? at + 1 : NULL;
+}
+
+#define LISTEN_PORT      9464
+#define LISTEN_INSTANCES 1000
+
 /* A kubelet asks from outside of the pod, and so does who collects metrics. */
 static void find_listen(struct loader *l)
 {
 	struct settings *s = &l->config.settings;
 	const char *host = str_env("KUBERNETES_SERVICE_HOST");
 
+	const char *instance = instance_name();
+
 	if (s->metrics_listen)
 		return;
-	s->metrics_listen = xstrdup(!kube_is_in_pod()   ? "127.0.0.1:9464"
-				    : strchr(host, ':') ? "[::]:9464"
-							: "0.0.0.0:9464");
+	/* Instances of one machine read files that are alike: each has its port, the same at every start. */
+	const unsigned port =
+		!kube_is_in_pod() && instance
+			? LISTEN_PORT + 1 + (unsigned)(fnv_text(FNV_START, instance) % LISTEN_INSTANCES)
+			: LISTEN_PORT;
+
+	s->metrics_listen = xasprintf("%s:%u",
+				      !kube_is_in_pod()   ? "127.0.0.1"
+				      : strchr(host, ':') ? "[::]"
+							  : "0.0.0.0",
+				      port);
+}
+
+/* What people call the only cluster, where `clusters` does not name it. What is wrong with its kubeconfig is
+ * said where it is loaded. */
+static void find_title(struct loader *l)
+{
+	_cleanup_(kube_target_done) struct kube_target t = { 0 };
+	_cleanup_(diags_done) struct diags unheard = { 0 };
+	const struct config *c = &l->config;
+	const struct cluster_config one = clusters_at(c, 0);
+
+	if (c->n_clusters > 0)
+		return;
+	_cleanup_(cluster_source_done) struct cluster_source source =
+		clusters_reader(c, &one, l->options->config, l->options->kubeconfig);
+	const struct kube_options o = { source.kubeconfig, source.context, l->options->master };
+	const char *title =
+		kube_target_load(&o, &t, &unheard) == 0 && t.context ? t.context : instance_name();
+
+	if (title && *title && strlen(title) <= 253)
+		l->config.settings.cluster_title = xstrdup(title);
 }
 
 static bool set_one(struct loader *l, const char *text)
@@ -218,5 +262,6 @@ bool loader_complete(struct loader *l)
 	ok = find_state_dir(l) && ok;
 	find_listen(l);
 	find_ourselves(l);
+	find_title(l);
 	return ok;
 }

@@ -65,14 +65,21 @@ static bool is_text(enum fact key)
 
 /* -- characters -- */
 
-static bool is_name_char(char c)
-{
-	return c > ' ' && c < 0x7f && !strchr("\"'`\\<>&", c);
-}
+/* A bit for each kind of text that the character may stand in. */
+enum { IN_NAME = 1 << FACT_KIND_NAME, IN_BOTH = IN_NAME | 1 << FACT_KIND_TEXT };
 
-static bool is_code_char(char c)
+static const uint8_t
+	char_kinds[256] = {
+		['!'] = IN_NAME,         ['#' ... '%'] = IN_NAME, ['(' ... '/'] = IN_NAME,
+		['0' ... '9'] = IN_BOTH, [':' ... ';'] = IN_NAME, ['='] = IN_NAME,
+		['?' ... '@'] = IN_NAME, ['A' ... 'Z'] = IN_BOTH, ['['] = IN_NAME,
+		[']' ... '_'] = IN_NAME, ['a' ... 'z'] = IN_BOTH, ['{' ... '~'] = IN_NAME,
+	};
+_Static_assert(1 << FACT_KIND_TEXT <= UINT8_MAX, "bits of char_kinds");
+
+static bool char_ok(enum fact_kind kind, char c)
 {
-	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+	return char_kinds[(unsigned char)c] >> kind & 1;
 }
 
 static bool text_ok(enum fact_kind kind, struct str s)
@@ -84,7 +91,7 @@ static bool text_ok(enum fact_kind kind, struct str s)
 	if (kind == FACT_KIND_QUOTED)
 		return unicode_all_printable(s.p, s.n);
 	for (size_t i = 0; i < s.n; i++)
-		if (!(kind == FACT_KIND_TEXT ? is_code_char(s.p[i]) : is_name_char(s.p[i])))
+		if (!char_ok(kind, s.p[i]))
 			return false;
 	return true;
 }
@@ -423,7 +430,7 @@ void facts_name(struct facts *f, enum fact key, struct str name)
 	size_t n = name.n < sizeof(clean) ? name.n : sizeof(clean);
 
 	for (size_t i = 0; i < n; i++)
-		clean[i] = is_name_char(name.p[i]) ? name.p[i] : '?';
+		clean[i] = char_ok(FACT_KIND_NAME, name.p[i]) ? name.p[i] : '?';
 	add_text(f, key, FACT_KIND_NAME, (struct str){ clean, n }, SIZE_MAX);
 }
 

@@ -35,6 +35,7 @@ struct duty_policy {
 	struct str_list status; /* reasons that count: of containers; deleteFinishedPod: of pods, "*" any */
 	struct str_list phases; /* deleteFinishedPod: Failed, Succeeded */
 	int64_t counts;         /* restarts that are too many (tooManyRestart, crashLoop) */
+	int64_t log_lines;      /* crashLoop: so many of a container's log are kept; 0: none */
 	int64_t keep_newest; /* deleteEvictedPod, deleteFinishedPod: so many of an owner are kept; 0: none */
 	bool include_jobs;   /* duties that delete: also pods of Jobs, which carry exit information */
 	bool include_bare_pods; /* deleteFinishedPod: also pods without a controller */

@@ -16,6 +16,7 @@
 #include "reporter/report_requests.h"
 #include "reporter/history/attention.h"
 #include "reporter/history/response_stream.h"
+#include "reporter/status_snapshot.h"
 
 #define FIRST_PRUNE_MS 1000
 #define PRUNE_MS       3600000
@@ -157,25 +158,25 @@ static bool has_many(const struct inbox *i)
 }
 
 /* For most something waits: an action for its intent, an operator for a pause. Not for a result: one that is
- * lost with this process is sent again to the next one. And with many actions under way, one more would only
- * wait for a worker. */
-static bool is_urgent(const struct inbox *i, enum msg_type type)
+ * lost with this process is sent again to the next one. An intent in bulk waits for a worker anyway. */
+static bool is_urgent(const struct inbox *i, const struct msg *m)
 {
-	if (type == MSG_RECORD || type == MSG_REFUSAL || type == MSG_SETTLED)
+	if (m->type == MSG_QUOTE || m->type == MSG_RECORD || m->type == MSG_REFUSAL || m->type == MSG_SETTLED)
 		return false;
-	return !has_many(i) || clock_boot_ms() - i->committed_ms >= GATHER_MANY_MS;
+	return m->type != MSG_INTENT || !m->u.intent.in_bulk ||
+	       clock_boot_ms() - i->committed_ms >= GATHER_MANY_MS;
 }
 
 /* What is urgent is committed at the end of this run of the loop, with all that is there; anything else a
  * little later: then a commit, which waits for the disk, is of many. After a failure the next try keeps its
  * time. */
-static void plan_flush(struct inbox *i, enum msg_type type)
+static void plan_flush(struct inbox *i, const struct msg *m)
 {
 	const bool planned = event_pending(i->flush, EV_TIMEOUT, NULL);
 
 	if (planned && i->commit_failures > 0)
 		return;
-	if (is_urgent(i, type))
+	if (is_urgent(i, m))
 		(void)evtimer_add(i->flush, CLOCK_TIMEVAL(0));
 	else if (!planned)
 		(void)evtimer_add(i->flush, CLOCK_TIMEVAL(has_many(i) ? GATHER_MANY_MS : GATHER_MS));
@@ -187,7 +188,7 @@ static void on_write(struct inbox *i, const struct msg *m)
 	if (!i->lost && history_add(i->history, m)) {
 		if (m->type == MSG_INTENT && !i->intent_us)
 			i->intent_us = clock_boot_us();
-		plan_flush(i, m->type);
+		plan_flush(i, m);
 		return;
 	}
 	metrics_add(i->stats->metrics, METRIC_HISTORY_DROPPED, 1, METRIC_NO_LABELS);
@@ -294,8 +295,22 @@ static void on_ctl_report(struct inbox *i, const struct msg *m)
 	report_requests_on_ask(i->requests, &m->u.ctl_report);
 }
 
+static void send_tallies(struct inbox *i, uint64_t conn)
+{
+	const struct status_sources from = {
+		.settings = i->settings, .state = i->state, .db = i->db, .history = i->history
+	};
+	const size_t n = i->settings->cluster_names.n;
+	_cleanup_free_ struct msg_ctl_tally_row *rows = xcalloc(n + 1, sizeof(*rows));
+
+	status_snapshot_tally(&from, conn, rows);
+	for (size_t k = 0; k < n; k++)
+		send_ack(i, &(struct msg){ .type = MSG_CTL_TALLY_ROW, .u.ctl_tally_row = rows[k] });
+}
+
 static void on_ctl_sinks(struct inbox *i, const struct msg *m)
 {
+	send_tallies(i, m->u.ctl_sinks.conn);
 	notifier_answer(i->notifier, m->u.ctl_sinks.conn, send_answer, i);
 }
 
@@ -389,6 +404,7 @@ static void on_report_answer(struct inbox *i, const struct msg *m)
 
 static void (*const handlers[MSG__MAX])(struct inbox *i, const struct msg *m) = {
 	[MSG_INTENT] = on_write,
+	[MSG_QUOTE] = on_write,
 	[MSG_RECORD] = on_write,
 	[MSG_REFUSAL] = on_watchers_row,
 	[MSG_FAILING_SINCE] = on_watchers_row,

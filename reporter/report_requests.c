@@ -33,6 +33,7 @@ struct ask {
 	struct report_requests *requests;
 	struct msg_ctl_report question;
 	char *sink;                /* its name, which a reload may take away */
+	struct str_list clusters;  /* that it is about; empty: all */
 	struct delivery *delivery; /* of a test */
 	struct event *end;         /* frees it outside of the callback that ends it */
 };
@@ -117,6 +118,7 @@ static void ask_free(struct ask *a)
 	delivery_free(&a->delivery);
 	event_free(a->end);
 	free(a->sink);
+	str_list_done(&a->clusters);
 	free(a);
 }
 
@@ -178,14 +180,12 @@ static char *body_of(const struct sink_settings *s, const struct document *doc)
 static char *in_form(struct report_requests *d, enum report_form form, const struct sink_settings *s,
 		     const struct zone *zone, struct document *doc)
 {
-	const bool as_sink = *s->name != '\0';
-
 	if (form == REPORT_FORM_TEXT)
 		return document_to_text(doc);
 	if (form == REPORT_FORM_JSON)
 		return indented(doc);
 	if (form == REPORT_FORM_HTML || s->type == SINK_EMAIL)
-		digest_attach_page(d->db, as_sink ? s : NULL, zone, doc);
+		digest_attach_page(d->db, s, zone, d->settings->cluster_names.n == 1, doc);
 	return form == REPORT_FORM_HTML ? xstrdup(doc->html) : body_of(s, doc);
 }
 
@@ -210,20 +210,23 @@ static void show(struct ask *a, const struct report_run *e, const struct zone *z
 	end_ask(a, EXIT_CODE_OK, NULL);
 }
 
-/* Who asks without a sink sees all of it. */
-static struct sink_settings everything(const struct msg_ctl_report *q)
+/* Who asks without a sink sees all of it, or of some clusters. Borrowed from the question. */
+static struct sink_settings everything(const struct ask *a)
 {
 	char *none = (char *)(uintptr_t) ""; /* never written */
 
-	return (struct sink_settings){
-		.name = none, .type = SINK_WEBHOOK, .language = q->language, .top = TOP_SHOWN
-	};
+	return (struct sink_settings){ .name = none,
+				       .type = SINK_WEBHOOK,
+				       .language = a->question.language,
+				       .clusters = a->clusters,
+				       .top = TOP_SHOWN,
+				       .news = UINT64_C(1) << NEWS_ACTIONS };
 }
 
 static void on_edition(void *ctx, const struct report_run *e, const struct zone *zone)
 {
 	struct ask *a = ctx;
-	const struct sink_settings all = everything(&a->question);
+	const struct sink_settings all = everything(a);
 	const struct sink_settings *s =
 		a->question.ask == REPORT_ASK_NOW ? &all : find_sink(a->requests->settings, a->sink);
 
@@ -235,11 +238,32 @@ static void on_edition(void *ctx, const struct report_run *e, const struct zone 
 		end_ask(a, EXIT_CODE_TEMPORARY, &busy);
 }
 
+/* Those of the lines that are names of clusters; empty: all of them. False: none is. */
+static bool take_clusters(const struct str_list *known, const char *lines, struct str_list *ret)
+{
+	const bool all = *lines == '\0';
+
+	while (*lines) {
+		const size_t n = strcspn(lines, "\n");
+		const struct str name = { lines, n };
+
+		if (str_list_has(known, name))
+			str_list_add(ret, lines, n);
+		lines += n + (lines[n] != '\0');
+	}
+	return all || ret->n > 0;
+}
+
 static void start_preview(struct report_requests *d, const struct msg_ctl_report *q,
 			  const struct sink_settings *sink)
 {
-	const struct sink_settings all = everything(q), *s = q->ask == REPORT_ASK_NOW ? &all : sink;
+	const bool is_now = q->ask == REPORT_ASK_NOW;
+	_cleanup_(str_list_done) struct str_list clusters = { 0 };
 
+	if (!take_clusters(&d->settings->cluster_names, q->clusters, &clusters)) {
+		refuse(d, q, EXIT_CODE_USAGE, TEXT_UNKNOWN_CLUSTER);
+		return;
+	}
 	if (!policy_enables(&d->settings->policy, DUTY_RESTARTS)) {
 		refuse(d, q, EXIT_CODE_CONFIG, TEXT_REPORT_OFF);
 		return;
@@ -248,10 +272,14 @@ static void start_preview(struct report_requests *d, const struct msg_ctl_report
 		refuse(d, q, EXIT_CODE_TEMPORARY, TEXT_HISTORY_UNREADABLE);
 		return;
 	}
-	struct ask *a = ask_new(d, q, s->name);
+	struct ask *a = ask_new(d, q, is_now ? "" : sink->name);
 	const struct facts busy = facts_of(TEXT_REPORT_BUSY);
 
-	if (digest_runner_preview(d->runner, s, on_edition, a) < 0)
+	a->clusters = clusters;
+	clusters = (struct str_list){ 0 };
+	const struct sink_settings all = everything(a);
+
+	if (digest_runner_preview(d->runner, is_now ? &all : sink, on_edition, a) < 0)
 		end_ask(a, EXIT_CODE_TEMPORARY, &busy);
 }
 

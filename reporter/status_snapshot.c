@@ -11,6 +11,9 @@
 #include "base/xalloc.h"
 #include "build_id.h"
 #include "config/settings.h"
+#include "config/window.h"
+#include "model/duties.h"
+#include "model/policy.h"
 #include "model/phrases.h"
 #include "model/reasons.h"
 #include "model/sink_types.h"
@@ -64,11 +67,50 @@ static void add_attention(const struct attention *a, struct live *l)
 	}
 }
 
+static uint64_t count_due(const struct state *state, const char *cluster)
+{
+	const struct state_entry *e;
+	uint64_t n = 0;
+
+	for (size_t i = 0; (e = state_at(state, MSG_DUE_ROW, i)); i++)
+		if (e->m->u.due_row.state == DUE_NOW && strcmp(e->cluster, cluster) == 0)
+			n += e->m->u.due_row.n;
+	return n;
+}
+
+void status_snapshot_tally(const struct status_sources *from, uint64_t conn, struct msg_ctl_tally_row *ret)
+{
+	const struct str_list *names = &from->settings->cluster_names;
+	uint64_t done[CLUSTERS_MAX], at_zero[CLUSTERS_MAX];
+
+	(void)history_count(from->history, DB_DONE_COUNTS, done);
+	(void)history_count(from->history, DB_AT_ZERO_COUNTS, at_zero);
+	for (size_t i = 0; i < names->n; i++) {
+		ret[i] = (struct msg_ctl_tally_row){ .conn = conn,
+						     .due = count_due(from->state, names->v[i]),
+						     .done = done[i],
+						     .at_zero = at_zero[i] };
+		(void)snprintf(ret[i].cluster_name, sizeof(ret[i].cluster_name), "%s", names->v[i]);
+	}
+}
+
+static bool is_paused(const struct live *l, const char *cluster)
+{
+	for (size_t i = 0; i < l->n_pauses; i++)
+		if (!l->pauses[i].cluster_name[0] || strcmp(l->pauses[i].cluster_name, cluster) == 0)
+			return true;
+	return false;
+}
+
+/* Behind fill_history(): a pause is a state of the cluster. */
 static void fill_clusters(const struct status_sources *from, struct live *l)
 {
 	static const struct msg_watch_stats nothing;
 	const struct str_list *names = &from->settings->cluster_names;
 
+	_cleanup_free_ struct msg_ctl_tally_row *tallies = xcalloc(names->n + 1, sizeof(*tallies));
+
+	status_snapshot_tally(from, 0, tallies);
 	l->clusters = xcalloc(names->n + 1, sizeof(*l->clusters));
 	for (size_t i = 0; i < names->n; i++) {
 		const struct msg_watch_stats *said = state_watch(from->state, names->v[i]);
@@ -77,8 +119,12 @@ static void fill_clusters(const struct status_sources *from, struct live *l)
 		l->clusters[l->n_clusters++] = (struct live_cluster){ .name = names->v[i],
 								      .synced = m->synced,
 								      .leading = m->leading,
+								      .is_paused = is_paused(l, names->v[i]),
 								      .pods = m->pods,
+								      .due = tallies[i].due,
 								      .blocked = m->blocked,
+								      .done = tallies[i].done,
+								      .at_zero = tallies[i].at_zero,
 								      .problem = &m->error,
 								      .blocked_by = &m->blocked_by };
 	}
@@ -132,13 +178,36 @@ static void fill_sinks(const struct status_sources *from, struct live *l)
 	}
 }
 
+static bool are_alike(const struct msg_ctl_history_row *a, const struct msg_ctl_history_row *b)
+{
+	return a->action == b->action && a->outcome == b->outcome && strcmp(a->reason, b->reason) == 0 &&
+	       strcmp(a->cluster_name, b->cluster_name) == 0 && strcmp(a->ns, b->ns) == 0;
+}
+
+/* The newest of each run of actions that are alike: a storm is one row. */
+static void fill_actions(const struct status_sources *from, struct live *l)
+{
+	size_t n = 0;
+
+	l->actions = xcalloc(RECENT_MAX, sizeof(*l->actions));
+	l->n_alike = xcalloc(RECENT_MAX, sizeof(*l->n_alike));
+	(void)recent_actions(from->db, RECENT_MAX, l->actions, &l->n_actions);
+	for (size_t i = 0; i < l->n_actions; i++) {
+		if (n == 0 || !are_alike(&l->actions[n - 1], &l->actions[i]))
+			l->actions[n++] = l->actions[i];
+		l->n_alike[n - 1]++;
+	}
+	l->n_actions = n < LIVE_ACTIONS_MAX ? n : LIVE_ACTIONS_MAX;
+}
+
 /* What cannot be read is not shown: the trouble of the history says why. */
 static void fill_history(const struct status_sources *from, struct live *l)
 {
-	l->actions = xcalloc(LIVE_ACTIONS_MAX, sizeof(*l->actions));
-	(void)recent_actions(from->db, LIVE_ACTIONS_MAX, l->actions, &l->n_actions);
+	fill_actions(from, l);
 	l->refusals = xcalloc(LIVE_ACTIONS_MAX, sizeof(*l->refusals));
 	(void)recent_refusals(from->db, LIVE_ACTIONS_MAX, l->refusals, &l->n_refusals);
+	l->at_zero = xcalloc(LIVE_ACTIONS_MAX, sizeof(*l->at_zero));
+	(void)recent_at_zero(from->db, LIVE_ACTIONS_MAX, l->at_zero, &l->n_at_zero);
 	l->pauses = xcalloc(LIVE_ROWS_MAX, sizeof(*l->pauses));
 	(void)recent_pauses(from->db, LIVE_ROWS_MAX, l->pauses, &l->n_pauses);
 	(void)db_number(db_stmt(from->db, DB_REPORT_DELIVERED), &l->report_delivered_ms);
@@ -150,9 +219,49 @@ static void live_done(struct live *l)
 	free(l->clusters);
 	free(l->sinks);
 	free(l->actions);
+	free(l->n_alike);
 	free(l->refusals);
+	free(l->at_zero);
 	free(l->pauses);
 	free(l->due);
+}
+
+/* The one that opens first, of those that are closed; no time where one is open. */
+static void fill_windows(const struct settings *s, struct live *l)
+{
+	struct windows *w = windows_new();
+
+	windows_set_zones(w, s->window_zones, s->window_zones_size);
+	for (enum duty d = 0; d < DUTY__MAX; d++) {
+		const struct str_list *texts = &s->policy.duty[d].windows;
+		int64_t at = 0;
+
+		if (!policy_enables(&s->policy, d) || texts->n == 0)
+			continue;
+		const bool open = windows_are_open(w, texts, l->now_ms, &at);
+
+		if (!open && at == 0) /* it never opens */
+			continue;
+		if (open || !l->has_windows || at < l->window_ms)
+			l->window_ms = open ? 0 : at;
+		l->has_windows = true;
+		if (open)
+			break;
+	}
+	windows_free(&w);
+}
+
+static void fill_hours(const struct status_sources *from, struct live *l)
+{
+	sqlite3_stmt *st = db_stmt(from->db, DB_DONE_HOURS, db_i("written", OUTCOMES_WRITTEN));
+
+	while (sqlite3_step(st) == SQLITE_ROW) {
+		const int64_t hour = sqlite3_column_int64(st, 0);
+
+		if (hour >= 0 && hour < (int64_t)ARRAY_SIZE(l->done_by_hour))
+			l->done_by_hour[hour] = (uint32_t)sqlite3_column_int64(st, 1);
+	}
+	(void)sqlite3_reset(st);
 }
 
 void status_snapshot_serve(const struct status_sources *from, const struct web_request *request,
@@ -163,6 +272,7 @@ void status_snapshot_serve(const struct status_sources *from, const struct web_r
 	struct live l = { .language = request_language(request),
 			  .zone = schedule->zone,
 			  .version = OPC_VERSION,
+			  .cluster_title = from->settings->cluster_title,
 			  .now_ms = clock_wall_ms(),
 			  .observe = from->settings->policy.mode == MODE_OBSERVE,
 			  .live = stats_is_live(from->stats),
@@ -173,10 +283,12 @@ void status_snapshot_serve(const struct status_sources *from, const struct web_r
 	(void)attention_present(from->db, LIVE_ROWS_MAX, &attention);
 	add_troubles(from, &l);
 	add_attention(&attention, &l);
+	fill_history(from, &l);
 	fill_clusters(from, &l);
+	fill_windows(from->settings, &l);
+	fill_hours(from, &l);
 	fill_due(from, &l);
 	fill_sinks(from, &l);
-	fill_history(from, &l);
 	ret->share = LISTENER_LARGE;
 	ret->status = 200;
 	ret->content_type = "text/html; charset=utf-8";

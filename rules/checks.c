@@ -18,11 +18,34 @@ struct facts *evaluation_evidence(struct evaluation *l, enum text statement)
 	return f;
 }
 
+void evaluation_add_end(struct str container, int32_t exit_code, struct str reason, struct facts *f)
+{
+	facts_name(f, FACT_CONTAINER, container);
+	facts_count(f, FACT_EXIT_CODE, exit_code);
+	facts_name(f, FACT_CONTAINER_REASON, reason);
+}
+
+/* What was killed with the pod ended in an error; what had done its work before did not. */
+static void add_first_end(const struct pod_facts *p, struct facts *f)
+{
+	for (uint32_t i = 0; i < p->n_containers && i < POD_CONTAINERS_MAX; i++) {
+		const struct container_facts *c = &p->containers[i];
+
+		if (c->kind == CONTAINER_EPHEMERAL || c->state != CONTAINER_TERMINATED || c->exit_code == 0)
+			continue;
+		facts_finding(f, TEXT_CONTAINER_ENDED);
+		evaluation_add_end(c->name, c->exit_code, c->reason, f);
+		return;
+	}
+}
+
 void evaluation_last_words(const struct pod_facts *p, struct facts *f)
 {
 	facts_quoted_within(f, FACT_POD_MESSAGE, p->message, MESSAGE_BYTES);
-	if (pod_is_finished(p))
-		facts_name(f, FACT_NODE, p->node);
+	if (!pod_is_finished(p))
+		return;
+	facts_name(f, FACT_NODE, p->node);
+	add_first_end(p, f);
 }
 
 bool evaluation_decide(struct evaluation *l, enum verdict_kind kind, enum reason reason)

@@ -87,6 +87,8 @@ static inline void found_evidence(const struct evaluation *l)
 struct facts *evaluation_evidence(struct evaluation *l, enum text statement);
 /* Add what goes with the pod: the message of its status, cut at a character and marked where it would take
  * the room of the rest, and the node that a finished pod was on. */
+/* How a container ended, and its reason where it has one; for people. */
+void evaluation_add_end(struct str container, int32_t exit_code, struct str reason, struct facts *f);
 void evaluation_last_words(const struct pod_facts *p, struct facts *f);
 
 /* Of which kind its controller is. */

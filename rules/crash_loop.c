@@ -12,6 +12,8 @@
 #include "base/cleanup.h"
 #include "rules/select.h"
 
+#define LAST_MESSAGE_BYTES 400 /* of a termination message */
+
 /* Waits for its next start, or has just ended. An init container that ended well is done. */
 static bool is_down(const struct container_facts *c)
 {
@@ -131,6 +133,14 @@ static int32_t restarts_since(const struct evaluation *l)
 	return older && l->s->restarts_before > 0 ? n - l->s->restarts_before : n;
 }
 
+static void add_last_end(const struct container_facts *c, struct facts *f)
+{
+	if (c->state == CONTAINER_TERMINATED)
+		evaluation_add_end(c->name, c->exit_code, c->reason, f);
+	else if (c->last_finished_at > 0)
+		evaluation_add_end(c->name, c->last_exit_code, c->last_reason, f);
+}
+
 static bool check_is_crashing(struct evaluation *l)
 {
 	const struct container_facts *c;
@@ -152,6 +162,7 @@ static bool check_is_crashing(struct evaluation *l)
 	facts_count(f, FACT_RESTARTS, restarts_since(l));
 	facts_count(f, FACT_COUNTS, l->dp->counts);
 	workload_add_tally(l, f);
+	add_last_end(c, f);
 	found_evidence(l);
 	return false;
 }
@@ -189,10 +200,12 @@ static bool check_ready_in_between(struct evaluation *l)
 /* What crashes on a sick device starts well on another node: the workload is not at fault. */
 static bool check_device(struct evaluation *l)
 {
-	const struct str device = l->p->containers[l->v->container].device;
+	const struct container_facts *c = &l->p->containers[l->v->container];
+	const struct str device = c->device;
 
 	if (str_empty(device)) {
 		found(l, TEXT_NO_SICK_DEVICE);
+		facts_quoted_within(&l->v->evidence, FACT_MESSAGE, c->last_message, LAST_MESSAGE_BYTES);
 		return false;
 	}
 	found_name(l, FACT_DEVICE, device);

@@ -167,6 +167,8 @@ static bool take_own(struct supervisor *s, struct child *c, const struct msg *m)
 		return on_open_end(s, c, m), true;
 	case MSG_NO_HISTORY:
 		return on_no_history(s, c, m), true;
+	case MSG_QUOTE:
+		return dispatch_on_quote(s->dispatch, c, m), true;
 	case MSG_RESULT:
 		return dispatch_on_result(s->dispatch, c, m), true;
 	case MSG_RECORD_ACK:
@@ -253,7 +255,7 @@ static int on_first(struct supervisor *s)
 /* What a worker did counts, whatever else it has done. */
 static bool still_counts(const struct msg *m)
 {
-	return m->type == MSG_RESULT;
+	return m->type == MSG_RESULT || m->type == MSG_QUOTE;
 }
 
 static void send_log_level(const struct supervisor *s, struct child *c)

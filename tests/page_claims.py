@@ -21,8 +21,6 @@ CLAIMS = (
     ("install", "README.md", "make build"),
     ("install", "README.md", "sudo make install"),
     ("install", "README.md", "make uninstall"),
-    ("pages", "README.md", "cp deploy/config.yml config.yml"),
-    ("pages", "README.md", "chmod 0600 config.yml"),
     ("pages", "README.md", "ops-pod-cleaner plan *"),
     ("package", "README.md", "make deb"),
     ("boot", "README.md", "sudo apt install *"),

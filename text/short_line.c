@@ -59,6 +59,18 @@ static void cut(char *line)
 	}
 }
 
+/* How often it crashed, and how the last time. Owned by the caller; NULL: it did not. */
+static char *crash_line(const struct facts *const of[2], enum language l)
+{
+	struct fact_value v;
+
+	for (int i = 0; i < 2; i++)
+		if (!facts_empty(of[i]) && facts_find(of[i], FACT_RESTARTS, &v) &&
+		    facts_find(of[i], FACT_EXIT_CODE, &v))
+			return facts_fill(text_in(TEXT_SHORT_CRASH, l), of[i], NULL);
+	return NULL;
+}
+
 char *short_line(const struct facts *detail, const struct facts *evidence, enum language l)
 {
 	return short_line_beside(NULL, detail, evidence, l);
@@ -79,10 +91,28 @@ char *short_line_beside(const struct facts *shown, const struct facts *detail, c
 		facts_name(&f, FACT_NODE, find(of, FACT_NODE));
 	facts_quoted(&f, FACT_MESSAGE, answer_in(said));
 	facts_quoted(&f, FACT_POD_MESSAGE, first_sentence(evicted));
-	if (!evicted.n && !(image.n && said.n))
-		return xstrdup("");
-	char *line = facts_fill(text_in(evicted.n ? TEXT_SHORT_EVICTED : TEXT_SHORT_PULL, l), &f, NULL);
+	const bool pulls = image.n && said.n;
+	char *line =
+		evicted.n || pulls
+			? facts_fill(text_in(evicted.n ? TEXT_SHORT_EVICTED : TEXT_SHORT_PULL, l), &f, NULL)
+			: crash_line(of, l);
 
+	if (!line)
+		return xstrdup("");
 	cut(line);
 	return line;
+}
+
+char *quote_title(enum quote_kind kind, struct str pod, struct str container, struct str image,
+		  enum language l)
+{
+	const enum text row = kind == QUOTE_LOG ? TEXT_QUOTE_LOG
+			      : container.n     ? TEXT_QUOTE_CONTAINER
+						: TEXT_QUOTE_POD;
+	struct facts f = { 0 };
+
+	facts_name(&f, FACT_POD, pod);
+	facts_name(&f, FACT_CONTAINER, container);
+	facts_name(&f, FACT_IMAGE, image);
+	return facts_fill(text_in(row, l), &f, NULL);
 }

@@ -6,6 +6,7 @@
 #define TEXT_SHORT_LINE_H
 
 #include "model/facts.h"
+#include "model/quotes.h"
 
 #define SHORT_LINE_MAX 120 /* characters */
 
@@ -14,5 +15,10 @@ char *short_line(const struct facts *detail, const struct facts *evidence, enum 
 /* The same beside facts that are shown already: without a node where they name one. shown may be NULL. */
 char *short_line_beside(const struct facts *shown, const struct facts *detail, const struct facts *evidence,
 			enum language l);
+
+/* What words that were kept with an action are: "last log lines of container web, pod web-0". Empty:
+ * container, image. The caller frees it. */
+char *quote_title(enum quote_kind kind, struct str pod, struct str container, struct str image,
+		  enum language l);
 
 #endif

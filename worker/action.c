@@ -14,6 +14,7 @@
 #include "text/texts.h"
 #include "worker/access.h"
 #include "worker/action_end.h"
+#include "worker/action_quotes.h"
 
 #define DOUBT_RETRY_MS 5000 /* until a pod is judged again whose deletion may have been carried out */
 
@@ -46,6 +47,7 @@ void action_free(struct action **a)
 	if ((*a)->request)
 		(*a)->env.cancel((*a)->env.ctx, (*a)->request);
 	action_forget(*a);
+	free((*a)->log);
 	free(*a);
 	*a = NULL;
 }
@@ -62,6 +64,7 @@ enum {
 	MAY_FAIL = STEP_MAY_FAIL,
 	AFTERWARDS = STEP_AFTERWARDS,
 	OTHER_WAY = STEP_OTHER_WAY,
+	TEXT = STEP_TEXT,
 	POD = 1u << ACTION_DELETE,
 	FORCE = 1u << ACTION_FORCE_DELETE,
 	SCALE = 1u << ACTION_SCALE_DOWN | 1u << ACTION_FRESH_ATTEMPT,
@@ -252,8 +255,8 @@ static enum step_then take_list(struct action *a, const struct step_desc *d, str
 	return object_next_page(a, reply->json) ? STEP_MORE : d->take(a, reply);
 }
 
-static enum step_then receive_afterwards(struct action *a, const struct step_desc *d,
-					 const struct http_result *r)
+/* Whatever it is, the step takes it. */
+static enum step_then receive_any(struct action *a, const struct step_desc *d, const struct http_result *r)
 {
 	const bool arrived = r->failure == HTTP_OK;
 	struct step_reply reply = { .status = arrived ? r->status : 0, .body = "" };
@@ -263,7 +266,7 @@ static enum step_then receive_afterwards(struct action *a, const struct step_des
 		reply.body = r->body;
 		reply.body_len = r->body_len;
 	}
-	if (is_success(reply.status))
+	if (is_success(reply.status) && !(d->flags & STEP_TEXT))
 		json = json_project_loadb(reply.body, reply.body_len, d->projection, &(json_error_t){ 0 });
 	if (read_failure(json))
 		reply.status = read_failure(json);
@@ -312,8 +315,8 @@ static enum step_then receive(struct action *a, const struct http_result *r)
 
 	if (a->review == REVIEW_ASKED)
 		return receive_review(a, d, r);
-	if (d->flags & STEP_AFTERWARDS)
-		return receive_afterwards(a, d, r);
+	if (d->flags & (STEP_AFTERWARDS | STEP_TEXT))
+		return receive_any(a, d, r);
 	if (d->flags & STEP_WRITES)
 		a->result.u.result.http = status > 0 && status <= 999 ? (uint64_t)status : 0;
 	if (is_success(status)) {
@@ -485,6 +488,7 @@ static void go_on(struct action *a, enum step_then then)
 		}
 		if (step == STEP_NONE) {
 			a->result.u.result.at = clock_wall_ms();
+			quotes_post(a);
 			a->env.done(a->env.ctx, &a->result);
 			return;
 		}

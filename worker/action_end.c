@@ -12,6 +12,7 @@
 #include "base/xalloc.h"
 #include "rules/select.h"
 #include "text/texts.h"
+#include "worker/read.h"
 
 #define RETRY_MAX_MS   3600000
 #define CLOCK_RETRY_MS 5000 /* the watcher nominates again when a clock was set, and no later than this */
@@ -22,6 +23,25 @@ static enum outcome as_dry_run(const struct action *a, enum outcome outcome)
 	const bool writes = outcome == OUTCOME_ANNOUNCED || OUTCOMES_WRITTEN >> outcome & 1;
 
 	return a->grant.observe && writes ? OUTCOME_WOULD : outcome;
+}
+
+#define CONTACT_BYTES 128
+
+void action_note_contact(struct action *a)
+{
+	const char *keys = a->env.contact_keys ? *a->env.contact_keys : NULL;
+	struct str contact = { "", 0 };
+	struct fact_value known;
+
+	if (facts_find(action_evidence(a), FACT_CONTACT, &known))
+		return;
+	for (size_t i = a->found.n_owners; i-- > 0 && str_empty(contact);)
+		contact = read_contact(a->found.owners[i].json, keys);
+	if (str_empty(contact))
+		contact = read_contact(a->found.pod_json, keys);
+	if (str_empty(contact))
+		contact = read_contact(a->found.namespace_json, keys);
+	facts_quoted_within(action_evidence(a), FACT_CONTACT, contact, CONTACT_BYTES);
 }
 
 enum step_then action_end(struct action *a, enum outcome outcome, enum reason reason,
@@ -36,6 +56,8 @@ enum step_then action_end(struct action *a, enum outcome outcome, enum reason re
 	m->u.result.outcome = as_dry_run(a, outcome);
 	msg_set(m, result.reason, code, strlen(code));
 	facts_set(&m->u.result.detail, detail);
+	if (reason_desc(reason)->attention == ATTENTION_OBJECT)
+		action_note_contact(a);
 	return STEP_END;
 }
 

@@ -35,6 +35,8 @@ enum step_then action_again(struct action *a, enum outcome outcome, enum reason 
 bool action_may_be_ours(const struct action *a);
 /* When to come back, at most an hour from now; nothing when ms is not positive. */
 void action_set_retry(struct action *a, int64_t ms);
+/* Whom it concerns, as the workload, what is below it, or the namespace says: into the evidence. */
+void action_note_contact(struct action *a);
 /* Where facts that were read live go: into the evidence of the result. While a write is in doubt they are
  * kept nowhere: the evidence of the write stands. */
 struct facts *action_evidence(struct action *a);

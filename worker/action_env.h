@@ -32,6 +32,8 @@ struct action_env {
 	void (*cancel)(void *ctx, struct http_request *r);
 	/* Call action_go_on() once after ms, never from inside. */
 	void (*wait)(void *ctx, uint64_t ms);
+	/* m is a QUOTE: kept with the action. Called before the end. */
+	void (*quote)(void *ctx, const struct msg *m);
 	/* The end: m is a RESULT. Called once, last; the action may be freed in it. */
 	void (*done)(void *ctx, const struct msg *m);
 	/* The server refused the credential (401). */
@@ -43,6 +45,8 @@ struct action_env {
 	struct namespace_cache *namespaces; /* NULL: each action reads its own */
 	struct server_clock *clock;
 	struct windows *windows; /* when duties may act; NULL = always */
+	char *const
+		*contact_keys; /* where the settings in force have them (read_contact); NULL = nobody asks */
 };
 
 #endif

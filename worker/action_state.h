@@ -115,6 +115,9 @@ struct action {
 	struct verdict verdict; /* the last one */
 	struct facts unkept;    /* what is read while a write is in doubt */
 	struct findings found;
+	bool log_asked;         /* once: a kubelet may be slow */
+	char *log;              /* owned: its last lines; NULL: none, or not read */
+	char log_container[64]; /* whose */
 
 	struct pod_facts pod; /* last: its long tail is set only as far as its counts say */
 };

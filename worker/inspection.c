@@ -121,22 +121,12 @@ static void read_end(const json_t *status, struct msg *ret)
 								   : 0;
 }
 
-static void read_contact(struct inspection *k, const json_t *o)
+static void note_contact(struct inspection *k, const json_t *o)
 {
-	struct str rest = STR_C(k->keys), value = { "", 0 };
+	const struct str contact = read_contact(o, k->keys);
 
-	while (rest.n > 0 && str_empty(value)) {
-		const char *comma = memchr(rest.p, ',', rest.n);
-		const struct str word = { rest.p, comma ? (size_t)(comma - rest.p) : rest.n };
-		const struct str key = str_trim(word, " \t");
-		_cleanup_free_ char *text = xstrndup(key.p, key.n);
-
-		value = READ_TEXT(o, "metadata", "annotations", text);
-		rest = comma ? (struct str){ comma + 1, rest.n - word.n - 1 } : (struct str){ "", 0 };
-	}
-	value = str_trim(value, " \t\r\n");
-	if (!str_empty(value))
-		msg_set(&k->answer, inspected.contact, value.p, value.n);
+	if (!str_empty(contact))
+		msg_set(&k->answer, inspected.contact, contact.p, contact.n);
 }
 
 static void read_pod(struct inspection *k, const json_t *pod)
@@ -244,7 +234,7 @@ static void take(struct inspection *k, const json_t *o)
 		read_pod(k, o);
 	else if (k->owners == 1 && strcmp(k->answer.u.inspected.kind, "ReplicaSet") == 0)
 		k->answer.u.inspected.rolled_at = read_created(o);
-	read_contact(k, o);
+	note_contact(k, o);
 	go_up(k, o);
 }
 

@@ -45,7 +45,7 @@ static const struct json_projection nothing[] = { { NULL, NULL } };
 
 MESSAGE(waiting)
 MESSAGE(running)
-MESSAGE(terminated)
+MESSAGE(terminated, { "message", NULL }, ) /* read of the last state */
 MESSAGE(state)
 #define last_state state
 MESSAGE(health)

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
+#include "base/xalloc.h"
 
 const json_t *read_at(const json_t *o, const char *const path[])
 {
@@ -229,4 +230,20 @@ void read_annotations(const json_t *o, struct annotations *ret)
 		if (json_is_string(value))
 			(void)annotations_add(ret, (struct str){ key, strlen(key) }, text_of(value));
 	}
+}
+
+struct str read_contact(const json_t *o, const char *keys)
+{
+	struct str rest = STR_C(keys ? keys : ""), value = { "", 0 };
+
+	while (rest.n > 0 && str_empty(value)) {
+		const char *comma = memchr(rest.p, ',', rest.n);
+		const struct str word = { rest.p, comma ? (size_t)(comma - rest.p) : rest.n };
+		const struct str key = str_trim(word, " \t");
+		_cleanup_free_ char *text = xstrndup(key.p, key.n);
+
+		value = str_trim(READ_TEXT(o, "metadata", "annotations", text), " \t\r\n");
+		rest = comma ? (struct str){ comma + 1, rest.n - word.n - 1 } : (struct str){ "", 0 };
+	}
+	return value;
 }

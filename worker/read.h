@@ -66,6 +66,10 @@ bool read_object_name(const char *text, struct object_name *ret);
 /* The annotations by which operators and this program speak to one another. */
 void read_annotations(const json_t *o, struct annotations *ret);
 
+/* Whom o concerns: the value of the first of these annotations that it has, keys separated by commas (NULL:
+ * none). Empty: nobody is named. */
+struct str read_contact(const json_t *o, const char *keys);
+
 /* A Status with status "Failure", whatever the HTTP status was: its code, else 0. */
 long read_failure(const json_t *o);
 

@@ -154,6 +154,11 @@ static void action_done(void *ctx, const struct msg *m)
 		events_add(w->events, &event);
 }
 
+static void action_quote(void *ctx, const struct msg *m)
+{
+	post(((struct job *)ctx)->worker, m);
+}
+
 static void on_pause_end(evutil_socket_t fd, short what, void *arg)
 {
 	const struct job *job = arg;
@@ -224,6 +229,7 @@ static struct action *make_action(struct job *job, const struct msg_grant *g)
 	const struct action_env env = { .start = action_http_start,
 					.cancel = http_cancel,
 					.wait = action_wait,
+					.quote = action_quote,
 					.done = action_done,
 					.credential = action_credential,
 					.unmarked = action_unmarked,
@@ -231,7 +237,8 @@ static struct action *make_action(struct job *job, const struct msg_grant *g)
 					.kinds = w->kinds,
 					.namespaces = w->namespaces,
 					.clock = &w->clock,
-					.windows = w->windows };
+					.windows = w->windows,
+					.contact_keys = &w->now.owner_annotation };
 
 	log_debug("action begins", kv_u("id", g->id), kv_s("duty", duty_name((enum duty)g->duty)),
 		  kv_s("namespace", g->ns), kv_s("pod", g->name), kv_s("uid", g->uid));

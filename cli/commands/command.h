@@ -33,6 +33,7 @@ int command_report(const struct options *o);
 int command_restore(const struct options *o);
 int command_config(const struct options *o);
 int command_completion(const struct options *o);
+int command_names(const struct options *o);
 int command_cron(const struct options *o);
 int command_rbac(const struct options *o);
 int command_probe(const struct options *o); /* test builds */

@@ -21,6 +21,22 @@ static char *append(char *to, const char *word, size_t n)
 	return xasprintf("%s%s%.*s", before, *before ? " " : "", (int)n, word);
 }
 
+/* What of the running instance completes an option (names.c); "" nothing. */
+static const char *live_of_option(enum option_id id)
+{
+	static const struct {
+		enum option_id id;
+		const char *what;
+	} rows[] = { { OPTION_CLUSTER, "clusters" },
+		     { OPTION_NAMESPACE, "namespaces" },
+		     { OPTION_SINK, "sinks" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].id == id)
+			return rows[i].what;
+	return "";
+}
+
 static json_t *option_values(enum option_id id, const char *help)
 {
 	const struct option_shape s = options_shape(id);
@@ -31,8 +47,9 @@ static json_t *option_values(enum option_id id, const char *help)
 
 	for (int i = 0; s.value_at && (value = s.value_at(i)); i++)
 		values = append(values, value, strlen(value));
-	return json_pack("{s:s, s:s, s:s, s:b, s:s, s:s}", "option", s.name, "letter", letter, "argument",
-			 s.argument ? s.argument : "", "path", path, "values", values, "help", help);
+	return json_pack("{s:s, s:s, s:s, s:b, s:s, s:s, s:b, s:s}", "option", s.name, "letter", letter,
+			 "argument", s.argument ? s.argument : "", "path", path, "values", values, "live",
+			 live_of_option(id), "contexts", id == OPTION_CONTEXT, "help", help);
 }
 
 /* Does an argument stand for a file? Behind an option it completes as the option does. */
@@ -78,8 +95,9 @@ static json_t *command_values(const struct command *c)
 
 	for (const struct option_use *use = c->options; use->help; use++)
 		json_array_append_new(options, option_values(use->id, use->help));
-	return json_pack("{s:s, s:s, s:s, s:b, s:o}", "command", c->name, "summary", c->summary, "words",
-			 words, "files", takes_file(c->usage), "options", options);
+	return json_pack("{s:s, s:s, s:s, s:b, s:b, s:o}", "command", c->name, "summary", c->summary, "words",
+			 words, "actions", strstr(c->usage, "ID") != NULL, "files", takes_file(c->usage),
+			 "options", options);
 }
 
 static json_t *values_of_all(void)

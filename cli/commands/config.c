@@ -132,7 +132,7 @@ static int print_json(const struct config *c)
 		return EXIT_CODE_RESOURCE;
 	config_print_effective(c, f);
 	(void)fclose(f);
-	output_json(yaml_json_load("", text, n, &d));
+	output_document(yaml_json_load("", text, n, &d));
 	free(text);
 	diags_done(&d);
 	return EXIT_CODE_OK;
@@ -169,7 +169,7 @@ int command_config(const struct options *o)
 		return command_misuse(o, TEXT(CONFIG_TWO_FILES), file, o->config);
 
 	if (o->n_args == 1 && (schema || (strcmp(verb, "help") == 0 && o->output == OUTPUT_JSON))) {
-		output_json(schema_of_configuration());
+		output_document(schema_of_configuration());
 		return EXIT_CODE_OK;
 	}
 	if (o->n_args == 1 && strcmp(verb, "help") == 0) {

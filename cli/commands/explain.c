@@ -14,6 +14,7 @@
 #include "cli/instance/ctl.h"
 #include "cli/commands/explain_report.h"
 #include "cli/view/output.h"
+#include "text/texts.h"
 
 /* An answer of the watcher may take this long. */
 #define ASK_MS UINT64_C(10000)
@@ -51,8 +52,23 @@ static char *named_object(const char *s, const char *ns)
 	return object ? xstrdup(object) : NULL;
 }
 
+struct clusters {
+	const struct option_names *wanted;
+	char names[CLUSTERS_MAX][64];
+	size_t n;
+};
+
+static void on_cluster(void *ctx, const struct msg *m)
+{
+	const char *name = m->u.ctl_cluster.cluster_name;
+	struct clusters *c = ctx;
+
+	if (m->type == MSG_CTL_CLUSTER && c->n < CLUSTERS_MAX && option_names_take(c->wanted, name))
+		(void)snprintf(c->names[c->n++], sizeof(c->names[0]), "%s", name);
+}
+
 struct question {
-	const char *object;
+	const char *object, *cluster;
 	size_t ns; /* bytes of the namespace in it */
 	struct explain_report *into;
 };
@@ -71,21 +87,56 @@ static void on_row(void *ctx, const struct msg *m)
 	if (m->type != MSG_CTL_EXPLAIN_ROW)
 		return;
 	(void)snprintf(pod, sizeof(pod), "%.*s/%s", (int)q->ns, q->object, r->pod);
-	explain_add(q->into, r->pod[0] ? pod : q->object, r);
+	explain_add(q->into, q->cluster, r->pod[0] ? pod : q->object, r);
 }
 
-static int ask_watcher(const struct options *o, const char *object, struct ctl *c,
-		       struct explain_report *into)
+/* Without a word about an object that is not there. */
+static int ask_quietly(struct ctl *c, const struct msg *request, struct question *q)
+{
+	struct msg m = { 0 };
+	int code = ctl_send(c, request);
+
+	while (code == EXIT_CODE_OK && (code = ctl_recv(c, ASK_MS, &m)) == EXIT_CODE_OK &&
+	       m.type != MSG_CTL_END)
+		on_row(q, &m);
+	return code == EXIT_CODE_OK ? (int)m.u.ctl_end.code : code;
+}
+
+static int ask_cluster(const struct options *o, struct ctl *c, struct question *q, bool quietly)
 {
 	struct msg request = { .type = MSG_CTL_EXPLAIN, .u.ctl_explain = { .rules = o->rules } };
-	const char *cluster = option_first(&o->clusters);
-	struct question q = { object, strcspn(object, "/"), into };
 
-	msg_set(&request, ctl_explain.ns, object, q.ns);
-	msg_set(&request, ctl_explain.name, object + q.ns + 1, strlen(object + q.ns + 1));
-	if (cluster)
-		msg_set(&request, ctl_explain.cluster_name, cluster, strlen(cluster));
-	return ctl_request(c, &request, ASK_MS, on_row, &q);
+	msg_set(&request, ctl_explain.ns, q->object, q->ns);
+	msg_set(&request, ctl_explain.name, q->object + q->ns + 1, strlen(q->object + q->ns + 1));
+	msg_set(&request, ctl_explain.cluster_name, q->cluster, strlen(q->cluster));
+	return quietly ? ask_quietly(c, &request, q) : ctl_request(c, &request, ASK_MS, on_row, q);
+}
+
+/* The object may be in any of the clusters. Where it is in none, one that could not be asked says why, else
+ * the last. */
+static int ask_watchers(const struct options *o, const char *object, struct ctl *c,
+			struct explain_report *into)
+{
+	const struct msg status = { .type = MSG_CTL_STATUS };
+	struct question q = { object, "", strcspn(object, "/"), into };
+	struct clusters all = { .wanted = &o->clusters };
+	int code = ctl_request(c, &status, ASK_MS, on_cluster, &all);
+	const char *loud = NULL;
+
+	if (code == EXIT_CODE_OK && all.n == 0) {
+		output_complain(NULL, "%s", text_in(TEXT_UNKNOWN_CLUSTER, language_of_environment()));
+		return EXIT_CODE_USAGE;
+	}
+	into->many = all.n > 1;
+	for (size_t i = 0; code == EXIT_CODE_OK && all.n > 1 && i < all.n; i++) {
+		q.cluster = all.names[i];
+		const int answer = ask_cluster(o, c, &q, true);
+
+		if (answer != EXIT_CODE_OK && answer != EXIT_CODE_FAILURE && !loud)
+			loud = q.cluster;
+	}
+	q.cluster = loud ? loud : all.names[all.n ? all.n - 1 : 0];
+	return code == EXIT_CODE_OK && into->n == 0 ? ask_cluster(o, c, &q, false) : code;
 }
 
 /* -- the command -- */
@@ -111,7 +162,7 @@ static int take_report(const struct options *o, const char *object, const struct
 	int code = ctl_open(o->socket, &c);
 
 	if (code == EXIT_CODE_OK)
-		code = ask_watcher(o, object, c, r);
+		code = ask_watchers(o, object, c, r);
 	if (code == EXIT_CODE_OK &&
 	    (!again || !explain_is_same_cache(r, last) || clock_boot_ms() - *asked_ms >= LIVE_AGAIN_MS)) {
 		ask_live(object, c, r);

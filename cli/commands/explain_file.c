@@ -36,7 +36,7 @@ static void add_verdict(struct file_run *f, const struct verdict *v)
 
 	msg_set(&m, ctl_explain_row.reason, reason_code(v->reason), strlen(reason_code(v->reason)));
 	m.u.ctl_explain_row.evidence = v->evidence;
-	explain_add(f->into, f->pod, &m.u.ctl_explain_row);
+	explain_add(f->into, "", f->pod, &m.u.ctl_explain_row);
 }
 
 static void add_check(void *ctx, const struct check_report *check)
@@ -49,7 +49,7 @@ static void add_check(void *ctx, const struct check_report *check)
 
 	msg_set(&m, ctl_explain_row.rule, check->rule, strlen(check->rule));
 	msg_set(&m, ctl_explain_row.question, question, strlen(question));
-	explain_add(f->into, f->pod, &m.u.ctl_explain_row);
+	explain_add(f->into, "", f->pod, &m.u.ctl_explain_row);
 }
 
 /* Alone in its file, the pod is taken for its whole workload, as the watcher would with this one pod. */

@@ -23,12 +23,16 @@ void explain_report_done(struct explain_report *e)
 	*e = (struct explain_report){ .language = e->language };
 }
 
-void explain_add(struct explain_report *e, const char *pod, const struct msg_ctl_explain_row *row)
+void explain_add(struct explain_report *e, const char *cluster, const char *pod,
+		 const struct msg_ctl_explain_row *row)
 {
 	e->rows = xreallocarray(e->rows, e->n + 1, sizeof(*e->rows));
-	e->rows[e->n] = (struct explain_row){ .r = *row };
-	(void)snprintf(e->rows[e->n].pod, sizeof(e->rows->pod), "%s", pod);
-	e->n++;
+	struct explain_row *added = &e->rows[e->n++];
+
+	*added = (struct explain_row){ .ns = e->many ? strlen(cluster) + 2 : 0, .r = *row };
+	(void)snprintf(added->cluster, sizeof(added->cluster), "%s", cluster);
+	(void)snprintf(added->pod, sizeof(added->pod), "%s%s%s", e->many ? cluster : "", e->many ? ": " : "",
+		       pod);
 }
 
 bool explain_is_same_cache(const struct explain_report *a, const struct explain_report *b)
@@ -138,15 +142,17 @@ static json_t *verdict_json(const struct explain_report *e, const struct explain
 	const struct dry_run_row *l = live_of(e, row);
 	const struct shown_verdict t = shown_verdict_of(e, row);
 	json_t *verdict = json_of(MSG_CTL_EXPLAIN_ROW, &row->r);
-	const size_t ns = strcspn(row->pod, "/");
+	const char *pod = row->pod + row->ns;
+	const size_t ns = strcspn(pod, "/");
 
 	json_object_del(verdict, "pod");
 	json_object_del(verdict, "rule");
 	json_object_del(verdict, "question");
 	json_object_del(verdict, "holds");
+	json_object_set_new(verdict, "cluster", row->cluster[0] ? json_string(row->cluster) : json_null());
 	json_object_set_new(verdict, "kind", json_string("Pod"));
-	json_object_set_new(verdict, "namespace", json_stringn(row->pod, ns));
-	json_object_set_new(verdict, "name", json_string(row->pod + ns + (row->pod[ns] == '/')));
+	json_object_set_new(verdict, "namespace", json_stringn(pod, ns));
+	json_object_set_new(verdict, "name", json_string(pod + ns + (pod[ns] == '/')));
 	json_object_set(verdict, "cacheVerdict", json_object_get(verdict, "verdict"));
 	json_object_set(verdict, "cacheReason", json_object_get(verdict, "reason"));
 	json_object_set_new(verdict, "verdict", json_string(t.verdict));

@@ -11,7 +11,9 @@
 #include "model/language.h"
 
 struct explain_row {
-	char pod[320];
+	char pod[400];                /* as it is printed: behind the cluster where there are several */
+	size_t ns;                    /* where in it the namespace begins */
+	char cluster[64];             /* "": it is of a file */
 	struct msg_ctl_explain_row r; /* r.rule "": a verdict; its checks follow it */
 	size_t live;                  /* of a verdict: 1 + its place among the live rows; 0 = none */
 };
@@ -20,14 +22,17 @@ struct explain_row {
 struct explain_report {
 	struct explain_row *rows;
 	size_t n;
+	bool many; /* clusters were looked at */
 	struct dry_run_rows live;
 	enum language language;
 };
 
-/* Empties it. */
+/* Empties it; the language stays. */
 void explain_report_done(struct explain_report *e);
-/* About the pod "NAMESPACE/NAME". The checks of a duty follow its verdict. Copied. */
-void explain_add(struct explain_report *e, const char *pod, const struct msg_ctl_explain_row *row);
+/* About the pod "NAMESPACE/NAME" of that cluster ("": of none). The checks of a duty follow its verdict.
+ * Copied. */
+void explain_add(struct explain_report *e, const char *cluster, const char *pod,
+		 const struct msg_ctl_explain_row *row);
 /* Both caches say the same. */
 bool explain_is_same_cache(const struct explain_report *a, const struct explain_report *b);
 /* Both say the same, after the workers were asked. */

@@ -33,12 +33,14 @@ static uint64_t action_of(const struct msg_ctl_history_row *h)
 	return h->id ? h->action : duty_desc((enum duty)h->duty)->action;
 }
 
-static json_t *row_json(const struct msg_ctl_history_row *h)
+static json_t *row_json(const struct history_rows *rows, size_t i)
 {
+	const struct msg_ctl_history_row *h = &rows->v[i];
 	json_t *row = json_of(MSG_CTL_HISTORY_ROW, h);
 
 	json_object_set_new(row, "outcome", json_string(outcome_name(history_outcome(h))));
 	json_object_set_new(row, "action", json_string(output_action(action_of(h))));
+	json_object_set_new(row, "quotes", json_of_quotes(rows->quotes, rows->n_quotes, h->id));
 	return row;
 }
 
@@ -47,8 +49,9 @@ static void print_json_lines(const struct history_rows *rows)
 {
 	output_expect_json(false);
 	for (size_t i = rows->n; i-- > 0;) {
-		json_t *row = row_json(&rows->v[i]);
+		json_t *row = row_json(rows, i);
 
+		json_object_set_new(row, "apiVersion", json_string(OUTPUT_API_VERSION));
 		(void)json_dumpf(row, stdout, JSON_COMPACT);
 		(void)fputc('\n', stdout);
 		json_decref(row);
@@ -60,7 +63,7 @@ static void print_json(const struct history_rows *rows)
 	json_t *root = json_array();
 
 	for (size_t i = rows->n; i-- > 0;)
-		json_array_append_new(root, row_json(&rows->v[i]));
+		json_array_append_new(root, row_json(rows, i));
 	output_json(root);
 }
 
@@ -104,6 +107,7 @@ static void print_table(const struct history_rows *rows, const struct table_view
 		{ "OUTCOME", 0, 0 },
 		{ "REASON", 4, COLUMN_BELOW },
 		{ "TARGET", 1, COLUMN_BELOW },
+		{ "WHY", 1, COLUMN_BELOW },
 		{ "DETAIL", 0, COLUMN_WIDE },
 	};
 	struct table *t = table_new(columns, ARRAY_SIZE(columns));
@@ -131,8 +135,10 @@ static void print_table(const struct history_rows *rows, const struct table_view
 		_cleanup_free_ char *at_a_glance =
 			short_line(&h->detail, &h->evidence, language_of_environment());
 		_cleanup_free_ char *detail = output_facts(&all, view);
+		const bool glance = *at_a_glance && history_row_acted(h);
 
-		table_add(t, COLOR_DIM, "%s", *at_a_glance && history_row_acted(h) ? at_a_glance : detail);
+		table_add(t, COLOR_DIM, "%s", glance ? at_a_glance : "");
+		table_add(t, COLOR_DIM, "%s", glance ? "" : detail);
 	}
 	table_print(t, stdout, view);
 	table_free(&t);
@@ -157,11 +163,13 @@ static bool holds(const struct history_rows *rows, const struct msg_ctl_history_
 	return false;
 }
 
-/* Into new, what rows hold and last do not; no action that began before since_ms. */
+/* Into new, what rows hold and last do not; no action that began before since_ms. It borrows the quotes. */
 static void take_new(const struct history_rows *rows, const struct history_rows *last, int64_t since_ms,
 		     struct history_rows *new)
 {
 	new->v = xreallocarray(NULL, rows->n + 1, sizeof(*new->v));
+	new->quotes = rows->quotes;
+	new->n_quotes = rows->n_quotes;
 	for (size_t i = 0; i < rows->n; i++)
 		if (!holds(last, &rows->v[i]) && (!rows->v[i].id || rows->v[i].intent_at >= since_ms))
 			new->v[new->n++] = rows->v[i];
@@ -224,10 +232,10 @@ static int follow(const struct options *o, const struct msg *request, struct his
 		print(o, &new, &view);
 		free(new.v);
 		if (code == EXIT_CODE_OK) {
-			free(last->v);
+			history_rows_done(last);
 			*last = rows;
 		} else {
-			free(rows.v);
+			history_rows_done(&rows);
 		}
 	}
 	return code;
@@ -244,6 +252,8 @@ int command_history(const struct options *o)
 						  .refusals = o->refusals } };
 	const struct table_view view = options_view(o);
 	struct history_rows rows = { 0 }, earlier = { 0 };
+
+	request.u.ctl_history.quotes = o->output == OUTPUT_JSON;
 	int code = EXIT_CODE_OK;
 
 	if (o->namespaces.n == 1)
@@ -265,7 +275,7 @@ int command_history(const struct options *o)
 		history_rows_add(&rows, &earlier);
 		code = follow(o, &request, &rows);
 	}
-	free(earlier.v);
-	free(rows.v);
+	history_rows_done(&earlier);
+	history_rows_done(&rows);
 	return code;
 }

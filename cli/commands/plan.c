@@ -201,7 +201,7 @@ static void print_json(const struct plan *p)
 	output_json(json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "takenAt", json_time(p->taken_ms),
 			      "mode", p->observe ? "observe" : "enforce", "leftOut", left_out_json(p),
 			      "stops", stops_json(&p->stops), "looked", seen_json(p), "counts",
-			      counts_json(p), "rows", rows));
+			      counts_json(p), "items", rows));
 }
 
 /* -- table -- */
@@ -218,22 +218,36 @@ static bool is_shown(const struct plan *p, enum duty d, const size_t n[static PL
 
 static void print_counts(const struct plan *p, const struct table_view *view)
 {
-	static const struct table_column columns[] = {
-		{ "DUTY", 0, 0 },    { "NOW", 0, 0 },  { "LATER", 0, 0 },   { "BLOCKED", 0, 0 },
-		{ "REFUSED", 0, 0 }, { "GONE", 0, 0 }, { "UNCLEAR", 0, 0 },
+	static const struct table_column all[PLAN__MAX] = {
+		{ "NOW", 0, 0 },     { "LATER", 0, 0 }, { "BLOCKED", 0, 0 },
+		{ "REFUSED", 0, 0 }, { "GONE", 0, 0 },  { "UNCLEAR", 0, 0 },
 	};
-	struct table *t = table_new(columns, ARRAY_SIZE(columns));
+	struct table_column columns[1 + PLAN__MAX] = { { "DUTY", 0, 0 } };
+	size_t n_columns = 1, of[PLAN__MAX], sum[PLAN__MAX] = { 0 };
 	counts n;
 
 	count(p, n);
+	for (size_t d = 0; d < DUTY__MAX; d++)
+		for (int w = 0; w < PLAN__MAX; w++)
+			sum[w] += n[d][w];
+	for (size_t w = 0; w < PLAN__MAX; w++) { /* a column of zeros is none */
+		of[n_columns - 1] = w;
+		columns[n_columns] = all[w];
+		n_columns += sum[w] > 0;
+	}
+	struct table *t = table_new(columns, n_columns);
+
 	for (size_t i = 0; i < DUTY__MAX; i++) {
 		const enum duty d = duty_at(i);
 
 		if (!is_shown(p, d, n[d]))
 			continue;
 		table_add(t, COLOR_NONE, "%s", duty_name(d));
-		for (int w = 0; w < PLAN__MAX; w++)
-			table_add(t, n[d][w] ? COLOR_NONE : COLOR_DIM, "%zu", n[d][w]);
+		for (size_t column = 1; column < n_columns; column++) {
+			const size_t v = n[d][of[column - 1]];
+
+			table_add(t, v ? COLOR_NONE : COLOR_DIM, "%zu", v);
+		}
 	}
 	table_print(t, stdout, view);
 	table_free(&t);
@@ -372,9 +386,9 @@ static void print_text(const struct plan *p, const struct table_view *view)
 		print_seen(p, view);
 		return;
 	}
-	print_counts(p, view);
-	printf("\n");
 	print_rows(p, view);
+	printf("\n");
+	print_counts(p, view);
 	printf("\n");
 	print_seen(p, view);
 	dry_run_rows_print_remedies(&p->rows, view);

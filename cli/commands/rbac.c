@@ -44,7 +44,7 @@ static void print_manifests(const struct options *o, const char *name, json_t *v
 	}
 	_cleanup_free_ char *text = template_filled(name, "", values);
 
-	output_json(list_of(text));
+	output_document(list_of(text));
 }
 
 static int print_kubeconfig_for(const struct options *o)

@@ -262,7 +262,7 @@ static int check_all(const struct rbac_request *q, const char *path)
 	const int code = check_clusters(&all, path);
 
 	if (all.answers)
-		output_json(json_pack("{s:o}", "checks", all.answers));
+		output_json(all.answers);
 	return code;
 }
 

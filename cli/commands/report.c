@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
 #include "cli/commands/command.h"
@@ -78,9 +79,24 @@ static int take_arguments(const struct options *o, struct msg_ctl_report *q)
 		return command_misuse(o, "%s", TEXT(REPORT_TEST_SENDS));
 	if (!*word && o->sink)
 		return command_misuse(o, "%s", TEXT(REPORT_SINK_OF));
+	if (*word && o->clusters.n > 0)
+		return command_misuse(o, "%s", TEXT(REPORT_CLUSTER_OF));
 	q->ask = sends ? REPORT_ASK_TEST : previews ? REPORT_ASK_PREVIEW : REPORT_ASK_NOW;
 	q->form = o->form >= 0 && !sends ? (uint64_t)o->form : previews ? REPORT_FORM_BODY : REPORT_FORM_TEXT;
 	return EXIT_CODE_OK;
+}
+
+static void name_clusters(const struct option_names *names, struct msg *request)
+{
+	_cleanup_free_ char *all = xstrdup("");
+
+	for (size_t i = 0; i < names->n; i++) {
+		char *more = xconcat(all, names->v[i], "\n", NULL);
+
+		free(all);
+		all = more;
+	}
+	msg_set(request, ctl_report.clusters, all, strlen(all));
 }
 
 int command_report(const struct options *o)
@@ -91,6 +107,7 @@ int command_report(const struct options *o)
 	if (code != EXIT_CODE_OK)
 		return code;
 	request.u.ctl_report.language = language_of_environment();
+	name_clusters(&o->clusters, &request);
 	if (o->sink)
 		msg_set(&request, ctl_report.sink, o->sink, strlen(o->sink));
 	const bool sends_json = request.u.ctl_report.ask == REPORT_ASK_TEST && o->form == REPORT_FORM_JSON;
@@ -99,7 +116,7 @@ int command_report(const struct options *o)
 	const int exit_code = ctl_ask(o->socket, &request, ASK_MS, on_row, &r);
 
 	if (sends_json && exit_code == EXIT_CODE_OK)
-		output_json(json_pack("{s:s, s:b, s:O}", "sink", o->sink, "accepted", 1, "said", r.lines));
+		output_json(json_pack("{s:s, s:b, s:O}", "sink", o->sink, "accepted", 1, "lines", r.lines));
 	json_decref(r.lines);
 	free(r.line);
 	return exit_code;

@@ -177,9 +177,12 @@ static int find_scale_downs(struct restore *r)
 static void take_answer(struct item *i, const struct msg_ctl_dry_run_result *t)
 {
 	struct msg_ctl_dry_run_result r = *t;
+	struct fact_value had;
 
 	r.id = i->r.id;
 	r.replicas = i->r.replicas;
+	if (r.replicas < 0 && facts_find(&t->detail, FACT_REPLICAS, &had)) /* asked for by its number */
+		r.replicas = had.number;
 	if (i->r.target[0] && t->target[0] && strcmp(i->r.target, t->target) != 0) {
 		r.outcome = OUTCOME_REFUSED;
 		r.reason[0] = '\0';
@@ -295,7 +298,7 @@ static json_t *items_json(const struct restore *r)
 static void print_result(const struct restore *r, bool dry)
 {
 	if (r->o->output == OUTPUT_JSON)
-		output_json(json_pack("{s:b, s:o}", "dryRun", dry, "rows", items_json(r)));
+		output_json(json_pack("{s:b, s:o}", "dryRun", dry, "items", items_json(r)));
 	else
 		print_table(r, stdout);
 }
@@ -337,7 +340,7 @@ static void print_marks_json(const struct restore *r)
 		json_object_set_new(one, "cluster", json_string(r->clusters[r->v[k].cluster]));
 		json_array_append_new(all, one);
 	}
-	output_json(json_pack("{s:o}", "rows", all));
+	output_json(all);
 }
 
 static int list(struct restore *r)

@@ -24,6 +24,8 @@
 struct rows {
 	struct msg_ctl_show_row v[ROWS_MAX];
 	size_t n;
+	struct msg_ctl_quote_row quotes[QUOTES_MAX];
+	size_t n_quotes;
 };
 
 static void on_row(void *ctx, const struct msg *m)
@@ -32,6 +34,8 @@ static void on_row(void *ctx, const struct msg *m)
 
 	if (m->type == MSG_CTL_SHOW_ROW && r->n < ROWS_MAX)
 		r->v[r->n++] = m->u.ctl_show_row;
+	if (m->type == MSG_CTL_QUOTE_ROW && r->n_quotes < QUOTES_MAX)
+		r->quotes[r->n_quotes++] = m->u.ctl_quote_row;
 }
 
 static void print_json(const struct rows *rows)
@@ -50,6 +54,9 @@ static void print_json(const struct rows *rows)
 		if (value)
 			json_object_set_new(root, key, value);
 	}
+	const uint64_t id = rows->n_quotes ? rows->quotes[0].id : 0;
+
+	json_object_set_new(root, "quotes", json_of_quotes(rows->quotes, rows->n_quotes, id));
 	output_json(root);
 }
 
@@ -110,13 +117,26 @@ static const char *label_of(const struct msg_ctl_show_row *r)
 	return strcmp(r->name, "observe") == 0 ? "mode" : r->name;
 }
 
+/* What it is, and its lines below. */
+static void print_quote(const struct msg_ctl_quote_row *q, enum language l, const struct table_view *view)
+{
+	_cleanup_free_ char *title = quote_title((enum quote_kind)q->quote, STR_C(q->pod),
+						 STR_C(q->container), STR_C(q->image), l);
+
+	printf("\n");
+	table_text(stdout, view, "%s:", title);
+	for (const char *line = q->text; line;) {
+		const char *feed = strchr(line, '\n');
+
+		printf("    %.*s\n", feed ? (int)(feed - line) : (int)strlen(line), line);
+		line = feed ? feed + 1 : NULL;
+	}
+}
+
 static void print_table(const struct rows *rows, const struct table_view *view)
 {
 	static const struct table_column columns[] = { { "WHAT", 0, 0 }, { "VALUE", 0, COLUMN_FLOWS } };
-	const enum language l = language_of_environment();
 	struct table *t = table_new(columns, ARRAY_SIZE(columns));
-	const char *reason = value_of(rows, "reason");
-	const struct reason_desc *desc = reason_find(reason[0] ? reason : value_of(rows, "nominated_for"));
 
 	for (size_t i = 0; i < rows->n; i++) {
 		_cleanup_free_ char *value = readable(&rows->v[i], view);
@@ -128,20 +148,28 @@ static void print_table(const struct rows *rows, const struct table_view *view)
 
 		table_add(t, COLOR_NONE, "%s%s", value, facts);
 	}
+	printf("\n");
 	table_print(t, stdout, view);
 	table_free(&t);
+}
+
+/* For who was woken: what it was, what to do, and the words that were kept; everything else is behind it. */
+static void print_summary(const struct rows *rows, const struct table_view *view)
+{
+	const enum language l = language_of_environment();
+	const char *reason = value_of(rows, "reason");
+	const struct reason_desc *desc = reason_find(reason[0] ? reason : value_of(rows, "nominated_for"));
 	_cleanup_free_ char *at_a_glance =
 		short_line(facts_at(rows, "detail"), facts_at(rows, "live_evidence"), l);
 
-	if (*at_a_glance) {
-		printf("\n");
+	if (*at_a_glance)
 		table_text(stdout, view, "%s", at_a_glance);
-	}
 	if (*desc->text[l].sentence) {
-		printf("\n");
 		table_text(stdout, view, "%s", desc->text[l].sentence);
 		table_text(stdout, view, TEXT(REMEDY_IS), desc->text[l].remedy);
 	}
+	for (size_t i = 0; i < rows->n_quotes; i++)
+		print_quote(&rows->quotes[i], l, view);
 }
 
 int command_show(const struct options *o)
@@ -157,7 +185,9 @@ int command_show(const struct options *o)
 
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
 		print_json(&rows);
-	else if (code == EXIT_CODE_OK)
+	else if (code == EXIT_CODE_OK) {
+		print_summary(&rows, &view);
 		print_table(&rows, &view);
+	}
 	return code;
 }

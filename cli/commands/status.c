@@ -28,6 +28,7 @@ struct status {
 	struct msg_ctl_cluster clusters[CLUSTERS_MAX]; /* by index, which has no gaps */
 	struct msg_watch_stats watch[CLUSTERS_MAX];
 	struct msg_worker_stats workers[CLUSTERS_MAX];
+	struct msg_ctl_tally_row tallies[CLUSTERS_MAX]; /* zero while the reporter does not answer */
 	size_t n_clusters;
 	struct msg_leader leaders[CLUSTERS_MAX];
 	bool elects[CLUSTERS_MAX];
@@ -38,6 +39,13 @@ struct status {
 	struct msg_ctl_sink_row *sinks;
 	size_t n_sinks;
 };
+
+static void note_tally(struct status *s, const struct msg_ctl_tally_row *row)
+{
+	for (size_t i = 0; i < s->n_clusters; i++)
+		if (strcmp(s->clusters[i].cluster_name, row->cluster_name) == 0)
+			s->tallies[i] = *row;
+}
 
 static void on_row(void *ctx, const struct msg *m)
 {
@@ -69,6 +77,9 @@ static void on_row(void *ctx, const struct msg *m)
 	case MSG_CTL_SINK_ROW:
 		s->sinks = xreallocarray(s->sinks, s->n_sinks + 1, sizeof(*s->sinks));
 		s->sinks[s->n_sinks++] = m->u.ctl_sink_row;
+		break;
+	case MSG_CTL_TALLY_ROW:
+		note_tally(s, &m->u.ctl_tally_row);
 		break;
 	case MSG_TROUBLE_ROW:
 		s->troubles = xreallocarray(s->troubles, s->n_troubles + 1, sizeof(*s->troubles));
@@ -121,8 +132,10 @@ static json_t *leader_json(const struct status *s, size_t cluster)
 
 static json_t *cluster_json(const struct status *s, size_t i)
 {
-	json_t *cluster = json_of(MSG_CTL_CLUSTER, &s->clusters[i]);
+	json_t *cluster =
+		s->tallies[i].cluster_name[0] ? json_of(MSG_CTL_TALLY_ROW, &s->tallies[i]) : json_object();
 
+	json_object_update_new(cluster, json_of(MSG_CTL_CLUSTER, &s->clusters[i]));
 	json_object_update_new(cluster, json_of(MSG_WATCH_STATS, &s->watch[i]));
 	json_object_update_new(cluster, json_of(MSG_WORKER_STATS, &s->workers[i]));
 	json_object_set_new(cluster, "leader", leader_json(s, i));
@@ -261,32 +274,91 @@ static void print_processes(const struct status *s, const struct table_view *vie
 	table_free(&t);
 }
 
+/* What an operator has to know of it first. */
+static const char *cluster_state(const struct status *s, size_t i, enum table_color *ret)
+{
+	const char *name = s->clusters[i].cluster_name;
+	const char *state = s->watch[i].synced ? "running" : "blind";
+
+	*ret = s->watch[i].synced ? COLOR_GOOD : COLOR_BAD;
+	for (size_t k = 0; k < s->n_troubles && s->watch[i].synced; k++) {
+		if (strcmp(s->troubles[k].cluster_name, name) != 0)
+			continue;
+		state = "degraded";
+		*ret = COLOR_WARN;
+	}
+	for (size_t k = 0; k < s->n_pauses && *ret == COLOR_GOOD; k++) {
+		if (s->pauses[k].cluster_name[0] && strcmp(s->pauses[k].cluster_name, name) != 0)
+			continue;
+		state = "paused";
+		*ret = COLOR_WARN;
+	}
+	return state;
+}
+
+static void add_tally(struct table *t, enum table_color color, const struct msg_ctl_tally_row *from,
+		      uint64_t n)
+{
+	if (from->cluster_name[0])
+		table_add(t, color, "%" PRIu64, n);
+	else
+		table_add(t, COLOR_DIM, "-");
+}
+
 static void print_clusters(const struct status *s, const struct table_view *view)
 {
 	static const struct table_column columns[] = {
-		{ "CLUSTER", 0, 0 }, { "SYNCED", 0, 0 },    { "PODS", 0, 0 },
-		{ "CACHE", 4, 0 },   { "BYTES/POD", 3, 0 }, { "EVENTS", 5, 0 },
-		{ "QUEUE", 0, 0 },   { "DEADLINES", 2, 0 }, { "LAST", 0, 0 },
+		{ "CLUSTER", 0, 0 },
+		{ "STATE", 0, 0 },
+		{ "PODS", 0, 0 },
+		{ "DUE", 0, 0 },
+		{ "BLOCKED", 0, 0 },
+		{ "DONE/24H", 0, 0 },
+		{ "AT 0", 0, 0 },
+		{ "LAST", 0, 0 },
+		{ "CACHE", 4, 0 },
+		{ "BYTES/POD", 3, COLUMN_WIDE },
+		{ "EVENTS", 5, COLUMN_WIDE },
+		{ "QUEUE", 0, COLUMN_WIDE },
+		{ "DEADLINES", 2, COLUMN_WIDE },
 	};
 	struct table *t = table_new(columns, ARRAY_SIZE(columns));
 	const int64_t now = clock_wall_ms();
+	enum table_color color;
 	char span[32];
 
 	for (size_t i = 0; i < s->n_clusters; i++) {
 		const struct msg_watch_stats *w = &s->watch[i];
+		const struct msg_ctl_tally_row *tally = &s->tallies[i];
+		const char *state = cluster_state(s, i, &color);
 
 		table_add(t, COLOR_NONE, "%s", s->clusters[i].cluster_name);
-		table_add(t, w->synced ? COLOR_GOOD : COLOR_BAD, "%s", w->synced ? "yes" : "no");
+		table_add(t, color, "%s", state);
 		table_add(t, COLOR_NONE, "%" PRIu64, w->pods);
+		add_tally(t, COLOR_NONE, tally, tally->due);
+		table_add(t, w->blocked ? COLOR_WARN : COLOR_NONE, "%" PRIu64, w->blocked);
+		add_tally(t, COLOR_NONE, tally, tally->done);
+		add_tally(t, tally->at_zero ? COLOR_WARN : COLOR_NONE, tally, tally->at_zero);
+		table_add(t, COLOR_NONE, "%s", w->last_event ? table_span(now - w->last_event, span) : "-");
 		table_add(t, COLOR_NONE, "%.1f MB", (double)w->bytes / 1048576);
 		table_add(t, COLOR_NONE, "%" PRIu64, w->pods ? w->bytes / w->pods : 0);
 		table_add(t, COLOR_NONE, "%" PRIu64, w->events);
 		table_add(t, COLOR_NONE, "%" PRIu64, w->queue);
 		table_add(t, COLOR_NONE, "%" PRIu64, w->deadlines);
-		table_add(t, COLOR_NONE, "%s", w->last_event ? table_span(now - w->last_event, span) : "-");
 	}
 	table_print(t, stdout, view);
 	table_free(&t);
+}
+
+/* Nobody remembers them by themselves: their pods are gone. */
+static void print_at_zero(const struct status *s, const struct table_view *view)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < s->n_clusters; i++)
+		n += s->tallies[i].at_zero;
+	if (n > 0)
+		table_text(stdout, view, TEXT_OF(STATUS_AT_ZERO, n), n);
 }
 
 static void print_leaders(const struct status *s, const struct table_view *view)
@@ -505,6 +577,7 @@ static void print_text(const struct status *s, const struct table_view *view)
 	print_places(s, view);
 	print_pauses(s, view);
 	print_blocked(s, view);
+	print_at_zero(s, view);
 	print_sinks(s, view);
 	print_shared(s, view);
 	print_sandboxes(s, view);
@@ -526,6 +599,8 @@ static void keep_clusters(const struct options *o, struct status *s)
 			continue;
 		s->clusters[clusters] = s->clusters[i];
 		s->watch[clusters] = s->watch[i];
+		s->workers[clusters] = s->workers[i];
+		s->tallies[clusters] = s->tallies[i];
 		s->leaders[clusters] = s->leaders[i];
 		s->elects[clusters++] = s->elects[i];
 	}
@@ -548,7 +623,7 @@ static void keep_clusters(const struct options *o, struct status *s)
 }
 
 /* Who answers may be down, which the answer so far says. */
-static void ask_sinks(const struct options *o, struct status *s)
+static void ask_reporter(const struct options *o, struct status *s)
 {
 	const struct msg request = { .type = MSG_CTL_SINKS };
 
@@ -565,13 +640,13 @@ int command_status(const struct options *o)
 	struct status s = { 0 };
 	int code = ctl_ask(o->socket, &request, 10000, on_row, &s);
 
+	if (code == EXIT_CODE_OK && !o->quiet)
+		ask_reporter(o, &s);
 	keep_clusters(o, &s);
 	if (code == EXIT_CODE_OK && s.n_clusters == 0 && o->clusters.n > 0) {
 		output_complain(NULL, "%s", text_in(TEXT_UNKNOWN_CLUSTER, language_of_environment()));
 		code = EXIT_CODE_USAGE;
 	}
-	if (code == EXIT_CODE_OK && !o->quiet)
-		ask_sinks(o, &s);
 	if (code == EXIT_CODE_OK && !o->quiet && o->output == OUTPUT_JSON)
 		print_json(&s);
 	else if (code == EXIT_CODE_OK && !o->quiet)

@@ -7,10 +7,21 @@
 
 #include "base/xalloc.h"
 
+void history_rows_done(struct history_rows *r)
+{
+	free(r->v);
+	free(r->quotes);
+	*r = (struct history_rows){ 0 };
+}
+
 void history_rows_take(void *ctx, const struct msg *m)
 {
 	struct history_rows *r = ctx;
 
+	if (m->type == MSG_CTL_QUOTE_ROW) {
+		r->quotes = xreallocarray(r->quotes, r->n_quotes + 1, sizeof(*r->quotes));
+		r->quotes[r->n_quotes++] = m->u.ctl_quote_row;
+	}
 	if (m->type != MSG_CTL_HISTORY_ROW)
 		return;
 	r->v = xreallocarray(r->v, r->n + 1, sizeof(*r->v));

@@ -22,7 +22,8 @@ static unsigned needs_of_duty(const struct duty_policy *dp, enum duty d)
 	if (action == ACTION_DELETE && dp->include_jobs)
 		needs |= NEED_JOB_PODS;
 	if (action == ACTION_SCALE_DOWN)
-		needs |= NEED_SCALES | (dp->suspend_jobs ? NEED_SUSPENDS : 0u) |
+		needs |= NEED_SCALES | (dp->log_lines > 0 ? NEED_LOGS : 0u) |
+			 (dp->suspend_jobs ? NEED_SUSPENDS : 0u) |
 			 (dp->suspend_jobs && dp->suspend_cron_jobs ? NEED_SUSPENDS_CRON : 0u);
 	return needs;
 }
@@ -63,7 +64,8 @@ static bool lists_marks(const struct right_desc *r)
 
 bool rbac_is_optional(const struct rbac_request *q, const struct right_desc *r)
 {
-	return role_of(r->role)->bound == BOUND_GUARDED || r->needs == NEED_REPORTS || lists_marks(r) ||
+	return role_of(r->role)->bound == BOUND_GUARDED || r->needs == NEED_REPORTS ||
+	       r->needs == NEED_LOGS || lists_marks(r) ||
 	       (r->role == ROLE_OF_LEADER && !q->config->settings.election);
 }
 

@@ -50,6 +50,11 @@ static const char *trouble_of(int64_t t)
 	return trouble_desc((enum trouble)t)->name;
 }
 
+static const char *quote_of(int64_t q)
+{
+	return q < QUOTE__MAX ? quote_key((enum quote_kind)q) : NULL;
+}
+
 static const char *mode_of(int64_t observe)
 {
 	return observe ? "observe" : "enforce";
@@ -95,6 +100,7 @@ static const struct field_shape {
 	{ "verdict", NULL, NAMED, verdict_of },
 	{ "trouble", NULL, NAMED, trouble_of },
 	{ "observe", "mode", NAMED, mode_of },
+	{ "quote", NULL, NAMED, quote_of },
 	{ "duties", NULL, NAMED_SET, duty_at_bit },
 	{ "guards", NULL, NAMED_SET, guard_of },
 	{ "at", NULL, TIME, NULL },
@@ -224,6 +230,39 @@ json_t *json_of(enum msg_type type, const void *message)
 	return object;
 }
 
+static const char *type_of(const struct msg_field *f, enum shape shape)
+{
+	static const char *const shapes_say[] = {
+		[TIME] = "time",       [COUNTED] = "number",  [NAMED] = "name",
+		[NAMED_SET] = "names", [OPTIONAL] = "string", [SENTENCE] = "string"
+	};
+	static const char *const kinds_say[] = {
+		[KIND_U64] = "number", [KIND_I64] = "number",   [KIND_BOOL] = "boolean",
+		[KIND_STR] = "string", [KIND_LINES] = "string", [KIND_NAME] = "string",
+		[KIND_UID] = "string", [KIND_FACTS] = "facts",
+	};
+
+	return shape == PLAIN ? kinds_say[f->kind] : shapes_say[shape];
+}
+
+bool json_member_next(enum msg_type type, size_t *at, struct json_member *ret)
+{
+	const struct msg_desc *d = msg_desc(type);
+
+	while (*at < d->n) {
+		const struct msg_field *f = &d->fields[(*at)++];
+		const struct field_shape *s = shape_of(f->name);
+
+		if (s->shape == LEFT_OUT)
+			continue;
+		*ret = (struct json_member){ key_of(s, f->name), type_of(f, s->shape), f->doc,
+					     s->shape == TIME || s->shape == COUNTED || s->shape == NAMED ||
+						     s->shape == OPTIONAL };
+		return true;
+	}
+	return false;
+}
+
 json_t *json_explain_reason(json_t *object)
 {
 	const char *code = json_string_value(json_object_get(object, "reason"));
@@ -240,6 +279,22 @@ json_t *json_of_all(enum msg_type type, const void *rows, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(all, json_of(type, (const char *)rows + i * msg_desc(type)->size));
+	return all;
+}
+
+json_t *json_of_quotes(const struct msg_ctl_quote_row *rows, size_t n, uint64_t id)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].id != id)
+			continue;
+		json_t *one = json_of(MSG_CTL_QUOTE_ROW, &rows[i]);
+
+		(void)json_object_del(one, "id");
+		(void)json_object_del(one, "number");
+		json_array_append_new(all, one);
+	}
 	return all;
 }
 

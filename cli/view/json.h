@@ -13,8 +13,18 @@
  * view/json.c has them; times are RFC 3339, enums are named, and what is not known is null. The members conn
  * and cluster, which are numbers of the protocol, are left out. Returns a new reference. */
 json_t *json_of(enum msg_type type, const void *message);
+/* What json_of() makes of a field. */
+struct json_member {
+	char *key; /* owned by the caller */
+	const char *type, *doc;
+	bool nullable;
+};
+/* The next member of such a message, from *at on, which begins as 0. False behind the last. */
+bool json_member_next(enum msg_type type, size_t *at, struct json_member *ret);
 /* A list of n of them, which follow one another in memory. */
 json_t *json_of_all(enum msg_type type, const void *rows, size_t n);
+/* Those of one action, in order. */
+json_t *json_of_quotes(const struct msg_ctl_quote_row *rows, size_t n, uint64_t id);
 /* A time, Unix ms, in RFC 3339; null for 0. */
 json_t *json_time(int64_t ms);
 /* Add sentence and remedy of the reason code that `object` holds. Returns object. */

@@ -45,7 +45,7 @@ void output_expect_json(bool expected)
 	json_expected = expected;
 }
 
-void output_json(json_t *root)
+void output_document(json_t *root)
 {
 	_cleanup_free_ char *text = json_dumps(root, JSON_INDENT(2));
 
@@ -53,6 +53,18 @@ void output_json(json_t *root)
 	print_escaped(text ? text : "null");
 	(void)fputc('\n', stdout);
 	json_decref(root);
+}
+
+void output_json(json_t *root)
+{
+	json_t *answer = json_pack("{s:s}", "apiVersion", OUTPUT_API_VERSION);
+
+	if (json_is_object(root))
+		(void)json_object_update(answer, root);
+	else
+		json_object_set(answer, "items", root);
+	json_decref(root);
+	output_document(answer);
 }
 
 void output_diags(const struct diags *d, bool errors)

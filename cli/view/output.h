@@ -12,10 +12,16 @@
 #include "model/facts.h"
 #include "model/phrases.h"
 
-/* Print to stdout and free. What is not printable (base/unicode.h) is escaped. */
+/* Of the shape of all answers, which docs/json.md describes: a member is added without it, and one that goes
+ * or changes its meaning takes the next. */
+#define OUTPUT_API_VERSION "ops-pod-cleaner.io/v1"
+/* Print an answer to stdout and free it: an object, or a list, which becomes the member `items`; with
+ * apiVersion. What is not printable (base/unicode.h) is escaped. */
 void output_json(json_t *root);
+/* The same of a document that has a format of its own, as it is. */
+void output_document(json_t *root);
 /* With true: a command that was asked for JSON begins. Its errors are JSON, too: where it ends with one and
- * without a call of output_json(), output_flush() prints {"error": {"exitCode", "message"}}. */
+ * without a call of output_json(), output_flush() prints {"apiVersion", "error": {"exitCode", "message"}}. */
 void output_expect_json(bool expected);
 /* Write out what was printed. Code, or EXIT_CODE_FAILURE when code was 0 and it could not be written: a full
  * disk behind a pipe must not look like success. */

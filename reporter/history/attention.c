@@ -45,13 +45,24 @@ static int note_object(struct db *db, enum db_stmt id, const struct msg *m, cons
 		      NULL);
 }
 
+/* An alarm has the detail of its object, and whom that concerns. */
+static int note_record(struct db *db, const struct msg *m, const char *cluster_name)
+{
+	struct msg with = { .type = MSG_RECORD, .u.record = m->u.record }; /* m is as long as its kind */
+	struct fact_value contact;
+
+	if (facts_find(&m->u.record.evidence, FACT_CONTACT, &contact))
+		facts_quoted(&with.u.record.detail, FACT_CONTACT, contact.text);
+	return note_object(db, DB_ATTENTION_RECORD, &with, m->u.record.reason, cluster_name);
+}
+
 int attention_note(struct db *db, const struct msg *m, const char *cluster_name)
 {
 	switch (m->type) {
 	case MSG_REFUSAL:
 		return note_object(db, DB_ATTENTION_REFUSAL, m, m->u.refusal.reason, cluster_name);
 	case MSG_RECORD:
-		return note_object(db, DB_ATTENTION_RECORD, m, m->u.record.reason, cluster_name);
+		return note_record(db, m, cluster_name);
 	case MSG_SAVED:
 		return note_saved(db, m, cluster_name);
 	default:

@@ -21,7 +21,7 @@
 #define DAY_MS      INT64_C(86400000)
 #define PAGES_A_ROW 4 /* of the whole file, for each row of a cluster's share of a table */
 /* Of schema.def: the user_version of a file that this program reads. */
-#define DB_SCHEMA_VERSION 19
+#define DB_SCHEMA_VERSION 20
 
 /* Which parameters of a statement are fields of the message it is bound with. */
 struct bindings {

@@ -166,6 +166,11 @@ static int apply_settled(struct history *h, struct queued *q)
 	return r < 0 ? r : run(h, DB_SETTLED_FORGET, q, NULL);
 }
 
+static int apply_quote(struct history *h, struct queued *q)
+{
+	return run(h, DB_QUOTE_PUT, q, NULL);
+}
+
 static int apply_refusal(struct history *h, struct queued *q)
 {
 	return run(h, DB_REFUSAL_PUT, q, NULL);
@@ -201,6 +206,7 @@ static const struct kind {
 	KIND(INTENT, intent, .cluster = AT(intent.cluster), .duty = AT(intent.duty),
 	     .observe = AT(intent.observe)),
 	KIND(RECORD, record),
+	KIND(QUOTE, quote),
 	KIND(REFUSAL, refusal, .cluster = AT(refusal.cluster), .duty = AT(refusal.duty)),
 	KIND(FAILING_SINCE, failing_since, .cluster = AT(failing_since.cluster)),
 	KIND(SAVED, saved, .cluster = AT(saved.cluster)),
@@ -318,6 +324,27 @@ uint64_t history_open_intents(const struct history *h)
 	return h->open;
 }
 
+static void add_count(const struct str_list *clusters, sqlite3_stmt *st, uint64_t *ret)
+{
+	for (size_t i = 0; i < clusters->n; i++)
+		if (strcmp(clusters->v[i], db_text(st, 0)) == 0)
+			ret[i] = (uint64_t)sqlite3_column_int64(st, 1);
+}
+
+int history_count(const struct history *h, enum db_stmt counts, uint64_t *ret)
+{
+	sqlite3_stmt *st =
+		db_stmt(h->db, counts, db_s("cluster_name", ""), db_i("scale_down", ACTION_SCALE_DOWN),
+			db_i("written", OUTCOMES_WRITTEN), db_i("done", OUTCOME_DONE));
+	int rc;
+
+	memset(ret, 0, h->clusters->n * sizeof(*ret));
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
+		add_count(h->clusters, st, ret);
+	(void)sqlite3_reset(st);
+	return db_errno(rc);
+}
+
 bool history_is_paused(const struct history *h, const char *cluster_name, uint64_t duty)
 {
 	int64_t n = 0;
@@ -397,12 +424,12 @@ static int prune_unwritten(struct history *h, int *ret_n)
 int history_prune(struct history *h, uint64_t *days, bool *ret_more)
 {
 	static const enum db_stmt steps[] = {
-		DB_PRUNE_REFUSALS_MANY, DB_PRUNE_SAVED_MANY,   DB_PRUNE_FAILING_SINCE_MANY,
-		DB_PRUNE_INTENTS,       DB_PRUNE_RESULTS,      DB_PRUNE_UNSETTLED,
-		DB_PRUNE_REFUSALS,      DB_PRUNE_DIGESTS,      DB_PRUNE_FAILING_SINCE,
-		DB_PRUNE_SAVED,         DB_PRUNE_PAUSES,       DB_PRUNE_ATTENTION,
-		DB_PRUNE_SAMPLES,       DB_PRUNE_SAMPLES_MANY, DB_PRUNE_SAMPLED,
-		DB_PRUNE_OUTBOX,        DB_PRUNE_REPORTED
+		DB_PRUNE_REFUSALS_MANY, DB_PRUNE_SAVED_MANY, DB_PRUNE_FAILING_SINCE_MANY,
+		DB_PRUNE_INTENTS,       DB_PRUNE_RESULTS,    DB_PRUNE_UNSETTLED,
+		DB_PRUNE_QUOTES,        DB_PRUNE_REFUSALS,   DB_PRUNE_DIGESTS,
+		DB_PRUNE_FAILING_SINCE, DB_PRUNE_SAVED,      DB_PRUNE_PAUSES,
+		DB_PRUNE_ATTENTION,     DB_PRUNE_SAMPLES,    DB_PRUNE_SAMPLES_MANY,
+		DB_PRUNE_SAMPLED,       DB_PRUNE_OUTBOX,     DB_PRUNE_REPORTED
 	};
 	const int64_t now = clock_wall_ms();
 

@@ -138,8 +138,11 @@ static const struct row_kind saved_rows[] = {
 };
 static const struct row_kind history_rows[] = {
 	{ DB_HISTORY_IDS, DB_HISTORY_ACTION, DB_HISTORY_REFUSAL, MSG_CTL_HISTORY_ROW, NULL },
+	{ DB_HISTORY_QUOTE_IDS, .row = DB_QUOTE_ROW, .type = MSG_CTL_QUOTE_ROW },
 	{ DB_ONE_ROW, .row = DB_CTL_END, .type = MSG_CTL_END },
 };
+static const struct row_kind quote_row = { DB_SHOW_QUOTE_IDS, .row = DB_QUOTE_ROW,
+					   .type = MSG_CTL_QUOTE_ROW };
 static const struct row_kind show_column = { .type = MSG_CTL_SHOW_ROW, .read = read_column };
 static const struct row_kind show_end = { .row = DB_CTL_END, .type = MSG_CTL_END };
 static const struct row_kind show_unknown = { .type = MSG_CTL_END, .read = read_unknown };
@@ -148,6 +151,18 @@ static void add_row(struct query *q, const struct row_kind *kind, int64_t id)
 {
 	q->rows = xgrow(q->rows, &q->room, (uint32_t)q->n, sizeof(*q->rows));
 	q->rows[q->n++] = (struct query_row){ id, kind };
+}
+
+/* A row of that kind for each id. SQLITE_DONE, or what went wrong. */
+static int add_rows(struct query *q, const struct row_kind *kind, int64_t id, const struct msg *question)
+{
+	sqlite3_stmt *st = prepare(q, kind->ids, id, question);
+	int rc;
+
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
+		add_row(q, kind, sqlite3_column_int64(st, 0));
+	(void)sqlite3_reset(st);
+	return rc;
 }
 
 static int finish_new(struct query *q, int r, struct query **ret)
@@ -165,13 +180,8 @@ static int collect(const struct query *like, const struct row_kind *kinds, size_
 	struct query *q = xmemdup(like, sizeof(*like));
 	int rc = SQLITE_DONE;
 
-	for (size_t i = 0; rc == SQLITE_DONE && i < n_kinds; i++) {
-		sqlite3_stmt *st = prepare(q, kinds[i].ids, 0, question);
-
-		while ((rc = sqlite3_step(st)) == SQLITE_ROW)
-			add_row(q, &kinds[i], sqlite3_column_int64(st, 0));
-		(void)sqlite3_reset(st);
-	}
+	for (size_t i = 0; rc == SQLITE_DONE && i < n_kinds; i++)
+		rc = add_rows(q, &kinds[i], 0, question);
 	return finish_new(q, db_errno(rc), ret);
 }
 
@@ -204,12 +214,15 @@ int query_show(struct db *db, const struct history *h, const struct msg *questio
 	const struct query like = { .db = db, .history = h, .asked = true, .conn = s->conn, .action = s->id };
 	struct query *q = xmemdup(&like, sizeof(like));
 	sqlite3_stmt *st = prepare(q, DB_SHOW, (int64_t)s->id, NULL);
-	const int rc = sqlite3_step(st);
+	int rc = sqlite3_step(st);
+	const bool known = rc == SQLITE_ROW;
 
-	for (int i = 0; rc == SQLITE_ROW && i < sqlite3_column_count(st); i++)
+	for (int i = 0; known && i < sqlite3_column_count(st); i++)
 		add_row(q, &show_column, i);
-	add_row(q, rc == SQLITE_ROW ? &show_end : &show_unknown, 0);
 	(void)sqlite3_reset(st);
+	if (known)
+		rc = add_rows(q, &quote_row, (int64_t)s->id, NULL);
+	add_row(q, known ? &show_end : &show_unknown, 0);
 	return finish_new(q, db_errno(rc), ret);
 }
 
@@ -325,7 +338,9 @@ void query_restorable(struct db *db, const struct history *h, const struct msg_c
 static int recent_ids(struct db *db, enum db_stmt ids, size_t max, int64_t ret[static RECENT_MAX],
 		      size_t *ret_n)
 {
-	sqlite3_stmt *st = db_stmt(db, ids, db_i("limit", max));
+	sqlite3_stmt *st = db_stmt(db, ids, db_i("limit", max), db_s("cluster_name", ""),
+				   db_i("scale_down", ACTION_SCALE_DOWN), db_i("written", OUTCOMES_WRITTEN),
+				   db_i("done", OUTCOME_DONE));
 	int rc = SQLITE_ROW;
 
 	*ret_n = 0;
@@ -358,6 +373,12 @@ static int recent_rows(struct db *db, enum db_stmt ids, enum db_stmt row, enum m
 int recent_actions(struct db *db, size_t max, struct msg_ctl_history_row *ret, size_t *ret_n)
 {
 	return recent_rows(db, DB_RECENT_ACTIONS, DB_HISTORY_ACTION, MSG_CTL_HISTORY_ROW, max, (char *)ret,
+			   sizeof(*ret), ret_n);
+}
+
+int recent_at_zero(struct db *db, size_t max, struct msg_ctl_history_row *ret, size_t *ret_n)
+{
+	return recent_rows(db, DB_AT_ZERO_IDS, DB_HISTORY_ACTION, MSG_CTL_HISTORY_ROW, max, (char *)ret,
 			   sizeof(*ret), ret_n);
 }
 

@@ -54,6 +54,8 @@ void query_restorable(struct db *db, const struct history *h, const struct msg_c
 #define RECENT_MAX 128u
 
 int recent_actions(struct db *db, size_t max, struct msg_ctl_history_row *ret, size_t *ret_n);
+/* Scale-downs of workloads that this program has not put back, the newest of each; somebody else may have. */
+int recent_at_zero(struct db *db, size_t max, struct msg_ctl_history_row *ret, size_t *ret_n);
 /* Of watchers; the newest is the one that was seen last. */
 int recent_refusals(struct db *db, size_t max, struct msg_ctl_history_row *ret, size_t *ret_n);
 /* Pauses that are in force, the oldest first. */

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "base/unicode.h"
+#include "base/url_template.h"
 #include "base/xalloc.h"
 #include "text/templates.h"
 
@@ -48,13 +49,19 @@ void document_init(struct document *d, enum news kind, enum language language, i
 	d->id = xstrdup("");
 }
 
+static void free_pairs(struct entry_fact *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(v[i].key);
+		free(v[i].value);
+	}
+	free(v);
+}
+
 static void entry_done(struct entry *e)
 {
-	for (size_t i = 0; i < e->n_facts; i++) {
-		free(e->facts[i].key);
-		free(e->facts[i].value);
-	}
-	free(e->facts);
+	free_pairs(e->facts, e->n_facts);
+	free_pairs(e->links, e->n_links);
 	free(e->key);
 	free(e->title);
 	free(e->command);
@@ -147,6 +154,16 @@ void entry_add_fact(struct entry *e, const char *key, const char *value)
 	e->facts[e->n_facts++] = (struct entry_fact){ xstrdup(key), printable(value) };
 }
 
+void entry_add_link(struct entry *e, const char *key, const char *url)
+{
+	struct str at;
+
+	if (!url || url_template_check(url, NULL, 0, &at) != URL_TEMPLATE_OK)
+		return;
+	e->links = xreallocarray(e->links, e->n_links + 1, sizeof(*e->links));
+	e->links[e->n_links++] = (struct entry_fact){ xstrdup(key), printable(url) };
+}
+
 const char *entry_fact(const struct entry *e, const char *key)
 {
 	for (size_t i = 0; i < e->n_facts; i++)
@@ -198,6 +215,17 @@ static json_t *time_to(int64_t ms)
 	return json_string(text);
 }
 
+/* A link that is cut leads elsewhere. */
+static json_t *links_to(const struct document_part *p, const struct entry *e)
+{
+	json_t *links = json_object();
+
+	for (size_t i = 0; i < e->n_links; i++)
+		if (strlen(e->links[i].value) <= p->text_max)
+			(void)json_object_set_new(links, e->links[i].key, json_string(e->links[i].value));
+	return links;
+}
+
 static json_t *entry_to(const struct document_part *p, const struct entry *e)
 {
 	const bool fits = e->command && strlen(e->command) <= p->text_max;
@@ -206,11 +234,11 @@ static json_t *entry_to(const struct document_part *p, const struct entry *e)
 	for (size_t i = 0; i < e->n_facts && i < p->lines_max; i++)
 		if (strlen(e->facts[i].key) <= p->text_max)
 			(void)json_object_set_new(facts, e->facts[i].key, text_to(p, e->facts[i].value));
-	return json_pack("{s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "key", text_to(p, e->key), "over",
-			 (int)e->is_over, "begin", time_to(e->begin_ms), "end", time_to(e->end_ms), "title",
-			 text_to(p, e->title), "lines", list_to(p, &e->lines), "command",
+	return json_pack("{s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "key", text_to(p, e->key),
+			 "over", (int)e->is_over, "begin", time_to(e->begin_ms), "end", time_to(e->end_ms),
+			 "title", text_to(p, e->title), "lines", list_to(p, &e->lines), "command",
 			 fits ? json_string(e->command) : json_null(), "mentions", list_to(p, &e->mentions),
-			 "facts", facts);
+			 "facts", facts, "links", links_to(p, e));
 }
 
 static json_t *section_to(const struct document_part *p, const struct section *s, size_t shown)
@@ -305,6 +333,8 @@ static void entry_from(const json_t *o, struct section *s)
 	list_of(o, "mentions", &e->mentions);
 	json_object_foreach (json_object_get(o, "facts"), key, v)
 		entry_add_fact(e, key, json_string_value(v));
+	json_object_foreach (json_object_get(o, "links"), key, v)
+		entry_add_link(e, key, json_string_value(v));
 }
 
 static void section_from(const json_t *o, struct document *d)

@@ -20,7 +20,8 @@
 enum tone { TONE_GOOD, TONE_INFO, TONE_WARNING, TONE_BAD, TONE__MAX };
 
 /* key: lowerCamelCase, and the same for every kind of news: cluster, namespace, workload, kind, duty,
- * outcome, reason, remedy, node, count, replicas, cause, undo, actionId, restarts, container. */
+ * outcome, reason, remedy, node, count, replicas, cause, undo, actionId, restarts, restartsPerHour,
+ * restartsTotal, container. */
 struct entry_fact {
 	char *key, *value;
 };
@@ -28,13 +29,13 @@ struct entry_fact {
 struct entry {
 	char *key;    /* names the thing across messages: its begin and its end have the same; "" = none */
 	bool is_over; /* this message says that it has ended */
-	int64_t begin_ms, end_ms; /* Unix ms; 0 = unknown, or not yet */
-	char *title;              /* one line */
-	struct str_list lines;    /* under it, each one line */
-	char *command;            /* a line to copy into a terminal; NULL = none */
-	struct str_list mentions; /* whom it concerns, as the annotation of its owner has it */
-	struct entry_fact *facts;
-	size_t n_facts;
+	int64_t begin_ms, end_ms;         /* Unix ms; 0 = unknown, or not yet */
+	char *title;                      /* one line */
+	struct str_list lines;            /* under it, each one line */
+	char *command;                    /* a line to copy into a terminal; NULL = none */
+	struct str_list mentions;         /* whom it concerns, as the annotation of its owner has it */
+	struct entry_fact *facts, *links; /* a link: what it leads to, and its URL */
+	size_t n_facts, n_links;
 };
 
 struct section {
@@ -76,6 +77,8 @@ void entry_set_command(struct entry *e, const char *command);
 void entry_add_line(struct entry *e, const char *line);
 void entry_add_mention(struct entry *e, const char *who);
 void entry_add_fact(struct entry *e, const char *key, const char *value);
+/* Left out where url is NULL or holds a character that a sink could take for a mark (base/url_template.h). */
+void entry_add_link(struct entry *e, const char *key, const char *url);
 /* Its value, NULL when there is none. */
 const char *entry_fact(const struct entry *e, const char *key);
 

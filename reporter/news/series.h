@@ -7,6 +7,7 @@
 #ifndef REPORTER_NEWS_SERIES_H
 #define REPORTER_NEWS_SERIES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,6 +44,7 @@ struct series_tile {
 
 struct series {
 	int64_t begin_ms, end_ms; /* what is counted here, Unix ms; 0 = unknown */
+	bool is_of_one_cluster;   /* there is no other: it is not named */
 	int32_t utc_offset_s; /* seconds east of UTC, of the zone in which days begin and times are said */
 	struct series_line *worst;
 	size_t n_worst;

@@ -3,6 +3,7 @@
 #include "reporter/news/when.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/rfc3339.h"
 
@@ -17,4 +18,18 @@ void when_format(int64_t at_ms, const struct zone *zone, char ret[static WHEN_TE
 	}
 	rfc3339_format(at_ms + (int64_t)zone_offset(zone, at_ms / 1000, &until) * 1000, false, local);
 	(void)snprintf(ret, WHEN_TEXT_MAX, "%.10s %.5s", local, local + 11);
+}
+
+void when_format_zone(int64_t at_ms, const struct zone *zone, char ret[static WHEN_TEXT_MAX])
+{
+	int64_t until = 0;
+	const int minutes = zone_offset(zone, at_ms / 1000, &until) / 60;
+
+	if (minutes == 0)
+		(void)snprintf(ret, WHEN_TEXT_MAX, "UTC");
+	else if (minutes % 60 == 0)
+		(void)snprintf(ret, WHEN_TEXT_MAX, "UTC%+d", minutes / 60);
+	else
+		(void)snprintf(ret, WHEN_TEXT_MAX, "UTC%c%d:%02d", minutes < 0 ? '-' : '+', abs(minutes) / 60,
+			       abs(minutes) % 60);
 }

@@ -11,5 +11,7 @@
  * (0). */
 #define WHEN_TEXT_MAX 24
 void when_format(int64_t at_ms, const struct zone *zone, char ret[static WHEN_TEXT_MAX]);
+/* How far that local time is ahead of UTC: "UTC", "UTC+8", "UTC-3:30". */
+void when_format_zone(int64_t at_ms, const struct zone *zone, char ret[static WHEN_TEXT_MAX]);
 
 #endif

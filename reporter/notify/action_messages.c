@@ -14,14 +14,19 @@
 #include "model/duties.h"
 #include "model/phrases.h"
 #include "reporter/news/when.h"
+#include "reporter/news/links.h"
+#include "reporter/notify/action_title.h"
 #include "reporter/notify/sink_select.h"
 #include "reporter/notify/outbox.h"
+#include "reporter/notify/routine.h"
 #include "reporter/notify/finished_actions.h"
 #include "text/facts_text.h"
 #include "text/short_line.h"
 
 /* Actions of one message at most. */
 #define BATCH 1000
+/* Of a log, at most. */
+#define LOG_LINES 10
 /* Of the ids of a count: the rest is left out. */
 #define IDS_MAX 2000
 /* A blank, a number and its end. */
@@ -39,7 +44,7 @@ struct composer {
 	bool *concerns;       /* by kind: whether the sink is told of it */
 	struct count *counts; /* by action_group.count */
 	struct document *doc;
-	uint64_t n[SECTION__MAX], n_observed[SECTION__MAX]; /* what was done; what mode observe only tells */
+	struct action_title title;
 };
 
 /* "deployments.apps/shop/web": its kind, or its resource where that is not known; its name. */
@@ -179,8 +184,73 @@ static void add_why(const struct composer *c, struct entry *e, const struct acti
 	}
 }
 
+/* "kubectl -n shop scale deployments.apps web --replicas=3": for whoever reads it and is no operator of ours.
+ */
+static void add_kubectl(const struct composer *c, struct entry *e, const struct action_details *t)
+{
+	_cleanup_free_ char *kind = xstrndup(t->target, strcspn(t->target, "/"));
+
+	if (t->replicas <= 0)
+		return;
+	_cleanup_free_ char *line =
+		xasprintf(phrase(NEWS_UNDO_KUBECTL, c->language), t->ns, kind, name_of(t), t->replicas);
+
+	entry_add_line(e, line);
+}
+
+static void add_contact(struct entry *e, const struct action_details *t)
+{
+	struct fact_value v;
+
+	if (!facts_find(&t->proof, FACT_CONTACT, &v))
+		return;
+	_cleanup_free_ char *who = xstrndup(v.text.p, v.text.n);
+
+	entry_add_mention(e, who);
+	entry_add_fact(e, "contact", who);
+}
+
+/* Of a text, so many of its last lines, each marked as not ours. */
+static void add_last_lines(struct entry *e, const char *text)
+{
+	const char *from = text + strlen(text), *line;
+
+	for (size_t n = 0; n < LOG_LINES && from > text; n++)
+		for (from--; from > text && from[-1] != '\n'; from--)
+			;
+	for (line = from; *line;) {
+		const size_t len = strcspn(line, "\n");
+		_cleanup_free_ char *marked = xasprintf("│ %.*s", (int)len, line);
+
+		entry_add_line(e, marked);
+		line += len + (line[len] != '\0');
+	}
+}
+
+/* Words that were kept with it; of logs only where the settings say so, as they may hold secrets. */
+static int add_quotes(const struct composer *c, struct entry *e, const struct action_details *t)
+{
+	sqlite3_stmt *st = db_stmt(c->db, DB_QUOTES_OF, db_i("id", t->id));
+	struct msg m = { .type = MSG_QUOTE };
+	const struct msg_quote *q = &m.u.quote;
+	int rc;
+
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+		db_read_msg(st, &m);
+		if (q->quote == QUOTE_LOG && !c->settings->tell_logs)
+			continue;
+		_cleanup_free_ char *title = quote_title((enum quote_kind)q->quote, STR_C(q->pod),
+							 STR_C(q->container), STR_C(q->image), c->language);
+
+		entry_add_line(e, title);
+		add_last_lines(e, q->text);
+	}
+	(void)sqlite3_reset(st);
+	return db_errno(rc);
+}
+
 /* One by one: a workload, or a forced deletion with its certificate. */
-static void add_single(struct composer *c, struct section *s, const struct action_details *t)
+static int add_single(struct composer *c, struct section *s, const struct action_details *t)
 {
 	_cleanup_free_ char *object = object_of(c, t), *said = said_of(c, t), *kind = kind_of(t);
 	_cleanup_free_ char *title = xasprintf(phrase(NEWS_OF, c->language), object, said);
@@ -195,6 +265,7 @@ static void add_single(struct composer *c, struct section *s, const struct actio
 		entry_add_line(e, at_a_glance);
 	add_why(c, e, t);
 	add_facts(e, t);
+	add_contact(e, t);
 	add_number(e, "actionId", t->id);
 	entry_add_fact(e, t->part == SECTION_WORKLOAD ? "workload" : "pod", name_of(t));
 	if (*t->node)
@@ -204,7 +275,7 @@ static void add_single(struct composer *c, struct section *s, const struct actio
 		_cleanup_free_ char *proof = xasprintf(phrase(NEWS_CERTIFICATE, c->language), live);
 
 		entry_add_line(e, proof);
-		return;
+		return 0;
 	}
 	if (!facts_empty(&t->evidence)) {
 		_cleanup_free_ char *evidence = facts_render_in(&t->evidence, c->language);
@@ -214,13 +285,17 @@ static void add_single(struct composer *c, struct section *s, const struct actio
 	entry_add_fact(e, "kind", kind);
 	if (t->replicas >= 0)
 		add_number(e, "replicas", t->replicas);
+	const int r = add_quotes(c, e, t);
+
 	if (t->action == ACTION_SCALE_DOWN && (OUTCOMES_WRITTEN >> t->outcome & 1) &&
 	    way_of(t) == SCALE_TO_ZERO) {
 		_cleanup_free_ char *undo = xasprintf("ops-pod-cleaner restore %" PRId64, t->id);
 
 		entry_set_command(e, undo);
 		entry_add_fact(e, "undo", undo);
+		add_kubectl(c, e, t); /* beside the command, which comes last */
 	}
+	return r;
 }
 
 static char *place_of(const struct composer *c, const struct action_details *t)
@@ -295,25 +370,13 @@ static void add_count(struct composer *c, struct section *s, const struct action
 /* -- the message -- */
 
 static const struct {
-	enum phrase title, many[2], one[2]; /* done, and what observe mode would do */
-	bool is_counted;                    /* entries are of many, not of one */
+	enum phrase title;
+	bool is_counted; /* entries are of many, not of one */
 } parts[SECTION__MAX] = {
-	[SECTION_WORKLOAD] = { PHRASE_NEWS_SECTION_WORKLOADS,
-			       { PHRASE_NEWS_N_WORKLOADS_MANY, PHRASE_NEWS_N_WORKLOADS_MANY },
-			       { PHRASE_NEWS_N_WORKLOADS_ONE, PHRASE_NEWS_N_WORKLOADS_ONE },
-			       false },
-	[SECTION_FORCED] = { PHRASE_NEWS_SECTION_FORCED,
-			     { PHRASE_NEWS_N_FORCED_MANY, PHRASE_NEWS_WOULD_FORCE_MANY },
-			     { PHRASE_NEWS_N_FORCED_ONE, PHRASE_NEWS_WOULD_FORCE_ONE },
-			     false },
-	[SECTION_PODS] = { PHRASE_NEWS_SECTION_PODS,
-			   { PHRASE_NEWS_N_PODS_MANY, PHRASE_NEWS_WOULD_DELETE_MANY },
-			   { PHRASE_NEWS_N_PODS_ONE, PHRASE_NEWS_WOULD_DELETE_ONE },
-			   true },
-	[SECTION_FAILED] = { PHRASE_NEWS_SECTION_FAILED,
-			     { PHRASE_NEWS_N_FAILED, PHRASE_NEWS_N_FAILED },
-			     { PHRASE_NEWS_N_FAILED, PHRASE_NEWS_N_FAILED },
-			     true },
+	[SECTION_WORKLOAD] = { PHRASE_NEWS_SECTION_WORKLOADS, false },
+	[SECTION_FORCED] = { PHRASE_NEWS_SECTION_FORCED, false },
+	[SECTION_PODS] = { PHRASE_NEWS_SECTION_PODS, true },
+	[SECTION_FAILED] = { PHRASE_NEWS_SECTION_FAILED, true },
 };
 
 static bool is_for(const struct composer *c, const struct finished_action *row)
@@ -365,10 +428,9 @@ static int add_entry(struct composer *c, struct section *s, const struct finishe
 
 	if (r < 0)
 		return r;
-	if (parts[t.part].is_counted)
-		add_count(c, s, &t, count->n, count->ids);
-	else
-		add_single(c, s, &t);
+	if (!parts[t.part].is_counted)
+		return add_single(c, s, &t);
+	add_count(c, s, &t, count->n, count->ids);
 	return 0;
 }
 
@@ -384,7 +446,7 @@ static int add_part(struct composer *c, enum section_kind part)
 
 		if (row->kind->part != part || !is_for(c, row))
 			continue;
-		(is_observed(row->kind->outcome, row->kind->observe) ? c->n_observed : c->n)[part]++;
+		action_title_count(&c->title, row->kind);
 		s = s ? s : document_add_section(c->doc, phrase_text(parts[part].title, c->language));
 		if (parts[part].is_counted && c->counts[row->kind->count].first != row)
 			continue;
@@ -412,37 +474,17 @@ static const char *only_cluster(const struct composer *c)
 	return ret ? ret : "";
 }
 
-/* "2 workloads, 5 pods deleted"; "" = none of them. */
-static char *counts_of(const struct composer *c, const uint64_t n[SECTION__MAX], bool observed)
+/* What was deleted as a matter of routine; of dry runs and announcements there is no sum. */
+static bool is_left_to_report(const struct settings *s, const struct sink_settings *sink,
+			      const struct action_group *k)
 {
-	char *ret = xstrdup("");
-
-	for (enum section_kind p = SECTION_WORKLOAD; p < SECTION__MAX; p++) {
-		if (n[p] == 0)
-			continue;
-		_cleanup_free_ char *count = NULL, *before = ret;
-
-		count = xasprintf(phrase_checked(phrase_en_NEWS_N_PODS_MANY,
-						 (n[p] == 1 ? parts[p].one : parts[p].many)[observed],
-						 c->language),
-				  n[p]);
-		ret = *before ? xasprintf(phrase(NEWS_AND, c->language), before, count) : xstrdup(count);
-	}
-	return ret;
+	return k->part == SECTION_PODS && k->action == ACTION_DELETE && !k->observe &&
+	       (OUTCOMES_WRITTEN >> k->outcome & 1) && routine_concerns(sink, routine_duties(s), k->duty);
 }
 
-/* With the cluster, also where the settings have only one: another instance may tell the same chat. Of a
- * message that was gathered while the mode changed, what was done. */
-static void set_title(struct composer *c)
+static bool concerns(const struct settings *s, const struct sink_settings *sink, const struct action_group *k)
 {
-	const char *only = only_cluster(c);
-	_cleanup_free_ char *prefix = *only ? xasprintf("[%s] ", only) : xstrdup("");
-	_cleanup_free_ char *done = counts_of(c, c->n, false), *observed = counts_of(c, c->n_observed, true);
-	_cleanup_free_ char *title =
-		*done ? xasprintf(phrase(NEWS_ACTIONS_TITLE, c->language), prefix, done)
-		      : xasprintf(phrase(NEWS_OBSERVED_TITLE, c->language), prefix, observed);
-
-	document_set_title(c->doc, title);
+	return select_object(sink, k->cluster, k->ns, k->duty) && !is_left_to_report(s, sink, k);
 }
 
 static void composer_init(struct composer *c)
@@ -454,7 +496,7 @@ static void composer_init(struct composer *c)
 	for (size_t i = 0; i < rows->n_kinds; i++) {
 		const struct action_group *k = rows->kinds[i];
 
-		c->concerns[i] = select_object(c->sink, k->cluster, k->ns, k->duty);
+		c->concerns[i] = concerns(c->settings, c->sink, k);
 	}
 }
 
@@ -477,14 +519,14 @@ static int put_for(struct composer *c)
 	composer_init(c);
 	for (enum section_kind p = SECTION_WORKLOAD; r == 0 && p < SECTION__MAX; p++)
 		r = add_part(c, p);
-	doc.tone = c->n[SECTION_WORKLOAD] + c->n[SECTION_FORCED] + c->n[SECTION_FAILED] +
-					   c->n_observed[SECTION_FAILED] >
-				   0
-			   ? TONE_WARNING
-			   : TONE_INFO;
-	set_title(c);
+	doc.tone = action_title_warns(&c->title) ? TONE_WARNING : TONE_INFO;
+	_cleanup_free_ char *title = action_title_text(
+		&c->title, settings_cluster_title(c->settings, only_cluster(c)), c->language);
+
+	document_set_title(&doc, title);
 	const bool put = doc.n_sections > 0;
 
+	links_add(&doc, &c->settings->links);
 	if (r == 0 && put)
 		r = outbox_put(c->db, c->sink->name, &doc);
 	composer_done(c);
@@ -569,6 +611,26 @@ static int read_rows(struct db *db, const struct settings *s, const struct notif
 	return finished_actions_read(db, at->up_to, at->newest, objects > 0, ret);
 }
 
+/* Is a sink told of anything but failures? */
+static bool is_done_told(const struct settings *s, const struct finished_actions *rows)
+{
+	for (size_t i = 0; i < s->n_sinks; i++)
+		for (size_t k = 0; select_news(&s->sinks[i], NEWS_ACTIONS) && k < rows->n_kinds; k++)
+			if (rows->kinds[k]->part != SECTION_FAILED &&
+			    concerns(s, &s->sinks[i], rows->kinds[k]))
+				return true;
+	return false;
+}
+
+/* Of those, is there one that a sink waits for? */
+static bool has_failures(const struct finished_actions *rows)
+{
+	for (size_t k = 0; k < rows->n_kinds; k++)
+		if (rows->kinds[k]->part == SECTION_FAILED)
+			return true;
+	return false;
+}
+
 static int tell(struct db *db, const struct settings *s, const struct zone *zone, bool *ret_put,
 		bool *ret_more)
 {
@@ -580,7 +642,8 @@ static int tell(struct db *db, const struct settings *s, const struct zone *zone
 		r = read_rows(db, s, &at, &rows);
 	if (r < 0)
 		return r;
-	if (rows.n > 0 && !rows.has_done && clock_wall_ms() - at.notified_at < TELL_FAILURES_MS) {
+	if (has_failures(&rows) && !is_done_told(s, &rows) &&
+	    clock_wall_ms() - at.notified_at < TELL_FAILURES_MS) {
 		*ret_more = true;
 		return 0;
 	}

@@ -1,5 +1,6 @@
 /* alarm_messages.c - see alarm_messages.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "reporter/news/links.h"
 #include "reporter/notify/alarm_messages.h"
 
 #include <inttypes.h>
@@ -76,16 +77,12 @@ void alarm_messages_find(const struct alarm_sources *from, struct alarms *ret)
 /* -- words -- */
 
 static const struct {
-	enum phrase section, one, many;
+	enum phrase section, title;
 } stages[STAGE__MAX] = {
-	[STAGE_BEGUN] = { PHRASE_NEWS_SECTION_BEGUN, PHRASE_NEWS_ATTENTION_TITLE_ONE,
-			  PHRASE_NEWS_ATTENTION_TITLE_MANY },
-	[STAGE_MORE] = { PHRASE_NEWS_SECTION_JOINED, PHRASE_NEWS_JOINED_TITLE_ONE,
-			 PHRASE_NEWS_JOINED_TITLE_MANY },
-	[STAGE_LASTS] = { PHRASE_NEWS_SECTION_LASTS, PHRASE_NEWS_REMIND_TITLE_ONE,
-			  PHRASE_NEWS_REMIND_TITLE_MANY },
-	[STAGE_OVER] = { PHRASE_NEWS_SECTION_OVER, PHRASE_NEWS_RESOLVED_TITLE_ONE,
-			 PHRASE_NEWS_RESOLVED_TITLE_MANY },
+	[STAGE_BEGUN] = { PHRASE_NEWS_SECTION_BEGUN, PHRASE_NEWS_BEGUN_TITLE },
+	[STAGE_MORE] = { PHRASE_NEWS_SECTION_JOINED, PHRASE_NEWS_JOINED_TITLE },
+	[STAGE_LASTS] = { PHRASE_NEWS_SECTION_LASTS, PHRASE_NEWS_REMIND_TITLE },
+	[STAGE_OVER] = { PHRASE_NEWS_SECTION_OVER, PHRASE_NEWS_RESOLVED_TITLE },
 };
 
 /* The message to one sink. */
@@ -168,6 +165,19 @@ static void add_times(const struct composer *t, struct entry *e, const struct al
 	entry_add_line(e, line);
 }
 
+/* The detail is that of one object. */
+static void mention_owner(struct entry *e, const struct alarm *a)
+{
+	struct fact_value v;
+
+	if (a->n > 1 || !facts_find(a->detail, FACT_CONTACT, &v))
+		return;
+	_cleanup_free_ char *who = xstrndup(v.text.p, v.text.n);
+
+	entry_add_mention(e, who);
+	entry_add_fact(e, "contact", who);
+}
+
 static void add_entry(struct composer *t, struct section *s, const struct alarm *a, enum alarm_stage stage)
 {
 	const struct words w = words_of(a, t->language);
@@ -190,6 +200,7 @@ static void add_entry(struct composer *t, struct section *s, const struct alarm 
 		_cleanup_free_ char *remedy = xasprintf(phrase(NEWS_REMEDY, t->language), w.remedy);
 
 		entry_add_line(e, remedy);
+		mention_owner(e, a);
 		t->doc->tone = w.is_blind ? TONE_BAD : t->doc->tone == TONE_BAD ? TONE_BAD : TONE_WARNING;
 	}
 	entry_add_fact(e, "cluster", a->cluster);
@@ -262,13 +273,16 @@ static void set_title(struct composer *t)
 
 	while (t->n[first] == 0 && first + 1 < STAGE__MAX)
 		first++;
-	const bool one = t->from->settings->cluster_names.n == 1;
+	const struct settings *s = t->from->settings;
 	_cleanup_free_ char *cluster =
-		one ? xasprintf("[%s] ", t->from->settings->cluster_names.v[0]) : xstrdup("");
-	_cleanup_free_ char *title = xasprintf(
-		phrase_checked(phrase_en_NEWS_ATTENTION_TITLE_ONE,
-			       t->n[first] == 1 ? stages[first].one : stages[first].many, t->language),
-		cluster, t->n[first], t->doc->sections[0].entries[0].title);
+		s->cluster_names.n == 1 ? xasprintf("[%s] ", settings_cluster_title(s, s->cluster_names.v[0]))
+					: xstrdup("");
+	_cleanup_free_ char *news =
+		xasprintf(phrase_checked(phrase_en_NEWS_BEGUN_TITLE, stages[first].title, t->language),
+			  cluster, t->doc->sections[0].entries[0].title);
+	_cleanup_free_ char *title =
+		t->n[first] == 1 ? xstrdup(news)
+				 : xasprintf(phrase(NEWS_AND_MORE, t->language), news, t->n[first] - 1);
 
 	document_set_title(t->doc, title);
 }
@@ -306,6 +320,7 @@ int alarm_messages_compose(const struct alarm_sources *from, const struct sink_s
 		r = add_stage(&t, all, s);
 	if (r == 0 && ret->n_sections > 0) {
 		set_title(&t);
+		links_add(ret, &from->settings->links);
 		return 1;
 	}
 	document_done(ret);

@@ -8,6 +8,7 @@
 #include "base/fnv.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "model/reasons.h"
 
 /* -- kinds -- */
 
@@ -33,9 +34,9 @@ static enum section_kind part_of(const struct action_group *k)
 static bool is_of(const struct action_group *k, const struct key *key)
 {
 	return k->part == key->kind.part && k->action == key->kind.action && k->duty == key->kind.duty &&
-	       k->outcome == key->kind.outcome && k->observe == key->kind.observe && str_is(key->ns, k->ns) &&
-	       str_is(key->node, k->node) && str_is(key->reason, k->reason) &&
-	       str_is(key->cluster, k->cluster);
+	       k->outcome == key->kind.outcome && k->observe == key->kind.observe &&
+	       k->suspended == key->kind.suspended && str_is(key->ns, k->ns) && str_is(key->node, k->node) &&
+	       str_is(key->reason, k->reason) && str_is(key->cluster, k->cluster);
 }
 
 static char *copy(struct str s)
@@ -124,8 +125,9 @@ static void add_row(struct finished_actions *r, sqlite3_stmt *st, const struct a
 	if (failed)
 		key.kind.action = 0;
 	else
+		key.kind.suspended = str_is(str_of(st, COL_REASON), reason_code(REASON_SUSPENDED));
+	if (!failed)
 		key.node = node_of(st, COL_PROOF);
-	r->has_done = r->has_done || !failed;
 	r->v = xgrow(r->v, &r->room, (uint32_t)r->n, sizeof(*r->v));
 	r->v[r->n++] = (struct finished_action){ sqlite3_column_int64(st, COL_ID), find_kind(r, &key) };
 }

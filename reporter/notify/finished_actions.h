@@ -27,7 +27,7 @@ struct action_group {
 	enum section_kind part;
 	enum action_kind action;
 	int64_t duty, outcome;
-	bool observe;
+	bool observe, suspended;            /* suspended: instead of scaled to 0 */
 	char *cluster, *ns, *node, *reason; /* node "" = unknown */
 	/* Below finished_actions.n_kinds: its own, and that of the kind it is counted with. Failures are
 	 * counted whatever their namespace is, which only says whom they concern: their count may be that of
@@ -49,7 +49,6 @@ struct finished_actions {
 	struct finished_action *v; /* by id; those that were open when others were told come first */
 	size_t n;
 	uint32_t room;
-	bool has_done; /* something else than failures */
 	struct action_group **kinds;
 	size_t n_kinds;
 	uint32_t kinds_room;

@@ -11,12 +11,21 @@
 #include "base/xalloc.h"
 #include "model/reasons.h"
 #include "reporter/news/when.h"
+#include "reporter/page/chart.h"
 #include "text/facts_text.h"
 #include "text/templates.h"
 
-#define DAY_MS INT64_C(86400000)
-/* The day of the month in what when_format() writes. */
-#define WHEN_DAY 8
+#define DAY_MS  INT64_C(86400000)
+#define HOUR_MS INT64_C(3600000)
+/* The month in what when_format() writes, and how long it is with the day, and with the time. */
+#define WHEN_MONTH    5
+#define WHEN_DAY_N    5
+#define WHEN_MINUTE_N 11
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
 
 static json_t *when_value(const struct series *s, int64_t at_ms)
 {
@@ -26,86 +35,21 @@ static json_t *when_value(const struct series *s, int64_t at_ms)
 	return json_string(when);
 }
 
-/* -- drawings -- */
-
-/* Bars of kinds upon one another: v[bar * kinds + kind], `gather` bars in one. In units of the viewBox, which
- * is stretched to the room that it has. */
-struct chart {
-	const uint32_t *v;
-	size_t bars, kinds, gather;
-	unsigned width, gap, height; /* of a bar with its gap, of the whole */
-	double least;                /* height of a bar that is not empty: it is seen, however small */
-};
-
-static uint64_t chart_sum(const struct chart *c, size_t bar, size_t kind)
+/* Without the year: "11-22", "11-22 17:55". */
+static json_t *short_when_value(const struct series *s, int64_t at_ms, size_t size)
 {
-	uint64_t sum = 0;
+	char when[WHEN_TEXT_MAX];
 
-	for (size_t i = bar * c->gather; i < (bar + 1) * c->gather; i++)
-		sum += c->v[i * c->kinds + kind];
-	return sum;
+	when_format(at_ms + INT64_C(1000) * s->utc_offset_s, NULL, when);
+	const size_t n = strlen(when), begin = smaller(WHEN_MONTH, n);
+
+	return json_stringn(when + begin, smaller(size, n - begin));
 }
 
-static uint64_t chart_highest(const struct chart *c)
+/* The only cluster is in the head alone. */
+static json_t *cluster_value(const struct series *s, const char *name)
 {
-	uint64_t max = 1;
-
-	for (size_t bar = 0; bar < c->bars; bar++) {
-		uint64_t sum = 0;
-
-		for (size_t kind = 0; kind < c->kinds; kind++)
-			sum += chart_sum(c, bar, kind);
-		max = sum > max ? sum : max;
-	}
-	return max;
-}
-
-/* The bars of one kind as a path of SVG; bottom: where each begins, moved up by its height. */
-static json_t *chart_path(const struct chart *c, size_t kind, double scale, double *bottom)
-{
-	char *path = NULL;
-	size_t size;
-	FILE *f = open_memstream(&path, &size);
-
-	if (!f)
-		abort();
-	for (size_t bar = 0; bar < c->bars; bar++) {
-		const uint64_t sum = chart_sum(c, bar, kind);
-		const double height = c->least + (double)sum * scale;
-
-		if (sum == 0)
-			continue;
-		(void)fprintf(f, "M%zu %.1fv-%.1fh%uv%.1fz", bar * c->width + c->gap / 2, bottom[bar], height,
-			      c->width - c->gap, height);
-		bottom[bar] -= height;
-	}
-	(void)fclose(f);
-	json_t *value = json_string(path);
-
-	free(path);
-	return value;
-}
-
-/* { width, bars: [ { kind, sum, path } ] }: of the kinds that are not empty. */
-static json_t *chart_value(const struct chart *c)
-{
-	const double scale = (c->height - 2 - c->least) / (double)chart_highest(c);
-	_cleanup_free_ double *bottom = xcalloc(c->bars + 1, sizeof(*bottom));
-	json_t *bars = json_array();
-
-	for (size_t bar = 0; bar < c->bars; bar++)
-		bottom[bar] = c->height - 1;
-	for (size_t kind = 0; kind < c->kinds; kind++) {
-		uint64_t sum = 0;
-
-		for (size_t bar = 0; bar < c->bars; bar++)
-			sum += chart_sum(c, bar, kind);
-		if (sum > 0)
-			(void)json_array_append_new(
-				bars, json_pack("{s:I, s:I, s:o}", "kind", (json_int_t)kind, "sum",
-						(json_int_t)sum, "path", chart_path(c, kind, scale, bottom)));
-	}
-	return json_pack("{s:I, s:o}", "width", (json_int_t)(c->bars * c->width), "bars", bars);
+	return template_text(s->is_of_one_cluster ? "" : name);
 }
 
 /* -- the series -- */
@@ -117,11 +61,6 @@ static json_t *list_value(json_t *rows, uint64_t more)
 		return json_pack("{s:o, s:I}", "rows", rows, "more", (json_int_t)more);
 	json_decref(rows);
 	return json_null();
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-	return a < b ? a : b;
 }
 
 static json_t *worst_value(const struct series *s)
@@ -136,9 +75,13 @@ static json_t *worst_value(const struct series *s)
 
 		for (size_t h = 0; h < SERIES_HOURS; h++)
 			sum += l->by_hour[h];
-		(void)json_object_set_new(row, "cluster", template_text(l->cluster));
+		(void)json_object_set_new(row, "cluster", cluster_value(s, l->cluster));
 		(void)json_object_set_new(row, "name", template_text(l->name));
 		(void)json_object_set_new(row, "restarts", json_integer((json_int_t)sum));
+		(void)json_object_set_new(
+			row, "begin",
+			short_when_value(s, s->end_ms - (int64_t)SERIES_HOURS * HOUR_MS, WHEN_MINUTE_N));
+		(void)json_object_set_new(row, "end", short_when_value(s, s->end_ms, WHEN_MINUTE_N));
 		(void)json_array_append_new(rows, row);
 	}
 	return list_value(rows, 0);
@@ -157,18 +100,11 @@ static json_t *actions_value(const struct series *s)
 			bar, "duty",
 			json_string(duty_name((enum duty)json_integer_value(json_object_get(bar, "kind")))));
 	}
-	for (size_t d = SERIES_DAYS; d > 0; d--) {
-		char when[WHEN_TEXT_MAX];
-
-		when_format(s->end_ms + INT64_C(1000) * s->utc_offset_s - (int64_t)(d - 1) * DAY_MS, NULL,
-			    when);
-		const size_t n = strlen(when), begin = smaller(WHEN_DAY, n);
-
-		(void)json_array_append_new(days, json_stringn(when + begin, smaller(2, n - begin)));
-	}
+	for (size_t d = SERIES_DAYS; d > 0; d--)
+		(void)json_array_append_new(
+			days, short_when_value(s, s->end_ms - (int64_t)(d - 1) * DAY_MS, WHEN_DAY_N));
 	(void)json_object_set_new(value, "days", days);
 	(void)json_object_set_new(value, "total", json_integer((json_int_t)total));
-	(void)json_object_set_new(value, "most", json_integer((json_int_t)chart_highest(&chart)));
 	if (total > 0)
 		return value;
 	json_decref(value);
@@ -188,9 +124,9 @@ static json_t *held_value(const struct series *s, enum language l)
 
 		(void)json_array_append_new(
 			rows, json_pack("{s:o, s:o, s:s, s:o, s:o, s:s, s:o}", "cluster",
-					template_text(h->cluster), "object", template_text(h->object), "duty",
-					h->duty == DUTY_ALL ? "" : duty_name((enum duty)h->duty), "reason",
-					template_text(*sentence ? sentence : h->reason), "detail",
+					cluster_value(s, h->cluster), "object", template_text(h->object),
+					"duty", h->duty == DUTY_ALL ? "" : duty_name((enum duty)h->duty),
+					"reason", template_text(*sentence ? sentence : h->reason), "detail",
 					template_text(detail), "remedy", reason->text[l].remedy, "since",
 					h->since_ms > 0 ? when_value(s, h->since_ms) : json_null()));
 	}
@@ -221,11 +157,14 @@ static json_t *map_value(const struct series *s)
 
 		(void)json_array_append_new(
 			rows, json_pack("{s:o, s:o, s:i, s:I, s:I, s:I}", "cluster",
-					template_text(t->cluster), "ns", template_text(t->ns), "level",
+					cluster_value(s, t->cluster), "ns", template_text(t->ns), "level",
 					level_of(weight(t), max), "restarts", (json_int_t)t->restarts,
 					"actions", (json_int_t)t->actions, "held", (json_int_t)t->held));
 	}
-	return list_value(rows, s->more_tiles + (s->n_tiles - n));
+	json_t *value = list_value(rows, s->more_tiles + (s->n_tiles - n));
+
+	(void)json_object_set_new(value, "most", json_integer((json_int_t)max)); /* not in null */
+	return value;
 }
 
 /* -- the document -- */
@@ -234,7 +173,7 @@ static json_t *map_value(const struct series *s)
  * }. */
 static json_t *table_value(const json_t *section)
 {
-	static const char *const numbers[] = { "restarts", "restartsTotal", "count" };
+	static const char *const numbers[] = { "restarts", "restartsTotal" };
 	const json_t *entries = json_object_get(section, "entries");
 	json_t *table = json_array_size(entries) > 0 ? json_object() : json_null(), *entry;
 	size_t i;
@@ -248,6 +187,7 @@ static json_t *table_value(const json_t *section)
 
 static json_t *report_value(const struct document *d, const struct series *s)
 {
+	static const char *const heads[] = { "window", "first" };
 	json_t *o = document_value(d, NULL), *lines = json_object_get(o, "lines"), *section;
 	size_t i;
 
@@ -255,14 +195,16 @@ static json_t *report_value(const struct document *d, const struct series *s)
 		(void)json_object_set_new(section, "table", table_value(section));
 	(void)json_object_set_new(o, "is",
 				  json_pack("{s:b}", json_string_value(json_object_get(o, "tone")), 1));
-	(void)json_object_set(o, "first",
-			      json_array_size(lines) > 0 ? json_array_get(lines, 0) : json_null());
+	for (i = 0; i < ARRAY_SIZE(heads); i++) {
+		(void)json_object_set(o, heads[i],
+				      json_array_size(lines) > 0 ? json_array_get(lines, 0) : json_null());
+		(void)json_array_remove(lines, 0);
+	}
 	(void)json_object_set(o, "rest", lines);
-	(void)json_array_remove(lines, 0);
+	(void)json_object_set_new(o, "many", json_boolean(!s || !s->is_of_one_cluster));
 	if (s)
 		(void)json_object_set_new(o, "series",
-					  json_pack("{s:o, s:o, s:o, s:o, s:o}", "at",
-						    when_value(s, d->at_ms), "worst", worst_value(s),
+					  json_pack("{s:o, s:o, s:o, s:o}", "worst", worst_value(s),
 						    "actions", actions_value(s), "held",
 						    held_value(s, d->language), "map", map_value(s)));
 	return o;

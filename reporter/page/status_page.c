@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/duration.h"
 #include "base/xalloc.h"
 #include "model/actions.h"
 #include "model/duties.h"
 #include "model/reasons.h"
 #include "reporter/news/when.h"
+#include "reporter/page/chart.h"
 #include "text/facts_text.h"
 #include "text/short_line.h"
 #include "text/templates.h"
@@ -25,6 +27,17 @@ static json_t *when_value(const struct live *l, int64_t at_ms)
 		return json_null();
 	when_format(at_ms, l->zone, when);
 	return json_string(when);
+}
+
+/* { at, ago }, or null. */
+static json_t *ago_value(const struct live *l, int64_t at_ms)
+{
+	char ago[DURATION_MAX];
+
+	if (at_ms <= 0)
+		return json_null();
+	return json_pack("{s:o, s:s}", "at", when_value(l, at_ms), "ago",
+			 duration_short(l->now_ms - at_ms, ago));
 }
 
 static json_t *facts_value(const struct live *l, const struct facts *f)
@@ -57,6 +70,11 @@ static json_t *list_value(const struct live *l, size_t n, size_t max, row_fn *ro
 	return json_pack("{s:o, s:I}", "rows", rows, "more", (json_int_t)(n > max ? n - max : 0));
 }
 
+static json_t *cluster_value(const struct live *l, const char *name)
+{
+	return template_text(l->cluster_title && *name ? l->cluster_title : name);
+}
+
 static json_t *trouble_row(const struct live *l, size_t i)
 {
 	const struct live_trouble *t = &l->troubles[i];
@@ -64,36 +82,60 @@ static json_t *trouble_row(const struct live *l, size_t i)
 	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "blind", (int)t->is_blind, "sentence",
 			 template_text(t->sentence), "object", template_text(t->object), "detail",
 			 facts_value(l, t->detail), "remedy", template_text(t->remedy), "cluster",
-			 template_text(t->cluster), "since", when_value(l, t->since_ms));
+			 cluster_value(l, t->cluster), "since", ago_value(l, t->since_ms));
 }
 
 static json_t *pause_row(const struct live *l, size_t i)
 {
 	const struct msg_pause *p = &l->pauses[i];
 
-	return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "cluster", template_text(p->cluster_name), "duty",
-			 p->duty == DUTY_ALL ? "" : duty_name((enum duty)p->duty), "by", template_text(p->by),
-			 "why", facts_value(l, &p->why), "since", when_value(l, p->at), "until",
-			 when_value(l, p->until));
+	return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "cluster", cluster_value(l, p->cluster_name),
+			 "duty", p->duty == DUTY_ALL ? "" : duty_name((enum duty)p->duty), "by",
+			 template_text(p->by), "why", facts_value(l, &p->why), "since", ago_value(l, p->at),
+			 "until", when_value(l, p->until));
 }
 
 static json_t *cluster_row(const struct live *l, size_t i)
 {
 	const struct live_cluster *c = &l->clusters[i];
+	const char *state = !c->synced     ? "blind"
+			    : !c->leading  ? "standby"
+			    : c->is_paused ? "paused"
+					   : "running";
 
-	return json_pack("{s:o, s:b, s:b, s:I, s:I, s:o, s:o}", "name", template_text(c->name), "synced",
-			 (int)c->synced, "leading", (int)c->leading, "pods", (json_int_t)c->pods, "blocked",
-			 (json_int_t)c->blocked, "problem", facts_value(l, c->problem), "blocked_by",
-			 facts_value(l, c->blocked_by));
+	return json_pack("{s:o, s:{s:b}, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "name",
+			 cluster_value(l, c->name), "state", state, 1, "pods", (json_int_t)c->pods, "due",
+			 (json_int_t)c->due, "blocked", (json_int_t)c->blocked, "done", (json_int_t)c->done,
+			 "at_zero", (json_int_t)c->at_zero, "problem", facts_value(l, c->problem),
+			 "blocked_by", facts_value(l, c->blocked_by));
+}
+
+static json_t *tiles_value(const struct live *l)
+{
+	uint64_t due = 0, blocked = 0, done = 0, at_zero = 0;
+
+	for (size_t i = 0; i < l->n_clusters; i++) {
+		due += l->clusters[i].due;
+		blocked += l->clusters[i].blocked;
+		done += l->clusters[i].done;
+		at_zero += l->clusters[i].at_zero;
+	}
+	const struct chart hours = { l->done_by_hour, ARRAY_SIZE(l->done_by_hour), 1, 1, 4, 1, 40, 1.5 };
+
+	return json_pack("{s:o, s:b, s:o, s:I, s:I, s:I, s:I, s:I}", "hours",
+			 done > 0 ? chart_value(&hours) : json_null(), "windows", (int)l->has_windows,
+			 "window", when_value(l, l->window_ms), "due", (json_int_t)due, "blocked",
+			 (json_int_t)blocked, "done", (json_int_t)done, "at_zero", (json_int_t)at_zero,
+			 "troubles", (json_int_t)l->n_troubles);
 }
 
 static json_t *due_row(const struct live *l, size_t i)
 {
 	const struct live_due *d = &l->due[i];
 
-	return json_pack("{s:o, s:o, s:{s:b}, s:I, s:o, s:o}", "cluster", template_text(d->cluster), "duty",
-			 template_text(d->duty), "verdict", d->verdict, 1, "n", (json_int_t)d->n, "reason",
-			 reason_value(l, d->reason), "since", when_value(l, d->oldest_ms));
+	return json_pack("{s:o, s:o, s:{s:b}, s:I, s:o, s:o}", "cluster", cluster_value(l, d->cluster),
+			 "duty", template_text(d->duty), "verdict", d->verdict, 1, "n", (json_int_t)d->n,
+			 "reason", reason_value(l, d->reason), "since", ago_value(l, d->oldest_ms));
 }
 
 static json_t *history_row(const struct live *l, const struct msg_ctl_history_row *r, int64_t at)
@@ -102,9 +144,9 @@ static json_t *history_row(const struct live *l, const struct msg_ctl_history_ro
 	struct facts found;
 
 	history_row_facts(r, &found);
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "cluster", template_text(r->cluster_name),
-			 "ns", template_text(r->ns), "name", template_text(r->name), "when",
-			 when_value(l, at), "reason", reason_value(l, r->reason), "detail",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "cluster", cluster_value(l, r->cluster_name),
+			 "ns", template_text(r->ns), "name", template_text(r->name), "when", ago_value(l, at),
+			 "reason", reason_value(l, r->reason), "detail",
 			 *at_a_glance && history_row_acted(r) ? template_text(at_a_glance)
 							      : facts_value(l, &found),
 			 "remedy", "");
@@ -135,6 +177,22 @@ static json_t *action_row(const struct live *l, size_t i)
 		json_string(r->action < ACTION__MAX ? action_desc((enum action_kind)r->action)->name : ""));
 	(void)json_object_set_new(row, "outcome", json_string(outcome_name((enum outcome)r->outcome)));
 	(void)json_object_set_new(row, "class", json_string(outcome_class(r->outcome)));
+	(void)json_object_set_new(row, "id", json_integer((json_int_t)r->id));
+	if (l->n_alike && l->n_alike[i] > 1)
+		(void)json_object_set_new(row, "alike", json_integer((json_int_t)l->n_alike[i]));
+	return row;
+}
+
+/* The workload: what is behind the last slash of kind.group/namespace/name. */
+static json_t *at_zero_row(const struct live *l, size_t i)
+{
+	const struct msg_ctl_history_row *r = &l->at_zero[i];
+	const char *name = strrchr(r->target, '/');
+	json_t *row = history_row(l, r, r->intent_at);
+
+	(void)json_object_set_new(row, "name", template_text(name ? name + 1 : r->name));
+	(void)json_object_set_new(row, "replicas", json_integer((json_int_t)r->replicas));
+	(void)json_object_set_new(row, "id", json_integer((json_int_t)r->id));
 	return row;
 }
 
@@ -153,21 +211,23 @@ static json_t *sink_row(const struct live *l, size_t i)
 
 	return json_pack("{s:o, s:o, s:I, s:o, s:o}", "name", template_text(s->name), "type",
 			 template_text(s->type), "waiting", (json_int_t)s->waiting, "delivered",
-			 when_value(l, s->delivered_ms), "error", facts_value(l, &s->error));
+			 ago_value(l, s->delivered_ms), "error", facts_value(l, &s->error));
 }
 
 char *page_status(const struct live *l, size_t *ret_size)
 {
 	const struct template_target target = { l->language, ESCAPE_HTML, false };
 	json_t *data = json_pack(
-		"{s:s, s:o, s:i, s:b, s:b, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:s, s:b}",
+		"{s:s, s:o, s:i, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:s, "
+		"s:b}",
 		"language", language_name(l->language), "at", when_value(l, l->now_ms), "refresh",
-		LIVE_REFRESH_S, "ready", l->live && l->ready, "observe", (int)l->observe, "troubles",
-		list_value(l, l->n_troubles, LIVE_ROWS_MAX, trouble_row), "pauses",
-		list_value(l, l->n_pauses, LIVE_ROWS_MAX, pause_row), "clusters",
+		LIVE_REFRESH_S, "ready", l->live && l->ready, "observe", (int)l->observe, "tiles",
+		tiles_value(l), "troubles", list_value(l, l->n_troubles, LIVE_ROWS_MAX, trouble_row),
+		"pauses", list_value(l, l->n_pauses, LIVE_ROWS_MAX, pause_row), "clusters",
 		list_value(l, l->n_clusters, LIVE_ROWS_MAX, cluster_row), "due",
 		list_value(l, l->n_due, LIVE_ROWS_MAX, due_row), "many", l->n_clusters > 1, "actions",
-		list_value(l, l->n_actions, LIVE_ACTIONS_MAX, action_row), "refusals",
+		list_value(l, l->n_actions, LIVE_ACTIONS_MAX, action_row), "at_zero",
+		list_value(l, l->n_at_zero, LIVE_ACTIONS_MAX, at_zero_row), "refusals",
 		list_value(l, l->n_refusals, LIVE_ACTIONS_MAX, refusal_row), "next",
 		when_value(l, l->report_next_ms), "last", when_value(l, l->report_delivered_ms), "sinks",
 		list_value(l, l->n_sinks, LIVE_ROWS_MAX, sink_row), "version", l->version, "local",

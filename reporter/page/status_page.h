@@ -17,7 +17,7 @@
  * (https://www.w3.org/TR/CSP3/#external-hash). tests/unit/reporter/test_page.c says the new one when the
  * stylesheet has changed. */
 #define PAGE_POLICY                                                                                          \
-	"default-src 'none'; style-src 'sha256-7mCBVyxHEWCgm/8vzk3WZKcmt+vtdvCALVQnv5AIMWw='; "              \
+	"default-src 'none'; style-src 'sha256-twXyLuAzrHF3kyie2j+HPs5pVCdwBPXw7ptOe4Uk6DQ='; "              \
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /* A browser loads the page again after so many seconds. */
@@ -37,9 +37,9 @@ struct live_trouble {
 
 struct live_cluster {
 	const char *name;
-	bool synced, leading;
-	uint64_t pods, blocked;
-	const struct facts *problem, *blocked_by; /* NULL: none */
+	bool synced, leading, is_paused;
+	uint64_t pods, due, blocked, done, at_zero; /* done: within 24 hours */
+	const struct facts *problem, *blocked_by;   /* NULL: none */
 };
 
 /* Pods that stand so: duty, "due", "blocked", ... and why. */
@@ -63,6 +63,9 @@ struct live {
 	int64_t now_ms;
 	bool observe, live, ready;   /* live, ready: as /livez and /readyz say */
 	int64_t report_next_ms;      /* when the next one is due; 0 = there is none */
+	bool has_windows;            /* a duty acts at certain times only */
+	int64_t window_ms;           /* when the first window opens; 0 = one is open */
+	uint32_t done_by_hour[24];   /* actions; the last is the hour that ends now */
 	int64_t report_delivered_ms; /* when the last one was delivered; 0 = never */
 	struct live_trouble *troubles;
 	size_t n_troubles;
@@ -70,10 +73,13 @@ struct live {
 	size_t n_pauses;
 	struct live_cluster *clusters;
 	size_t n_clusters;
+	const char *cluster_title; /* of the only one, where that is not its name; NULL = its name */
 	struct live_due *due;
 	size_t n_due;
-	struct msg_ctl_history_row *actions, *refusals; /* the newest first */
-	size_t n_actions, n_refusals;
+	struct msg_ctl_history_row *actions, *refusals, *at_zero; /* the newest first */
+	size_t n_actions, n_refusals, n_at_zero;
+	unsigned
+		*n_alike; /* of each of the actions: how many one after the other are like it; NULL: 1 each */
 	struct live_sink *sinks;
 	size_t n_sinks;
 };

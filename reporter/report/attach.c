@@ -64,7 +64,7 @@ static void restrict_to(const struct sink_settings *s, struct series *series)
 }
 
 void digest_attach_page(struct db *db, const struct sink_settings *s, const struct zone *zone,
-			struct document *d)
+			bool is_of_one_cluster, struct document *d)
 {
 	int64_t until = 0;
 	struct series series;
@@ -73,6 +73,7 @@ void digest_attach_page(struct db *db, const struct sink_settings *s, const stru
 		series = (struct series){ .end_ms = d->at_ms };
 	if (s)
 		restrict_to(s, &series);
+	series.is_of_one_cluster = is_of_one_cluster;
 	free(d->html);
 	d->html = page_report(d, &series);
 	series_done(&series);

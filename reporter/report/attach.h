@@ -13,6 +13,6 @@ struct zone;
 /* Makes d->html of d and the history, as of d->at_ms; times in that zone (NULL = UTC). s NULL: for whoever
  * may see all. Numbers that cannot be read are left out of the page. */
 void digest_attach_page(struct db *db, const struct sink_settings *s, const struct zone *zone,
-			struct document *d);
+			bool is_of_one_cluster, struct document *d);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "model/phrases.h"
+#include "reporter/report/name_list.h"
 #include "reporter/report/patterns.h"
 #include "reporter/report/report_entry.h"
 #include "reporter/news/when.h"
@@ -15,6 +16,8 @@
 
 /* What crashes in a loop restarts at least this often: a kubelet waits five minutes at most, and runs it. */
 #define QUIET_MS INT64_C(900000)
+/* No more clusters are named in one line. */
+#define NAMES_MAX 8
 
 /* -- what became of each workload -- */
 
@@ -73,7 +76,7 @@ static enum report_class class_of(const struct report_row *r, const struct repor
 
 static bool answered(const struct report_input *in, const char *cluster)
 {
-	for (size_t i = 0; i < in->clusters->n && i < 64; i++)
+	for (size_t i = 0; i < in->clusters->n; i++)
 		if (in->answered[i] && strcmp(in->clusters->v[i], cluster) == 0)
 			return true;
 	return false;
@@ -130,6 +133,11 @@ static bool is_for(const struct sink_settings *s, const struct report_row *r)
 	return select_object(s, r->cluster, r->workload->pods[0].row.ns, DUTY_RESTARTS);
 }
 
+static bool needs(const struct sink_settings *s, const struct attention_group *g)
+{
+	return select_object(s, g->cluster, "", g->duty);
+}
+
 size_t report_shown(const struct report *r, const struct sink_settings *s, size_t *ret)
 {
 	size_t n = 0;
@@ -145,6 +153,7 @@ size_t report_shown(const struct report *r, const struct sink_settings *s, size_
 /* Of what concerns one sink. */
 struct sums {
 	int64_t restarts, workloads, pods;
+	int64_t uncounted; /* workloads of which nobody knows how often they restarted in the window */
 	size_t of_class[REPORT_CLASS__MAX], recovered;
 };
 
@@ -159,6 +168,7 @@ static struct sums sum_up(const struct report *r, const struct sink_settings *s)
 			continue;
 		ret.workloads++;
 		ret.pods += (int64_t)w->n;
+		ret.uncounted += w->delta == DELTA_UNKNOWN;
 		ret.restarts += w->delta == DELTA_UNKNOWN ? 0 : w->delta;
 		ret.of_class[r->rows[i].class]++;
 	}
@@ -174,29 +184,59 @@ static void add_text(struct document *d, char *line)
 	free(line);
 }
 
-static void put_head(const struct report_input *in, const struct sums *sums, int64_t lost, struct document *d)
+/* Of the clusters that the sink is told of, all, or those that gave no full answer; "" = none. The caller
+ * frees it. */
+static char *names_of_clusters(const struct report_input *in, const struct sink_settings *s, bool unanswered,
+			       enum language l)
 {
-	const enum language l = d->language;
-	char from[WHEN_TEXT_MAX], at[WHEN_TEXT_MAX];
+	const bool is_titled = in->cluster_title && in->clusters->n == 1;
+	struct name_list names = { .max = NAMES_MAX };
+
+	for (size_t i = 0; i < in->clusters->n; i++)
+		if (select_object(s, in->clusters->v[i], "", DUTY_ALL) && !(unanswered && in->answered[i]))
+			name_list_add(&names, is_titled ? in->cluster_title : in->clusters->v[i]);
+	return name_list_end(&names, l);
+}
+
+/* What is counted: from when to when, by which clock, where. */
+static void put_window(const struct report_input *in, const struct sink_settings *s, struct document *d)
+{
+	_cleanup_free_ char *clusters = names_of_clusters(in, s, false, d->language);
+	char from[WHEN_TEXT_MAX], at[WHEN_TEXT_MAX], from_zone[WHEN_TEXT_MAX], zone[WHEN_TEXT_MAX];
 
 	when_format(in->from_ms, in->zone, from);
 	when_format(in->at_ms, in->zone, at);
-	if (sums->workloads > 0)
-		add_text(d, xasprintf(phrase(REPORT_HEAD, l), from, sums->restarts, sums->workloads,
-				      sums->pods));
+	when_format_zone(in->from_ms, in->zone, from_zone);
+	when_format_zone(in->at_ms, in->zone, zone);
+	const bool is_same = strcmp(zone, from_zone) == 0; /* else the clock was changed in between */
+	_cleanup_free_ char *begin = xconcat(from, is_same ? "" : " ", is_same ? "" : from_zone, NULL);
+
+	add_text(d, xasprintf(phrase(REPORT_WINDOW, d->language), begin, at, zone, clusters));
+}
+
+static void put_head(const struct report_input *in, const struct sink_settings *s, const struct sums *sums,
+		     int64_t lost, struct document *d)
+{
+	const enum language l = d->language;
+	_cleanup_free_ char *unanswered = names_of_clusters(in, s, true, l);
+
+	put_window(in, s, d);
+	if (sums->workloads > sums->uncounted)
+		add_text(d, xasprintf(phrase(REPORT_HEAD, l), sums->restarts, sums->workloads, sums->pods));
+	else if (sums->workloads > 0)
+		add_text(d, xasprintf(phrase(REPORT_HEAD_UNCOUNTED, l), sums->workloads, sums->pods));
 	else
 		add_text(d, xstrdup(phrase(REPORT_QUIET, l)));
 	if (in->late)
 		add_text(d, xstrdup(phrase(REPORT_LATE, l)));
 	if (lost > 0)
 		add_text(d, xasprintf(phrase(REPORT_LOST, l), lost));
-	if (*in->incomplete)
-		add_text(d, xasprintf(phrase(REPORT_INCOMPLETE, l), in->incomplete));
+	if (*unanswered)
+		add_text(d, xasprintf(phrase(REPORT_INCOMPLETE, l), unanswered));
 	if (in->digest->dropped > 0)
 		add_text(d, xasprintf(phrase(REPORT_DROPPED, l), (int64_t)in->digest->dropped));
-	_cleanup_free_ char *footer = xasprintf(phrase(REPORT_FOOTER, l), at);
-
-	document_set_footer(d, footer);
+	if (sums->workloads > 0)
+		document_set_footer(d, phrase(REPORT_FOOTER, l));
 }
 
 static void put_hints(const struct report *r, const struct report_input *in, const size_t *shown, size_t n,
@@ -206,9 +246,11 @@ static void put_hints(const struct report *r, const struct report_input *in, con
 	char *hints[HINTS_MAX];
 
 	for (size_t i = 0; i < n; i++)
-		rows[i] = report_entry_hint(&r->rows[shown[i]], in->from_ms);
+		rows[i] = report_entry_hint(&r->rows[shown[i]], in);
 	const size_t found = hints_of(rows, n, d->language, in->zone, hints);
 
+	for (size_t i = 0; i < n; i++)
+		free(rows[i].name);
 	if (found == 0)
 		return;
 	struct section *s = document_add_section(d, phrase(REPORT_HINTS, d->language));
@@ -263,17 +305,25 @@ static void put_recovered(const struct report *r, const struct report_input *in,
 	}
 }
 
-static void put_attention(const struct report_input *in, struct document *d)
+static size_t count_attention(const struct report_input *in, const struct sink_settings *s)
 {
-	const enum language l = d->language;
-	const size_t n = in->attention ? in->attention->n : 0;
+	size_t n = 0;
 
+	for (size_t i = 0; in->attention && i < in->attention->n; i++)
+		n += needs(s, &in->attention->v[i]);
+	return n;
+}
+
+static void put_attention(const struct report_input *in, const struct sink_settings *to, size_t n,
+			  struct document *d)
+{
 	if (n == 0)
 		return;
-	struct section *s = document_add_section(d, phrase(REPORT_ATTENTION, l));
+	struct section *s = document_add_section(d, phrase(REPORT_ATTENTION, d->language));
 
-	for (size_t i = 0; i < n && i < DIGEST_ATTENTION_MAX; i++)
-		report_entry_add_attention(&in->attention->v[i], in, l, s);
+	for (size_t i = 0; i < in->attention->n && s->n < DIGEST_ATTENTION_MAX; i++)
+		if (needs(to, &in->attention->v[i]))
+			report_entry_add_attention(&in->attention->v[i], in, d->language, s);
 	s->more = n - s->n;
 }
 
@@ -294,18 +344,22 @@ bool report_compose(const struct report *r, const struct report_input *in, const
 	const enum language l = (enum language)s->language;
 
 	*ret = (struct document){ 0 };
-	const bool has_attention = in->attention && in->attention->n > 0;
+	const size_t attention = count_attention(in, s);
 
-	if (sums.workloads == 0 && sums.recovered == 0 && !has_attention)
+	const bool has_routine = in->routine && routine_any(in->routine, s);
+
+	if (sums.workloads == 0 && sums.recovered == 0 && attention == 0 && !has_routine)
 		return false;
 	document_init(ret, NEWS_REPORT, l, in->at_ms);
 	document_set_title(ret, is_default ? phrase(REPORT_TITLE, l) : in->title);
-	ret->tone = tone_of(&sums, has_attention);
-	put_head(in, &sums, lost, ret);
+	ret->tone = tone_of(&sums, attention > 0);
+	put_head(in, s, &sums, lost, ret);
 	put_hints(r, in, shown, n, ret);
 	for (enum report_class c = 0; c < REPORT_CLASS__MAX; c++)
 		put_class(r, in, c, shown, n, sums.of_class[c], ret);
 	put_recovered(r, in, s, sums.recovered, ret);
-	put_attention(in, ret);
+	put_attention(in, s, attention, ret);
+	if (has_routine)
+		routine_put(in->routine, s, in->clusters->n > 1, ret);
 	return true;
 }

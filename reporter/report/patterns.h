@@ -21,10 +21,15 @@ struct hint_row {
 	const char *reason; /* why it ended last */
 	int64_t rolled_at;  /* since when its revision exists, Unix ms; 0 = not known */
 	int64_t began_at;   /* begin of what is counted, Unix ms */
+	const char *cluster;
+	char *name; /* as people read it */
 };
 
 /* At most this many hints. */
 #define HINTS_MAX 4u
+
+/* No more workloads are named by one hint. */
+#define HINT_NAMES_MAX 5
 
 /* Sentences for people in that language, which the caller frees; returns how many. */
 size_t hints_of(const struct hint_row *rows, size_t n, enum language l, const struct zone *zone,

@@ -201,7 +201,7 @@ static void fact_text(struct entry *e, const char *key, const char *v)
 		entry_add_fact(e, key, v);
 }
 
-static void add_facts(const struct report_row *r, struct entry *e)
+static void add_facts(const struct report_row *r, const char *rate, struct entry *e)
 {
 	static const char *const classes[REPORT_CLASS__MAX] = { "new", "worse", "still" };
 	const struct msg_digest_row *d = first(r);
@@ -215,8 +215,10 @@ static void add_facts(const struct report_row *r, struct entry *e)
 	fact_text(e, "container", d->container);
 	fact_text(e, "pod", d->pod);
 	fact_text(e, "reason", reason_of(r));
-	if (r->workload->delta != DELTA_UNKNOWN)
+	if (r->workload->delta != DELTA_UNKNOWN) {
 		fact_number(e, "restarts", r->workload->delta);
+		fact_text(e, "restartsPerHour", rate);
+	}
 	fact_number(e, "restartsTotal", (int64_t)r->workload->restarts);
 	fact_number(e, "count", (int64_t)r->workload->n);
 	fact_number(e, "exitCode", r->inspection ? r->inspection->exit_code : d->exit_code);
@@ -278,7 +280,7 @@ void report_entry_add(const struct report_row *r, const struct report_input *in,
 	add_where(r, in, l, e);
 	if (r->inspection)
 		add_inspection(r->inspection, in, l, e);
-	add_facts(r, e);
+	add_facts(r, rate, e);
 }
 
 void report_entry_add_recovered(const struct reported *p, const struct report_input *in, enum language l,
@@ -286,8 +288,11 @@ void report_entry_add_recovered(const struct reported *p, const struct report_in
 {
 	const char *kind = strcmp(p->kind, "ReplicaSet") == 0 ? "" : p->kind;
 	_cleanup_free_ char *name = name_of(in, p->cluster, p->ns, p->workload, kind, l);
-	struct entry *e = add_entry(s, xasprintf(phrase(REPORT_ROW_OVER, l), name, (int64_t)p->restarts),
-				    p->cluster, p->ns, p->workload);
+	/* What was in no window was counted as kubectl does. */
+	char *title = p->window_ms > 0
+			      ? xasprintf(phrase(REPORT_ROW_OVER, l), name, (int64_t)p->restarts)
+			      : xasprintf(phrase(REPORT_ROW_OVER_TOTAL, l), name, (int64_t)p->restarts);
+	struct entry *e = add_entry(s, title, p->cluster, p->ns, p->workload);
 
 	e->is_over = true;
 	e->end_ms = in->at_ms;
@@ -325,13 +330,15 @@ void report_entry_add_attention(const struct attention_group *g, const struct re
 	fact_text(e, "reason", g->reason);
 }
 
-struct hint_row report_entry_hint(const struct report_row *r, int64_t from_ms)
+struct hint_row report_entry_hint(const struct report_row *r, const struct report_input *in)
 {
 	return (struct hint_row){
 		.node = count_nodes(r->workload) == 1 ? first(r)->node : "",
 		.image = r->inspection ? r->inspection->image : "",
 		.reason = reason_of(r),
 		.rolled_at = r->inspection ? r->inspection->rolled_at : 0,
-		.began_at = from_ms,
+		.began_at = in->from_ms,
+		.cluster = r->cluster,
+		.name = name_of(in, r->cluster, first(r)->ns, workload_of(r), "", LANGUAGE_EN),
 	};
 }

@@ -14,7 +14,7 @@ void report_entry_add_recovered(const struct reported *p, const struct report_in
 				struct section *s);
 void report_entry_add_attention(const struct attention_group *g, const struct report_input *in,
 				enum language l, struct section *s);
-/* What hints are looked for in; borrowed from the row. */
-struct hint_row report_entry_hint(const struct report_row *r, int64_t from_ms);
+/* What hints are looked for in; borrowed from the row but for the name, which the caller frees. */
+struct hint_row report_entry_hint(const struct report_row *r, const struct report_input *in);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "config/zone.h"
 #include "reporter/report/digest.h"
+#include "reporter/notify/routine.h"
 
 /* What the last report said of a workload. */
 struct reported {
@@ -29,11 +30,13 @@ struct report_input {
 	const bool *answered;        /* by index of the cluster: did it give a full answer? */
 	const struct reported *past; /* of the last report, in any order */
 	size_t n_past;
-	bool is_first;                  /* there was no report before */
-	int64_t from_ms, at_ms;         /* the window, Unix ms */
-	const struct zone *zone;        /* NULL = UTC */
-	const char *title, *incomplete; /* incomplete: names of clusters without a full answer, or "" */
+	bool is_first;           /* there was no report before */
+	int64_t from_ms, at_ms;  /* the window, Unix ms */
+	const struct zone *zone; /* NULL = UTC */
+	const char *title;
+	const char *cluster_title; /* of the only cluster; NULL = its name */
 	bool late;
+	const struct routine *routine;     /* NULL = nothing */
 	const struct attention *attention; /* what needs an operator; NULL = nothing */
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/xalloc.h"
 #include "reporter/report/compose.h"
+#include "reporter/report/name_list.h"
 
 struct inspection {
 	size_t row; /* of the report */
@@ -17,10 +18,11 @@ struct inspection {
 struct report_run {
 	struct digest digest;
 	struct str_list clusters;
-	char *title, *incomplete;
+	char *title, *cluster_title, *incomplete;
 	struct reported *past;
 	struct report_input in;
 	struct report report;
+	struct routine routine;
 	struct inspection *inspections;
 	size_t n_inspections;
 	uint64_t number; /* of the question about looks[0] */
@@ -46,8 +48,10 @@ void report_run_free(struct report_run **e)
 	free(g->past);
 	free(g->inspections);
 	free(g->title);
+	free(g->cluster_title);
 	free(g->incomplete);
 	report_done(&g->report);
+	routine_done(&g->routine);
 	digest_done(&g->digest);
 	str_list_done(&g->clusters);
 	free(g);
@@ -108,25 +112,23 @@ static int load_past(struct report_run *e, struct db *db)
 
 static char *names_without(const struct str_list *clusters, const bool *answered)
 {
-	char *ret = xstrdup("");
+	struct name_list names = { .max = UINT64_MAX };
 
-	for (size_t i = 0; i < clusters->n; i++) {
-		if (answered[i])
-			continue;
-		char *longer = xconcat(ret, *ret ? ", " : "", clusters->v[i], NULL);
+	for (size_t i = 0; i < clusters->n; i++)
+		if (!answered[i])
+			name_list_add(&names, clusters->v[i]);
+	return name_list_end(&names, LANGUAGE_EN);
+}
 
-		free(ret);
-		ret = longer;
-	}
-	return ret;
+static int64_t since_last(const struct report_run_options *o, int64_t now_ms)
+{
+	return o->last_at > 0 && o->last_at < now_ms ? o->last_at : now_ms - REPORT_RUN_FIRST_MS;
 }
 
 /* Where the window begins. */
 static int64_t window_begin(const struct report_run_options *o, int64_t now_ms)
 {
-	if (o->window_ms > 0)
-		return now_ms - o->window_ms;
-	return o->last_at > 0 && o->last_at < now_ms ? o->last_at : now_ms - REPORT_RUN_FIRST_MS;
+	return o->window_ms > 0 ? now_ms - o->window_ms : since_last(o, now_ms);
 }
 
 int report_run_collected(struct report_run *e, struct db *db, const struct report_run_options *o,
@@ -135,6 +137,7 @@ int report_run_collected(struct report_run *e, struct db *db, const struct repor
 	for (size_t i = 0; i < o->clusters->n; i++)
 		str_list_add(&e->clusters, o->clusters->v[i], strlen(o->clusters->v[i]));
 	e->title = xstrdup(o->title);
+	e->cluster_title = o->cluster_title ? xstrdup(o->cluster_title) : NULL;
 	e->incomplete = names_without(&e->clusters, answered);
 	e->number = o->number;
 	e->in = (struct report_input){ .digest = &e->digest,
@@ -144,15 +147,18 @@ int report_run_collected(struct report_run *e, struct db *db, const struct repor
 				       .from_ms = window_begin(o, now_ms),
 				       .at_ms = now_ms,
 				       .title = e->title,
-				       .incomplete = e->incomplete,
+				       .cluster_title = e->cluster_title,
 				       .late = o->late };
 	digest_finish(&e->digest);
 	const int counted = count_window(e, db, o->is_preview), loaded = load_past(e, db);
+	/* Since the last report, whatever restarts are counted in: none is summed up twice, or left out. */
+	const int summed = routine_read(db, o->routine, since_last(o, now_ms), now_ms, &e->routine);
 
 	e->in.past = e->past;
+	e->in.routine = &e->routine;
 	digest_group(&e->digest);
 	report_build(&e->in, &e->report);
-	return counted < 0 ? counted : loaded;
+	return counted < 0 ? counted : loaded < 0 ? loaded : summed;
 }
 
 uint64_t report_run_workloads(const struct report_run *e)

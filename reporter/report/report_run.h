@@ -23,8 +23,10 @@ struct report_run;
 struct report_run_options {
 	const struct str_list *clusters; /* names by index */
 	const char *title;
-	int64_t window_ms; /* 0 = since the last report */
-	int64_t last_at;   /* when the rows of the last report were complete, Unix ms; 0 = there was none */
+	const char *cluster_title; /* of the only cluster, for people; NULL = its name */
+	int64_t window_ms;         /* 0 = since the last report */
+	uint64_t routine;          /* duties whose deletions are summed up (routine.h) */
+	int64_t last_at; /* when the rows of the last report were complete, Unix ms; 0 = there was none */
 	bool late;
 	bool is_preview; /* the history is only read */
 	uint64_t number; /* of the first question to a worker */

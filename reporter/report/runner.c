@@ -1,6 +1,7 @@
 /* runner.c - see runner.h. */
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/report/runner.h"
+#include "reporter/news/links.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ struct digest_runner {
 	size_t n_messages;
 	digest_preview_fn *preview; /* whom this is for; NULL = it is a run of the schedule */
 	void *preview_ctx;
-	uint64_t preview_top;
+	struct sink_settings previewed; /* who will be shown it: what rows are chosen by */
 	struct sampler *sampler;
 };
 
@@ -76,6 +77,8 @@ static void clear_run(struct digest_runner *r)
 	digest_preview_fn *const fn = r->preview;
 
 	r->preview = NULL;
+	str_list_done(&r->previewed.clusters);
+	str_list_done(&r->previewed.namespaces);
 	if (fn)
 		fn(r->preview_ctx, r->phase == INSPECTING ? r->report_run : NULL, r->schedule->zone);
 	report_run_free(&r->report_run);
@@ -224,8 +227,9 @@ static void compose_one(struct digest_runner *r, const struct sink_settings *s,
 	if (!report_run_compose(r->report_run, s, r->schedule->zone, (int64_t)stats.lost_reports,
 				select_news(s, NEWS_ATTENTION) ? NULL : attention, &m->document))
 		return;
+	links_add(&m->document, r->schedule->links);
 	if (s->type == SINK_EMAIL)
-		digest_attach_page(r->db, s, r->schedule->zone, &m->document);
+		digest_attach_page(r->db, s, r->schedule->zone, r->schedule->clusters.n == 1, &m->document);
 	m->sink = xstrdup(s->name);
 	r->n_messages++;
 }
@@ -275,13 +279,14 @@ static void ask_inspections(struct digest_runner *r)
 /* All rows are there. */
 static void conclude(struct digest_runner *r)
 {
-	const struct sink_settings previewed = { .top = r->preview_top };
 	int64_t last_at = 0;
 	int err = db_number(db_stmt(r->db, DB_DIGEST_COLLECTED), &last_at);
 	const struct report_run_options o = { .clusters = &r->schedule->clusters,
 					      .title = r->schedule->title,
+					      .cluster_title = r->schedule->cluster_title,
 					      .window_ms = r->schedule->window_ms,
 					      .last_at = last_at,
+					      .routine = r->schedule->routine,
 					      .late = r->run.late,
 					      .is_preview = r->preview != NULL,
 					      .number = r->number };
@@ -296,7 +301,7 @@ static void conclude(struct digest_runner *r)
 	r->run.workloads = report_run_workloads(r->report_run);
 	r->run.pods = report_run_pods(r->report_run);
 	if (r->preview)
-		report_run_want_inspections(r->report_run, &previewed);
+		report_run_want_inspections(r->report_run, &r->previewed);
 	for (size_t i = 0; !r->preview && i < r->schedule->n_sinks; i++)
 		if (select_news(&r->schedule->sinks[i], NEWS_REPORT))
 			report_run_want_inspections(r->report_run, &r->schedule->sinks[i]);
@@ -374,6 +379,12 @@ void digest_runner_on_inspected(struct digest_runner *r, const struct msg_inspec
 	digest_runner_tick(r);
 }
 
+static void copy_list(const struct str_list *from, struct str_list *to)
+{
+	for (size_t i = 0; i < from->n; i++)
+		str_list_add(to, from->v[i], strlen(from->v[i]));
+}
+
 int digest_runner_preview(struct digest_runner *r, const struct sink_settings *s, digest_preview_fn *fn,
 			  void *ctx)
 {
@@ -382,7 +393,9 @@ int digest_runner_preview(struct digest_runner *r, const struct sink_settings *s
 	begin(r, clock_wall_ms());
 	r->preview = fn;
 	r->preview_ctx = ctx;
-	r->preview_top = s->top;
+	r->previewed.top = s->top;
+	copy_list(&s->clusters, &r->previewed.clusters);
+	copy_list(&s->namespaces, &r->previewed.namespaces);
 	wait_until(r, SYNCING, DIGEST_PREVIEW_MS);
 	digest_runner_tick(r);
 	return 0;

@@ -13,6 +13,7 @@
 #include "base/xalloc.h"
 #include "config/zone.h"
 #include "reporter/report/digest.h"
+#include "reporter/notify/routine.h"
 #include "reporter/notify/sink_select.h"
 
 static bool is_told(const struct settings *s)
@@ -41,6 +42,9 @@ int report_schedule_parse(const struct settings *s, struct report_schedule *ret,
 	}
 	o.schedule = xasprintf("%s|%s", schedule, s->time_zone ? s->time_zone : "UTC");
 	o.title = digest_clean(s->msg_title ? s->msg_title : "");
+	o.routine = routine_duties(s);
+	o.cluster_title = s->cluster_title ? digest_clean(s->cluster_title) : NULL;
+	o.links = &s->links;
 	o.sinks = s->sinks;
 	o.n_sinks = s->n_sinks;
 	for (size_t i = 0; i < s->cluster_names.n; i++)
@@ -55,6 +59,7 @@ void report_schedule_done(struct report_schedule *o)
 	zone_free(&o->zone);
 	free(o->schedule);
 	free(o->title);
+	free(o->cluster_title);
 	str_list_done(&o->clusters);
 	*o = (struct report_schedule){ 0 };
 }

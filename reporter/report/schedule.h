@@ -20,6 +20,9 @@ struct report_schedule {
 	struct zone *zone; /* NULL = UTC */
 	char *schedule;    /* expression and zone: runs of another one are not this one's */
 	char *title;
+	char *cluster_title;               /* of the only cluster, for people; NULL = its name */
+	uint64_t routine;                  /* duties whose deletions the report sums up (routine.h) */
+	const struct link_settings *links; /* of the settings, too */
 	const struct sink_settings *sinks; /* of the settings: they have to live as long */
 	size_t n_sinks;
 	struct str_list clusters;

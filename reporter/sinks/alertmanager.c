@@ -138,6 +138,12 @@ static json_t *annotations_of(const struct sink_view *v, const struct entry *e)
 	put(o, "undo", entry_fact(e, "undo"), v->part.text_max);
 	put(o, "command", e->command, v->part.text_max);
 	put_lines(o, "mentions", &e->mentions, v);
+	for (size_t i = 0; i < e->n_links; i++) {
+		_cleanup_free_ char *key = xconcat(e->links[i].key, "_url", NULL);
+
+		if (strlen(e->links[i].value) <= v->part.text_max)
+			put(o, key, e->links[i].value, v->part.text_max);
+	}
 	return o;
 }
 

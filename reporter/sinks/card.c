@@ -16,6 +16,8 @@ struct card {
 	const struct sink_ops *ops;
 	enum escape escape;
 	json_t *everyone, *has;
+	json_t *linked; /* the entry with links that was found last */
+	size_t n_linked;
 };
 
 /* -- names -- */
@@ -95,9 +97,23 @@ static void set_section(struct card *c, json_t *section, const struct section *s
 	(void)json_object_set_new(section, "rule", json_boolean(rule));
 	json_array_foreach (json_object_get(section, "entries"), k, entry) {
 		set_command(c, entry);
+		const bool linked = json_object_size(json_object_get(entry, "links")) > 0;
+
+		(void)json_object_set_new(entry, "linked", json_boolean(linked));
+		c->linked = linked ? entry : c->linked;
+		c->n_linked += linked;
 		(void)json_object_set_new(entry, "mentions",
 					  mentions_value(c, &s->entries[k].mentions, false));
 	}
+}
+
+/* Of several nobody could tell which is whose: those stay with their entries. */
+static void set_buttons(struct card *c, json_t *o)
+{
+	if (!c->ops->has_buttons || c->n_linked != 1)
+		return;
+	(void)json_object_set(o, "buttons", json_object_get(c->linked, "links"));
+	(void)json_object_set_new(c->linked, "linked", json_false());
 }
 
 json_t *card_value(const struct sink_view *v)
@@ -105,7 +121,7 @@ json_t *card_value(const struct sink_view *v)
 	const struct document *d = v->doc;
 	const struct sink_ops *ops = sink_ops_of(v->sink->type);
 	json_t *o = document_value(d, &v->part), *shown = json_array(), *section, *mentions;
-	struct card c = { v, ops, ops->form[v->form].escape, json_array(), json_object() };
+	struct card c = { v, ops, ops->form[v->form].escape, json_array(), json_object(), NULL, 0 };
 	size_t i;
 
 	mentions = d->tone == TONE_BAD || d->tone == TONE_WARNING
@@ -118,6 +134,7 @@ json_t *card_value(const struct sink_view *v)
 		if (is_shown(section))
 			(void)json_array_append(shown, section);
 	}
+	set_buttons(&c, o);
 	(void)json_object_set_new(o, "sections", shown);
 	(void)json_object_set_new(o, "is",
 				  json_pack("{s:b}", json_string_value(json_object_get(o, "tone")), 1));

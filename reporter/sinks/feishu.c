@@ -70,6 +70,7 @@ const struct sink_ops sink_feishu = {
 	.per_minute = 100,
 	.form = { { "sinks/feishu", ESCAPE_LARK }, { "sinks/feishu_post", ESCAPE_NONE } },
 	.has_code = true,
+	.has_buttons = true,
 	.mention = mention,
 	.request = request,
 	.interpret = interpret,

@@ -92,6 +92,7 @@ struct sink_ops {
 		form[SINK_FORMS_MAX]; /* form 0 is the best one; of a type with render() there is one */
 	size_t string_max;            /* bytes of any one string of a card; 0 = no limit of its own */
 	bool has_code;                /* the template writes a command as code */
+	bool has_buttons;             /* it writes the links of the only entry that has any as buttons */
 	bool knows_ids;               /* a message that is sent twice is one */
 	int64_t again_ms;         /* what stands is sent again so often of itself; 0 = as tell.remind says */
 	bool is_mail;             /* it goes by http/mail.h; interpret() gets what email.h makes */

@@ -51,6 +51,7 @@ const struct sink_ops sink_teams = {
 	.per_second = 3, /* as we count; its seconds begin elsewhere */
 	.per_minute = 90,
 	.form = { { "sinks/teams", ESCAPE_NONE } },
+	.has_buttons = true,
 	.mention = mention,
 	.interpret = interpret,
 };

@@ -283,9 +283,13 @@ void stats_sink_gone(struct stats *s, const char *sink)
 
 static void refresh_guards(struct stats *s, const struct history *h)
 {
+	uint64_t at_zero[CLUSTERS_MAX];
+
+	(void)history_count(h, DB_AT_ZERO_COUNTS, at_zero);
 	for (size_t i = 0; i < s->clusters->n; i++) {
 		const char *cluster = s->clusters->v[i];
 
+		metrics_set(s->metrics, METRIC_AT_ZERO, (double)at_zero[i], METRIC_LABELS(cluster));
 		metrics_set(s->metrics, METRIC_BREAKER_OPEN,
 			    history_has_saved(h, cluster, guard_desc(GUARD_BREAKER)->saved),
 			    METRIC_LABELS(cluster));

@@ -13,6 +13,7 @@
 #include "model/actions.h"
 #include "model/reasons.h"
 #include "supervisor/actions/end_log.h"
+#include "supervisor/actions/known_failures.h"
 #include "supervisor/actions/leaders.h"
 #include "supervisor/actions/lease.h"
 #include "supervisor/actions/open_intents.h"
@@ -49,7 +50,7 @@ struct dispatch {
 	struct open_intents *open;
 	struct write_guard *guard;
 	uint64_t floor_ms; /* boot time when the floor was last kept */
-	bool registry_is_full;
+	struct known_failures known;
 	struct worker workers[CHILDREN_MAX];
 	struct leaders leaders;
 	bool history_open;
@@ -103,6 +104,18 @@ static void send_end(const struct dispatch *d, const struct msg *intent, const s
 	(void)children_send(d->children, ROLE_WATCHER, m.u.nomination_result.cluster, &m);
 }
 
+static void send_quotes(struct dispatch *d, const struct lease *l)
+{
+	struct msg m;
+
+	for (size_t i = 0; l->quotes && i < QUOTES_MAX; i++) {
+		if (!l->quotes->v[i])
+			continue;
+		msg_unpack(l->quotes->v[i], &m);
+		(void)children_send(d->children, ROLE_REPORTER, CLUSTERS_MAX, &m);
+	}
+}
+
 /* The INTENT or RECORD that the history has not acknowledged. */
 static void send_to_history(struct dispatch *d, struct lease *l)
 {
@@ -114,6 +127,7 @@ static void send_to_history(struct dispatch *d, struct lease *l)
 		m = intent;
 		own_state_sign(d->own, &m, name, m.u.intent.mac);
 	} else {
+		send_quotes(d, l);
 		msg_unpack(l->record, &m);
 		own_state_sign_end(d->own, &intent, &m.u.record, name, m.u.record.mac);
 	}
@@ -153,38 +167,20 @@ static bool prefetches(struct dispatch *d, const struct child *worker)
 
 /* -- since when it is known to fail -- */
 
-/* For a GRANT or a PREFETCH. What is not known, or only from now on, is known since now. */
-static int64_t known_to_fail_since(const struct dispatch *d, uint64_t action,
-				   const struct failing_since_key *key)
+static struct failing_since_key key_of(const struct dispatch *d, uint64_t cluster, uint64_t duty,
+				       const char *owner, const char *revision)
 {
-	const int64_t now = clock_wall_ms();
-
-	if (duty_workload((enum duty)key->duty) < 0 || action == ACTION_RESTORE)
-		return 0;
-	const int64_t since = failing_since_get(own_state_failing_since(d->own), key);
-
-	return since > 0 && since < now ? since : now;
-}
-
-static void add_known(struct dispatch *d, const struct failing_since_key *key, int64_t at)
-{
-	if (failing_since_add(own_state_failing_since(d->own), key, at) || d->registry_is_full)
-		return;
-	d->registry_is_full = true; /* said once */
-	(void)log_warn(
-		0, "more workloads fail than can be kept in mind: what begins to fail now is not scaled down",
-		kv_s("cluster", key->cluster_name), kv_u("kept", FAILING_SINCE_MAX));
+	return (struct failing_since_key){ settings(d)->names[cluster], duty, owner, revision };
 }
 
 void dispatch_on_failing_since(struct dispatch *d, const struct msg_failing_since *m)
 {
 	if (m->cluster >= settings(d)->clusters || duty_workload((enum duty)m->duty) < 0)
 		return;
-	const struct failing_since_key key = { settings(d)->names[m->cluster], m->duty, m->owner,
-					       m->revision };
+	const struct failing_since_key key = key_of(d, m->cluster, m->duty, m->owner, m->revision);
 
 	if (m->at > 0)
-		add_known(d, &key, clock_wall_ms() - KNOWN_SLACK_MS);
+		known_failures_add(&d->known, &key, clock_wall_ms() - KNOWN_SLACK_MS);
 	else
 		failing_since_remove(own_state_failing_since(d->own), &key);
 }
@@ -208,7 +204,7 @@ static void send_prefetch(struct dispatch *d, const struct lease *l, const struc
 	msg_copy_fields(&m, from);
 	m.u.prefetch.id = l->id;
 	m.u.prefetch.observe = settings(d)->observe;
-	m.u.prefetch.known_since = known_to_fail_since(d, from->u.nominate.action, key);
+	m.u.prefetch.known_since = known_failures_since(&d->known, from->u.nominate.action, key);
 	worker_pool_note_used(d->pool, w);
 	if (child_send(w, &m, -1) == 0)
 		state_of(d, w)->prefetch_id = l->id;
@@ -270,11 +266,10 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 		refuse_nomination(d, m, no.reason, no.retry_ms);
 		return;
 	}
-	const struct failing_since_key key = { settings(d)->names[n->cluster], n->duty, n->action_key,
-					       n->revision };
+	const struct failing_since_key key = key_of(d, n->cluster, n->duty, n->action_key, n->revision);
 
 	if (duty_workload((enum duty)n->duty) >= 0) /* named now, if it was not before */
-		add_known(d, &key, clock_wall_ms());
+		known_failures_add(&d->known, &key, clock_wall_ms());
 	struct lease *l = lease_open(d->leases, m, settings(d)->observe);
 
 	if (!l)
@@ -443,11 +438,10 @@ static bool send_grant(struct dispatch *d, struct child *worker)
 	m.u.grant.verify_first = l->verify_first;
 	m.u.grant.valid_until = until;
 	const struct msg_intent *i = &intent.u.intent;
-	const struct failing_since_key key = { settings(d)->names[at->cluster], i->duty, i->action_key,
-					       i->revision };
+	const struct failing_since_key key = key_of(d, at->cluster, i->duty, i->action_key, i->revision);
 
 	own_state_history(d->own, m.u.grant.history);
-	m.u.grant.known_since = known_to_fail_since(d, i->action, &key);
+	m.u.grant.known_since = known_failures_since(&d->known, i->action, &key);
 	worker_pool_note_used(d->pool, worker);
 	(void)child_send(worker, &m, -1); /* a failure is followed by the worker's death */
 	return true;
@@ -526,6 +520,12 @@ void dispatch_worker_idle(struct dispatch *d, const struct child *worker)
 }
 
 /* -- the end of an action -- */
+
+void dispatch_on_quote(struct dispatch *d, struct child *worker, const struct msg *m)
+{
+	if (lease_quote(d->leases, (int)child_info(worker)->index, m) < 0)
+		child_protocol_error(worker, TEXT_STRANGE_RESULT);
+}
 
 void dispatch_on_result(struct dispatch *d, struct child *worker, const struct msg *m)
 {
@@ -683,6 +683,7 @@ struct dispatch *dispatch_new(struct lifecycle *root, struct worker_pool *pool,
 	d->pauses = pauses;
 	d->answers = answers;
 	d->own = own;
+	d->known.registry = own_state_failing_since(own);
 	d->leases = lease_table_new(lease_is_paused, d);
 	d->open = open_intents_new(root, own, d->leases);
 	d->guard = write_guard_new(root, own, d->leases);

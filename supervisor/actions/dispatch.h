@@ -30,6 +30,8 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 /* On its way to the history: since when a workload is known to fail begins, or ends. */
 void dispatch_on_failing_since(struct dispatch *d, const struct msg_failing_since *m);
 void dispatch_on_intent_ack(struct dispatch *d, struct child *reporter, const struct msg *m);
+/* Kept until the RECORD of that action goes to the history. */
+void dispatch_on_quote(struct dispatch *d, struct child *worker, const struct msg *m);
 void dispatch_on_result(struct dispatch *d, struct child *worker, const struct msg *m);
 void dispatch_on_record_ack(struct dispatch *d, struct child *reporter, const struct msg *m);
 /* Both once a life of the reporter, OPEN_END last. What an earlier life of the supervisor signed is taken up,

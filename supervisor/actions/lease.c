@@ -45,8 +45,26 @@ struct lease_table *lease_table_new(bool (*is_paused)(void *ctx, const struct le
 	return t;
 }
 
+static size_t quotes_size(const struct lease_quotes *q)
+{
+	size_t size = q ? sizeof(*q) : 0;
+
+	for (size_t i = 0; q && i < QUOTES_MAX; i++)
+		size += msg_packed_size(q->v[i]);
+	return size;
+}
+
+static void free_quotes(struct lease *l)
+{
+	for (size_t i = 0; l->quotes && i < QUOTES_MAX; i++)
+		free(l->quotes->v[i]);
+	free(l->quotes);
+	l->quotes = NULL;
+}
+
 static void free_lease(struct lease *l)
 {
+	free_quotes(l);
 	free(l->intent);
 	free(l->record);
 	free(l);
@@ -150,7 +168,8 @@ static struct lease *find_key(struct lease_table *t, const struct msg_intent *i)
 
 static size_t size_of(const struct lease *l)
 {
-	return sizeof(*l) + strlen(l->key) + 1 + msg_packed_size(l->intent) + msg_packed_size(l->record);
+	return sizeof(*l) + strlen(l->key) + 1 + msg_packed_size(l->intent) + msg_packed_size(l->record) +
+	       quotes_size(l->quotes);
 }
 
 static struct lease *insert(struct lease_table *t, const struct msg *intent)
@@ -185,6 +204,7 @@ struct lease *lease_open(struct lease_table *t, const struct msg *nominate, bool
 		return NULL;
 	intent.u.intent.id = t->next_id++;
 	intent.u.intent.observe = observe;
+	intent.u.intent.in_bulk = t->of[intent.u.intent.cluster].count >= LEASES_BULK;
 	return insert(t, &intent);
 }
 
@@ -356,12 +376,38 @@ void lease_holder_died(struct lease_table *t, struct lease *l)
 	push_waiting(t, l, true);
 }
 
-int lease_result(struct lease_table *t, int holder, const struct msg *result, struct lease **ret)
+/* The one of that id that holder has, or NULL. */
+static struct lease *find_held(const struct lease_table *t, int holder, uint64_t id)
 {
 	struct lease *l = lease_held_by(t, holder);
 
-	while (l && l->id != result->u.result.id)
+	while (l && l->id != id)
 		l = l->next;
+	return l;
+}
+
+int lease_quote(struct lease_table *t, int holder, const struct msg *quote)
+{
+	struct lease *l = find_held(t, holder, quote->u.quote.id);
+
+	if (!l)
+		return -EPERM;
+	const size_t before = quotes_size(l->quotes);
+	struct msg_packed **at;
+
+	if (!l->quotes)
+		l->quotes = xcalloc(1, sizeof(*l->quotes));
+	at = &l->quotes->v[quote->u.quote.number];
+	free(*at);
+	*at = msg_pack(quote);
+	charge(t, l->cluster, 0, quotes_size(l->quotes) - before);
+	return 0;
+}
+
+int lease_result(struct lease_table *t, int holder, const struct msg *result, struct lease **ret)
+{
+	struct lease *l = find_held(t, holder, result->u.result.id);
+
 	if (!l)
 		return -EPERM;
 	let_go(t, l);

@@ -16,6 +16,8 @@
 
 #define LEASES_MAX       8192u
 #define LEASES_BYTES_MAX (4u << 20)
+/* Open in a cluster: one more would only wait for a worker, so its INTENT is in_bulk. */
+#define LEASES_BULK 256u
 /* A history that is further ahead than this is not believed. */
 #define LEASES_AHEAD_MAX (UINT64_C(1) << 40)
 
@@ -26,12 +28,17 @@ enum lease_phase {
 	LEASE_RECORDING, /* the result has to be written down, or was sent and not acknowledged */
 };
 
+struct lease_quotes {
+	struct msg_packed *v[QUOTES_MAX]; /* QUOTE by its number, or NULL */
+};
+
 struct lease {
 	uint64_t id;
-	uint64_t conn;             /* of the control socket: who waits for its end; 0 = nobody */
-	uint64_t deadline_ms;      /* boot time after which the holder is killed */
-	struct msg_packed *intent; /* INTENT: id and all facts */
-	struct msg_packed *record; /* RECORD, from LEASE_RECORDING on */
+	uint64_t conn;               /* of the control socket: who waits for its end; 0 = nobody */
+	uint64_t deadline_ms;        /* boot time after which the holder is killed */
+	struct msg_packed *intent;   /* INTENT: id and all facts */
+	struct msg_packed *record;   /* RECORD, from LEASE_RECORDING on */
+	struct lease_quotes *quotes; /* that go before it; NULL: none */
 	struct lease *next; /* FIFO of LEASE_WAITING of its cluster; of the same holder, newest first */
 	struct lease *by_key, *by_id; /* hash chains */
 	int16_t holder;               /* index of the child, while LEASE_GRANTED */
@@ -44,7 +51,7 @@ struct lease {
 	bool by_operator;  /* no pause stops it */
 	char key[];        /* action key */
 };
-_Static_assert(sizeof(struct lease) <= 80, "a lease is small: there are thousands");
+_Static_assert(sizeof(struct lease) <= 88, "a lease is small: there are thousands");
 _Static_assert(CLUSTERS_MAX <= UINT16_MAX && CHILDREN_MAX <= INT16_MAX, "members of struct lease");
 
 struct lease_table;
@@ -93,6 +100,9 @@ bool lease_is_waiting(const struct lease_table *t, uint64_t cluster);
  * so that a lease that kills its holders takes no other with it a second time; and nothing overtakes it: a
  * holder at work gets nothing more until an idle one has taken it. */
 struct lease *lease_grant(struct lease_table *t, uint64_t cluster, int holder, uint64_t deadline_ms);
+/* A QUOTE from `holder`: 0, or -EPERM when holder does not hold that lease. One of the same number is
+ * replaced. They outlive the holder: the next one finds the deed done, and no words any more. */
+int lease_quote(struct lease_table *t, int holder, const struct msg *quote);
 /* The holder is proven dead: back to the front of the queue, in doubt. */
 void lease_holder_died(struct lease_table *t, struct lease *l);
 /* A RESULT from `holder`: 0 and LEASE_RECORDING, or -EPERM when holder does not hold lease id (nothing

@@ -65,6 +65,7 @@ static void change(const struct pauses *ps, const struct msg_pause *p)
 	for (uint64_t c = 0; c < lifecycle_generation(ps->s->root)->clusters; c++)
 		send_to_watcher(ps, c, p);
 	dispatch_all(ps->s->dispatch);
+	lifecycle_tell_status(ps->s->root);
 }
 
 static void end(const struct pauses *ps, uint64_t conn, uint64_t code, enum text why)

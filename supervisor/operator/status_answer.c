@@ -49,6 +49,19 @@ static void log_cluster(const struct msg_load_cluster *at)
 		 kv_s("writer", at->writer), kv_s("namespaces", at->namespaces));
 }
 
+/* One that is watched twice is counted in two budgets, and told twice. Behind a proxy that tells clusters
+ * apart by the credential it may be right. */
+static void warn_same_server(const struct generation *g, uint64_t cluster)
+{
+	for (uint64_t c = 0; c < cluster; c++)
+		if (g->at[c].server[0] && strcmp(g->at[c].server, g->at[cluster].server) == 0) {
+			(void)log_warn(0, "two clusters have one API server: if they are one, remove one",
+				       kv_s("cluster", g->names[cluster]), kv_s("other", g->names[c]),
+				       kv_s("server", g->at[c].server));
+			return;
+		}
+}
+
 void status_log_identity(struct supervisor *s)
 {
 	const struct generation *g = lifecycle_generation(s->root);
@@ -57,8 +70,10 @@ void status_log_identity(struct supervisor *s)
 		log_start(g);
 	s->logged_start = true;
 	for (uint64_t c = 0; c < g->clusters; c++) {
-		if (g->at[c].loaded && !s->logged_identity[c])
+		if (g->at[c].loaded && !s->logged_identity[c]) {
 			log_cluster(&g->at[c]);
+			warn_same_server(g, c);
+		}
 		s->logged_identity[c] = g->at[c].loaded;
 	}
 }

@@ -19,7 +19,7 @@ static const struct {
 	{ "list", "", verb_list },     { "watch", "", verb_watch },         { "create", "", verb_create },
 	{ "update", "", verb_update }, { "update", "status", verb_update }, { "update", "scale", verb_scale },
 	{ "patch", "", verb_update },  { "patch", "status", verb_update },  { "patch", "scale", verb_scale },
-	{ "delete", "", verb_delete },
+	{ "delete", "", verb_delete }, { "get", "log", verb_pod_log },
 };
 
 enum accepted { ACCEPT_NONE, ACCEPT_JSON, ACCEPT_PROTOBUF };
@@ -155,8 +155,10 @@ static bool misplaced(const struct call *c)
 static void run_verb(struct call *c)
 {
 	bool scale = !strcmp(c->sub, "scale"), status = !strcmp(c->sub, "status");
+	bool log = !strcmp(c->sub, "log");
 
-	if ((scale && !c->kind->replicas) || (status && !c->kind->status) || (*c->sub && !scale && !status)) {
+	if ((scale && !c->kind->replicas) || (status && !c->kind->status) ||
+	    (log && strcmp(c->kind->kind, "Pod") != 0) || (*c->sub && !scale && !status && !log)) {
 		call_answer_status(
 			c, status_new(404, "NotFound", "the server could not find the requested resource"));
 		return;

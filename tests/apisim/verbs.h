@@ -11,7 +11,8 @@ void verb_watch(struct call *c);
 void verb_create(struct call *c);
 void verb_update(struct call *c); /* PUT and PATCH, of the object and of its status */
 void verb_delete(struct call *c);
-void verb_scale(struct call *c); /* GET, PUT and PATCH of the scale subresource */
+void verb_scale(struct call *c);   /* GET, PUT and PATCH of the scale subresource */
+void verb_pod_log(struct call *c); /* GET of a pod's log */
 
 /* Of update, patch and scale: the document the client wants, from the one there is. Answers the call itself
  * and returns NULL when body or content type are wrong. */

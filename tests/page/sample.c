@@ -10,15 +10,24 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
+#include "config/zone_file.h"
+#include "model/duties.h"
 #include "model/troubles.h"
 #include "reporter/page/report.h"
 #include "reporter/page/status_page.h"
+#include "reporter/report/compose.h"
 #include "tests/facts_en.h"
 
 #define NOW_MS  INT64_C(1795341300000) /* 2026-11-22 09:55 UTC */
 #define HOUR_MS INT64_C(3600000)
 /* What a list of 10,000 would bring, and more than any page shows. */
 #define LARGE 10000u
+
+static void set(char *dst, size_t size, const char *text)
+{
+	(void)snprintf(dst, size, "%s", text);
+}
+#define SET(member, text) set(member, sizeof(member), text)
 
 /* -- numbers and texts that are always the same -- */
 
@@ -80,6 +89,25 @@ static void fill_line(struct series_line *l, unsigned from, unsigned per_day)
 		l->by_hour[i] = roll(24) < per_day ? 1 + roll(1 + per_day / 4) : 0;
 }
 
+static int by_restarts(const void *pa, const void *pb)
+{
+	const struct series_line *lines[] = { pa, pb };
+	uint64_t sums[2] = { 0 };
+
+	for (size_t i = 0; i < 2; i++)
+		for (size_t hour = 0; hour < SERIES_HOURS; hour++)
+			sums[i] += lines[i]->by_hour[hour];
+	return (sums[0] < sums[1]) - (sums[0] > sums[1]);
+}
+
+static int by_weight(const void *pa, const void *pb)
+{
+	const struct series_tile *a = pa, *b = pb;
+	const uint64_t wa = a->restarts + a->actions + a->held, wb = b->restarts + b->actions + b->held;
+
+	return (wa < wb) - (wa > wb);
+}
+
 static void sample_series(struct series *s)
 {
 	static const struct {
@@ -97,7 +125,7 @@ static void sample_series(struct series *s)
 					      "billing", "auth",          "frontend", "reports",    "batch",
 					      "mail",    "observability", "kafka",    "ml-training" };
 
-	*s = (struct series){ .begin_ms = NOW_MS - 7 * 24 * HOUR_MS,
+	*s = (struct series){ .begin_ms = NOW_MS - 14 * 24 * HOUR_MS,
 			      .end_ms = NOW_MS,
 			      .utc_offset_s = 8 * 3600 };
 	for (size_t i = 0; i < ARRAY_SIZE(worst); i++)
@@ -110,8 +138,8 @@ static void sample_series(struct series *s)
 		s->actions[i][DUTY_IMAGE_PULL] = i > 8 ? roll(3) : 0;
 		s->actions[i][DUTY_CRASH_LOOP] = roll(2);
 	}
-	struct series_held *h = series_add_held(s, "prod", "payments/ledger-7d9f8-x2lq", "HasFinalizers",
-						said("finalizer example.com/backup stays since 3 h"));
+	struct series_held *h = series_add_held(s, "prod", "shop/files-6b8d9f7c4-h7c2v", "HasFinalizers",
+						said("finalizer example.com/unmount stays since 3 h"));
 
 	h->duty = DUTY_TERMINATING;
 	h->since_ms = NOW_MS - 3 * HOUR_MS;
@@ -125,85 +153,144 @@ static void sample_series(struct series *s)
 		t->actions = roll(3) == 0 ? roll(14) : 0;
 		t->held = i == 1;
 	}
+	qsort(s->worst, s->n_worst, sizeof(*s->worst), by_restarts);
+	qsort(s->tiles, s->n_tiles, sizeof(*s->tiles), by_weight);
 }
 
+/* -- the report that is drawn: made as the program makes it -- */
+
 static const struct {
-	const char *section[LANGUAGE__MAX], *title[LANGUAGE__MAX], *line[LANGUAGE__MAX];
-	const char *restarts, *total, *pods;
+	uint64_t cluster, pods, restarts;
+	const char *ns, *workload, *kind, *container, *reason;
+	int64_t delta, exit_code;
+	const char *memory, *image, *message; /* of a look; NULL = nobody looked */
 } report_rows[] = {
-	{ { "New", "新出现" },
-	  { "[prod] shop/checkout (Deployment): +412 (9.4/h), total 531",
-	    "[prod] shop/checkout（Deployment）：+412（9.4 次/小时），累计 531" },
-	  { "container app: OOMKilled, memory limit 512Mi; 3 pods on 3 nodes; image "
-	    "registry.example.com/shop/checkout:2.31 since 2026-11-20 14:02",
-	    "容器 app：OOMKilled，内存限制 512Mi；3 个 Pod，分布在 3 个节点；镜像 "
-	    "registry.example.com/shop/checkout:2.31，自 2026-11-20 14:02 起" },
-	  "412",
-	  "531",
-	  "3" },
-	{ { "New", "新出现" },
-	  { "[prod] payments/ledger (StatefulSet): +128 (5.1/h), total 128",
-	    "[prod] payments/ledger（StatefulSet）：+128（5.1 次/小时），累计 128" },
-	  { "container ledger: Error, exit code 137 (SIGKILL); node-07",
-	    "容器 ledger：Error，退出码 137（SIGKILL）；node-07" },
-	  "128",
-	  "128",
-	  "1" },
-	{ { "Worse", "加剧" },
-	  { "[prod] shop/cart-worker (Deployment): +61 (0.4/h), total 902",
-	    "[prod] shop/cart-worker（Deployment）：+61（0.4 次/小时），累计 902" },
-	  { "container worker: Error, exit code 1: \"connection refused: redis:6379\"",
-	    "容器 worker：Error，退出码 1：\"connection refused: redis:6379\"" },
-	  "61",
-	  "902",
-	  "12" },
-	{ { "Still restarting", "仍在重启" },
-	  { "[staging] search/indexer (Job): +44 (0.3/h), total 203",
-	    "[staging] search/indexer（Job）：+44（0.3 次/小时），累计 203" },
-	  { "container index: exit code 3", "容器 index：退出码 3" },
-	  "44",
-	  "203",
-	  "1" },
-	{ { "Recovered", "已恢复" },
-	  { "[staging] ci/runner-of-a-team-with-a-long-name: was +36",
-	    "[staging] ci/runner-of-a-team-with-a-long-name：此前 +36" },
-	  { NULL, NULL },
-	  NULL,
-	  NULL,
-	  NULL },
+	{ 0, 3, 531, "shop", "checkout", "Deployment", "app", "OOMKilled", 412, 137, "512Mi",
+	  "registry.example.com/shop/checkout:2.31", "" },
+	{ 0, 1, 128, "payments", "ledger", "StatefulSet", "ledger", "Error", 128, 137, "",
+	  "registry.example.com/payments/ledger:7", "" },
+	{ 0, 12, 902, "shop", "cart-worker", "Deployment", "worker", "Error", 61, 1, "",
+	  "registry.example.com/shop/cart-worker:1.9", "connection refused: redis:6379" },
+	{ 1, 1, 203, "search", "indexer", "Job", "index", "Error", 44, 3, NULL, NULL, NULL },
 };
+/* What has no room. */
+#define SMALL_ROWS 12
+
+static void add_rows(struct digest *d, size_t i)
+{
+	struct msg m = { .type = MSG_DIGEST_ROW };
+	struct msg_digest_row *r = &m.u.digest_row;
+
+	*r = (struct msg_digest_row){ .cluster = report_rows[i].cluster,
+				      .exit_code = report_rows[i].exit_code,
+				      .created = NOW_MS - 40 * 24 * HOUR_MS };
+	SET(r->ns, report_rows[i].ns);
+	SET(r->kind, report_rows[i].kind);
+	SET(r->workload, report_rows[i].workload);
+	SET(r->container, report_rows[i].container);
+	SET(r->last_reason, report_rows[i].reason);
+	for (unsigned pod = 0; pod < report_rows[i].pods; pod++) {
+		const unsigned one = pod == 0;
+		const uint64_t n = report_rows[i].pods, delta = (uint64_t)report_rows[i].delta;
+
+		(void)snprintf(r->pod, sizeof(r->pod), "%s-%u", report_rows[i].workload, pod);
+		(void)snprintf(r->node, sizeof(r->node), "node-%02u", 7 + pod % 5);
+		r->restarts = report_rows[i].restarts / n + one * (report_rows[i].restarts % n);
+		digest_add(d, r);
+		d->pods[d->n_pods - 1].delta = (int64_t)(delta / n + one * (delta % n));
+	}
+}
+
+static void add_small_rows(struct digest *d)
+{
+	struct msg_digest_row r = { .restarts = 1, .created = NOW_MS - 24 * HOUR_MS };
+
+	SET(r.ns, "batch");
+	SET(r.kind, "Job");
+	for (unsigned i = 0; i < SMALL_ROWS; i++) {
+		(void)snprintf(r.workload, sizeof(r.workload), "job-%u", i);
+		SET(r.pod, r.workload);
+		digest_add(d, &r);
+		d->pods[d->n_pods - 1].delta = 1;
+	}
+}
+
+static void look_at(struct report *r, struct msg_inspected looks[static ARRAY_SIZE(report_rows)])
+{
+	for (size_t i = 0; i < ARRAY_SIZE(report_rows); i++) {
+		struct msg_inspected *k = &looks[i];
+
+		if (!report_rows[i].image)
+			continue;
+		*k = (struct msg_inspected){ .found = true,
+					     .exit_code = report_rows[i].exit_code,
+					     .signal = report_rows[i].exit_code == 137 ? 9 : 0,
+					     .rolled_at = NOW_MS - 43 * HOUR_MS };
+		SET(k->memory, report_rows[i].memory);
+		SET(k->image, report_rows[i].image);
+		SET(k->message, report_rows[i].message);
+		for (size_t row = 0; row < r->n; row++)
+			if (strcmp(r->rows[row].workload->pods[0].row.workload, report_rows[i].workload) == 0)
+				r->rows[row].inspection = k;
+	}
+}
+
+static void compose_sample(const struct report_input *in, enum language language, struct document *d)
+{
+	const struct sink_settings sink = { .top = ARRAY_SIZE(report_rows),
+					    .language = language,
+					    .news = UINT64_C(1) << NEWS_ACTIONS };
+	struct msg_inspected looks[ARRAY_SIZE(report_rows)];
+	struct report r;
+
+	report_build(in, &r);
+	look_at(&r, looks);
+	if (!report_compose(&r, in, &sink, 0, d))
+		abort();
+	report_done(&r);
+}
+
+static char *text(const char *s)
+{
+	return (char *)(uintptr_t)s; /* never written */
+}
 
 static void sample_document(struct document *d, enum language language)
 {
-	struct section *s = NULL;
+	const struct reported past[] = {
+		{ text("prod"), text("shop"), text("Deployment"), text("cart-worker"), 9, 24 * HOUR_MS },
+		{ text("staging"), text("search"), text("Job"), text("indexer"), 44, 24 * HOUR_MS },
+		{ text("staging"), text("ci"), text("StatefulSet"), text("runner-of-a-team-with-a-long-name"),
+		  36, 24 * HOUR_MS },
+	};
+	struct routine_row routine = { text("prod"), text("shop"), DUTY_EVICTED, 34 };
+	_cleanup_(str_list_done) struct str_list clusters = { 0 };
+	_cleanup_(digest_done) struct digest digest = { 0 };
+	struct zone *zone = NULL;
+	void *bytes = NULL;
+	size_t n;
 
-	document_init(d, NEWS_REPORT, language, NOW_MS);
-	d->tone = TONE_WARNING;
-	document_set_title(d, language == LANGUAGE_ZH ? "Pod 重启报告" : "Pods that restart");
-	document_add_line(d, language == LANGUAGE_ZH
-				     ? "本期 4 个工作负载共重启 645 次；其中 2 个为新出现。"
-				     : "4 workloads restarted 645 times in this window; 2 of them are new.");
-	document_add_line(d, language == LANGUAGE_ZH ? "412 次中有 380 次为 OOMKilled，均始于同一次发布之后。"
-						     : "380 of 412 were OOMKilled, all after one rollout.");
-	for (size_t i = 0; i < ARRAY_SIZE(report_rows); i++) {
-		const char *title = report_rows[i].section[language];
-
-		if (!s || strcmp(s->title, title) != 0)
-			s = document_add_section(d, title);
-		struct entry *e = section_add_entry(s, report_rows[i].title[language]);
-
-		e->is_over = !report_rows[i].restarts;
-		if (e->is_over)
-			continue;
-		entry_add_line(e, report_rows[i].line[language]);
-		entry_add_fact(e, "restarts", report_rows[i].restarts);
-		entry_add_fact(e, "restartsTotal", report_rows[i].total);
-		entry_add_fact(e, "count", report_rows[i].pods);
-		if (i == 0)
-			entry_set_command(e, "kubectl -n shop logs deploy/checkout --previous");
-	}
-	s->more = 12;
-	document_set_footer(d, "ops-pod-cleaner");
+	str_list_add(&clusters, "prod", strlen("prod"));
+	str_list_add(&clusters, "staging", strlen("staging"));
+	for (size_t i = 0; i < ARRAY_SIZE(report_rows); i++)
+		add_rows(&digest, i);
+	add_small_rows(&digest);
+	digest_group(&digest);
+	if (zone_load("Asia/Shanghai", &bytes, &n) < 0 || zone_parse(bytes, n, &zone) < 0)
+		abort();
+	compose_sample(&(struct report_input){ .digest = &digest,
+					       .clusters = &clusters,
+					       .answered = (const bool[]){ true, true },
+					       .past = past,
+					       .n_past = ARRAY_SIZE(past),
+					       .from_ms = NOW_MS - 44 * HOUR_MS,
+					       .at_ms = NOW_MS,
+					       .zone = zone,
+					       .title = "Pods that restart too often",
+					       .routine = &(struct routine){ &routine, 1 } },
+		       language, d);
+	zone_free(&zone);
+	free(bytes);
 }
 
 static void hostile_report(struct document *d, struct series *s)
@@ -272,12 +359,6 @@ static void fill_sample(struct document *d, struct series *s)
 
 /* -- status pages -- */
 
-static void set(char *dst, size_t size, const char *text)
-{
-	(void)snprintf(dst, size, "%s", text);
-}
-#define SET(member, text) set(member, sizeof(member), text)
-
 static void sample_action(struct msg_ctl_history_row *r, unsigned i, const char *ns, const char *name,
 			  enum action_kind action, enum outcome outcome, const char *reason,
 			  const char *detail)
@@ -297,25 +378,45 @@ static void sample_action(struct msg_ctl_history_row *r, unsigned i, const char 
 
 static void sample_actions(struct msg_ctl_history_row actions[static 5])
 {
-	sample_action(&actions[0], 0, "shop", "checkout-5c9d8f7b6-x2lq", ACTION_SCALE_DOWN, OUTCOME_DONE,
+	sample_action(&actions[0], 0, "shop", "web-5f6d7c8b9-4jtrh", ACTION_SCALE_DOWN, OUTCOME_DONE,
 		      "CannotPullImage",
-		      "no pod of revision 5c9d8f7b6 pulls registry.example.com/shop/checkout:2.32; "
+		      "no pod of revision 5f6d7c8b9 pulls registry.example.com/shop/web:1.2.3; "
 		      "ErrImagePull for 24h");
-	sample_action(&actions[1], 1, "media", "thumbnailer-77fd4-9kvbp", ACTION_DELETE, OUTCOME_DONE,
-		      "Evicted", "phase Failed, reason Evicted");
-	sample_action(&actions[2], 2, "payments", "ledger-0", ACTION_FORCE_DELETE, OUTCOME_REFUSED,
-		      "HasFinalizers", "finalizer example.com/backup");
+	sample_action(&actions[1], 1, "shop", "cart-7d9f8c6b5-lq5hn", ACTION_DELETE, OUTCOME_DONE, "Evicted",
+		      "phase Failed, reason Evicted");
+	sample_action(&actions[2], 2, "shop", "files-6b8d9f7c4-h7c2v", ACTION_FORCE_DELETE, OUTCOME_REFUSED,
+		      "HasFinalizers", "finalizer example.com/unmount");
+	actions[2].duty = DUTY_TERMINATING;
 	sample_action(&actions[3], 3, "search", "indexer-28391-abcde", ACTION_DELETE, OUTCOME_FAILED,
 		      "ServerError", "HTTP 500");
 	sample_action(&actions[4], 4, "ci", "runner-of-a-team-with-a-long-name-6c9f7d7b5f-zq8xk",
 		      ACTION_DELETE, OUTCOME_DONE, "Finished", "phase Succeeded");
 }
 
-static void sample_pause(struct msg_pause *p)
+static struct msg_pause sample_pause(void)
 {
-	SET(p->cluster_name, "prod");
-	SET(p->by, "alice");
-	p->why = quoting("incident 17: do not touch the shop");
+	struct msg_pause p = { .duty = DUTY_CRASH_LOOP, .at = NOW_MS - HOUR_MS, .until = NOW_MS + HOUR_MS };
+
+	SET(p.cluster_name, "prod");
+	SET(p.by, "alice");
+	p.why = quoting("incident 17: do not touch the shop");
+	return p;
+}
+
+static struct msg_ctl_history_row at_zero_of(const struct msg_ctl_history_row *action)
+{
+	struct msg_ctl_history_row r = *action;
+
+	SET(r.target, "deployments.apps/shop/web");
+	return r;
+}
+
+static int print_page(const struct live *l)
+{
+	_cleanup_free_ char *page = page_status(l, NULL);
+
+	(void)fputs(page, stdout);
+	return 0;
 }
 
 static int print_status(enum language language)
@@ -328,9 +429,10 @@ static int print_status(enum language language)
 		  NOW_MS - 2 * HOUR_MS, false },
 	};
 	struct live_cluster clusters[] = {
-		{ "prod", true, true, 4213, 3, NULL,
+		{ "prod", true, true, true, 4213, 12, 3, 147, 1, NULL,
 		  said("budget of deleteEvictedPod is spent: 10 of 10 in this hour") },
-		{ "staging", false, true, 812, 0, said("list of pods: 503 Service Unavailable"), NULL },
+		{ "staging", false, true, false, 812, 0, 0, 9, 0,
+		  said("list of pods: 503 Service Unavailable"), NULL },
 	};
 	struct live_due due[] = {
 		{ "prod", "deleteEvictedPod", "blocked", "BudgetSpent", 3, NOW_MS - HOUR_MS / 2 },
@@ -342,21 +444,22 @@ static int print_status(enum language language)
 		{ "oncall", "alertmanager", 2, NOW_MS - HOUR_MS / 6, NOW_MS - 30 * HOUR_MS,
 		  quoting("connection refused") },
 	};
-	struct msg_pause pause = { .duty = DUTY_CRASH_LOOP,
-				   .at = NOW_MS - HOUR_MS,
-				   .until = NOW_MS + HOUR_MS };
+	struct msg_pause pause = sample_pause();
 	struct msg_ctl_history_row actions[5], refusal;
+	unsigned alike[] = { 1, 37, 1, 1, 1 };
 
-	sample_pause(&pause);
 	sample_actions(actions);
 	refusal = actions[2];
-	refusal.duty = DUTY_TERMINATING;
 	const struct live l = { .language = language,
 				.version = "1.0.0",
 				.now_ms = NOW_MS,
 				.live = true,
 				.ready = true,
 				.report_next_ms = NOW_MS + 71 * HOUR_MS,
+				.has_windows = true,
+				.window_ms = NOW_MS + 10 * HOUR_MS,
+				.done_by_hour = { 0, 2, 5, 1, 0, 0, 0, 46, 60, 12, 3, 1,
+						  0, 1, 0, 0, 2, 0, 7, 9,  4,  1,  0, 2 },
 				.report_delivered_ms = NOW_MS - 97 * HOUR_MS,
 				.troubles = troubles,
 				.n_troubles = ARRAY_SIZE(troubles),
@@ -368,14 +471,15 @@ static int print_status(enum language language)
 				.n_due = ARRAY_SIZE(due),
 				.actions = actions,
 				.n_actions = ARRAY_SIZE(actions),
+				.n_alike = alike,
+				.at_zero = (struct msg_ctl_history_row[1]){ at_zero_of(&actions[0]) },
+				.n_at_zero = 1,
 				.refusals = &refusal,
 				.n_refusals = 1,
 				.sinks = sinks,
 				.n_sinks = ARRAY_SIZE(sinks) };
-	_cleanup_free_ char *page = page_status(&l, NULL);
 
-	(void)fputs(page, stdout);
-	return 0;
+	return print_page(&l);
 }
 
 /* `n` rows in each table. */
@@ -393,8 +497,9 @@ static int print_rows(unsigned n)
 		/* The texts live as long as four more: what is kept as a pointer is the same in all. */
 		troubles[i] = (struct live_trouble){ version, version,          version, version,
 						     NULL,    (int64_t)roll(9), roll(2) };
-		clusters[i] = (struct live_cluster){ version, roll(2),       roll(2),      roll(99),
-						     roll(9), said(version), said(version) };
+		clusters[i] = (struct live_cluster){ version,  roll(2),       roll(2),      roll(2),
+						     roll(99), roll(9),       roll(9),      roll(9),
+						     roll(9),  said(version), said(version) };
 		due[i] = (struct live_due){ version, version, version, version, roll(9), (int64_t)roll(9) };
 		sinks[i] = (struct live_sink){ .name = version, .type = version };
 		sinks[i].error = quoting(hostile());
@@ -416,6 +521,8 @@ static int print_rows(unsigned n)
 				.n_due = n,
 				.actions = rows,
 				.n_actions = n,
+				.at_zero = rows,
+				.n_at_zero = n,
 				.refusals = rows,
 				.n_refusals = n,
 				.sinks = sinks,

@@ -134,6 +134,7 @@ enum step_then take_approval(struct action *a, const struct step_reply *reply)
 	const struct annotations m = annotations_of(a);
 
 	dp = *action_policy(a);
+	action_note_contact(a);
 	a->write = choose_write(a);
 	if (a->found.way != SCALE_TO_ZERO)
 		a->verdict.reason =

@@ -5,6 +5,7 @@
  * that was read since. The act is done whatever becomes of its mark: that is told in the evidence. */
 // SPDX-License-Identifier: Apache-2.0
 #include "text/facts_text.h"
+#include "text/short_line.h"
 #include "worker/steps/step.h"
 
 #include <stdio.h>
@@ -67,10 +68,11 @@ static char *say_why(const struct action *a, const struct owner_link *o)
 	facts_name(&f, FACT_DUTY, STR_C(duty_name((enum duty)a->grant.duty)));
 	facts_name(&f, FACT_REASON, STR_C(a->grant.reason));
 	_cleanup_free_ char *what = facts_fill(text_in(row, LANGUAGE_EN), &f, NULL);
-	_cleanup_free_ char *evidence =
-		facts_render(judged ? &a->verdict.evidence : &a->grant.evidence, NULL);
+	const struct facts *evidence = judged ? &a->verdict.evidence : &a->grant.evidence;
+	_cleanup_free_ char *at_a_glance = short_line(evidence, NULL, LANGUAGE_EN);
+	_cleanup_free_ char *all = facts_render(evidence, NULL);
 
-	return xconcat(what, ": ", evidence, NULL);
+	return xconcat(what, ": ", *at_a_glance ? at_a_glance : all, NULL);
 }
 
 static char *say_from(const struct action *a, const struct owner_link *o)

@@ -8,7 +8,6 @@
 
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
-#include "base/unicode.h"
 #include "base/xalloc.h"
 #include "rules/cause.h"
 #include "worker/action_end.h"
@@ -39,7 +38,7 @@ static void add_evidence(struct action *a, enum text source, struct str text)
 	facts_name(f, FACT_CONTAINER_REASON, c->reason);
 	facts_code(f, FACT_CAUSE, cause_name(cause_of(c)));
 	facts_text(f, FACT_CAUSE_SOURCE, source);
-	facts_quoted(f, FACT_CAUSE_TEXT, (struct str){ text.p, unicode_cut(text.p, text.n, TEXT_BYTES) });
+	facts_quoted_within(f, FACT_CAUSE_TEXT, text, TEXT_BYTES);
 }
 
 bool needs_events(const struct action *a)

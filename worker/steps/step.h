@@ -43,8 +43,10 @@ enum {
 			    * the judge refuses where it matters */
 	STEP_AFTERWARDS = 4, /* the result is complete, and stands whatever becomes of this: its take() gets
 			      * every answer; status 0: none came */
-	STEP_OTHER_WAY = 8,  /* a write; what the server refuses of it (400, 403, 422) is its take()'s, which
-			      * goes another way */
+	STEP_TEXT = 16, /* its answer is text, and nothing is judged by it: its take() gets every answer, as
+			 * above */
+	STEP_OTHER_WAY = 8, /* a write; what the server refuses of it (400, 403, 422) is its take()'s, which
+			     * goes another way */
 };
 
 /* One request to be made. path and body are owned. path NULL: a name was not fit for one. */
@@ -195,6 +197,11 @@ step_take_fn take_intent, take_group, take_workload, take_zero;
 enum step_then restore_refuse(struct action *a, enum reason reason, enum text why);
 /* The same name and a statement, to be added to. */
 struct facts restore_statement(const struct action *a, enum text why);
+
+/* last_log.c */
+step_needed_fn needs_log;
+step_ask_fn ask_log;
+step_take_fn take_log;
 
 /* approve.c */
 step_ask_fn ask_announce;

@@ -17,6 +17,7 @@ import zlib
 
 import descriptors
 import scratch
+from answers import answer
 
 from .wait import Timeout, until
 
@@ -190,15 +191,15 @@ class Program:
 
     def ask_json(self, *args, timeout=60):
         """What a command prints with -o json."""
-        return json.loads(self.ask(*args, "-o", "json", timeout=timeout, check=True).stdout)
+        return answer(self.ask(*args, "-o", "json", timeout=timeout, check=True).stdout)
 
     def status(self):
         result = self.ask("status", "-o", "json")
-        return json.loads(result.stdout) if result.returncode in (0, 1) else None
+        return answer(result.stdout) if result.returncode in (0, 1) else None
 
     def history(self, *args):
         """Rows as `history -o json` prints them; `ns` and `observe` for short, and `found`: all their facts as one text."""
-        rows = parse_rows(self.ask("history", "-o", "json", "--limit", "10000", *args, check=True).stdout)
+        rows = self.ask_json("history", "--limit", "10000", *args)
         return [{**row, "ns": row["namespace"], "observe": row["mode"] == "observe", "found": found(row)} for row in rows]
 
     def log(self):
@@ -307,17 +308,3 @@ def ready_in(status):
     watchers = [p for p in working if p["role"] == "watcher"]
     return (status["phase"] in ("running", "degraded") and watchers and all(p["state"] == "ready" for p in working)
             and len(status["clusters"]) == len(watchers) and all(c["synced"] for c in status["clusters"]))
-
-
-def parse_rows(text):
-    """A JSON array, an object that holds one, or one object a line."""
-    text = text.strip()
-    if not text:
-        return []
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
-    if isinstance(value, dict):
-        return next((v for v in value.values() if isinstance(v, list)), [value])
-    return value

@@ -9,6 +9,7 @@ import subprocess
 import time
 
 import scratch
+from answers import answer
 from harness.proxy import Answer
 from harness.scenario import scenario
 from scenarios.person import NO_BREAKER, due, planned
@@ -37,7 +38,7 @@ class Alone:
         return r
 
     def plan(self, *args, **more):
-        return json.loads(self.call("plan", "-o", "json", *args, **more).stdout)
+        return answer(self.call("plan", "-o", "json", *args, **more).stdout)
 
     def once(self, *args, **more):
         where = ("--state-dir", self.program.state, "--control-socket", self.program.socket)
@@ -68,7 +69,7 @@ def plan_is_the_plan(t):
     assert plan["mode"] == "observe", plan["mode"]
     rows = planned(plan, "now")
     assert {r["uid"] for r in rows} == {p["metadata"]["uid"] for p in deleted + forced}, rows
-    assert len([r for r in planned(plan, "later") if r["duty"] == "errImagePull"]) == len(scaled) + 1, plan["rows"]
+    assert len([r for r in planned(plan, "later") if r["duty"] == "errImagePull"]) == len(scaled) + 1, plan["items"]
     assert all(r["live"]["request"] for r in rows), rows
     alone.call("plan", "-n", ns, "--detailed-exitcode", code=2)
     other = t.ns()
@@ -102,7 +103,7 @@ def plan_by_the_defaults(t):
     alone = Alone(t, t.config(evicted=ns))
     r = alone.call("plan", "-n", ns, "-o", "json", "--context", "writer", config=False)
     assert "no --config" in r.stderr and "defaults" in r.stderr, r.stderr
-    assert [row["uid"] for row in planned(json.loads(r.stdout), "now")] == [pod["metadata"]["uid"]], r.stdout
+    assert [row["uid"] for row in planned(answer(r.stdout), "now")] == [pod["metadata"]["uid"]], r.stdout
     users = {r.user for r in requests_of(t) if r.ns == ns}
     assert len(users) == 1 and "writer" in users.pop(), users
 
@@ -142,14 +143,14 @@ def plan_of_several_clusters(t):
               "clusters": [{"name": name, "kubeconfig": str(t.write(f"kubeconfig-{name}", body))} for name, body in files.items()]}
     alone = Alone(t, config)
     r = alone.call("plan", "-n", ns, "-o", "json", code=77, kubeconfig=False)
-    plan = json.loads(r.stdout)
+    plan = answer(r.stdout)
     assert [(row["cluster"], row["uid"]) for row in planned(plan, "now")] == [("good", pod["metadata"]["uid"])], plan
     assert plan["leftOut"] == ["token", "name"], plan
     assert len(r.stderr.splitlines()) == 2 and "401" in r.stderr and "no-such-host.invalid" in r.stderr, r.stderr
-    again = json.loads(alone.call("plan", "-n", ns, "-o", "json", "--cluster", "good", kubeconfig=False).stdout)
-    for row in again["rows"] + plan["rows"]:
+    again = answer(alone.call("plan", "-n", ns, "-o", "json", "--cluster", "good", kubeconfig=False).stdout)
+    for row in again["items"] + plan["items"]:
         del row["live"]["at"]
-    assert again["rows"] == plan["rows"]
+    assert again["items"] == plan["items"]
     assert not alone.call("plan", "-n", ns, "--cluster", "name", code=77, kubeconfig=False).stdout
     t.policy.observe = True
 

@@ -1,6 +1,7 @@
 """Ways to reach a cluster, and what a credential allows."""
 import pathlib
 import re
+import resource
 import textwrap
 import time
 import urllib.request
@@ -177,6 +178,26 @@ def many_clusters(t):
     t.expect(deleted=[t.canary(ns)])
     assert len(program.pids("watcher")) == len(files) and len(program.pids("worker")) == 1, program.tree()
     assert t.wait_history(program, outcome="done")["cluster"] == "c99"
+    twice = [line for line in program.log().splitlines() if "two clusters have one API server" in line]
+    assert len(twice) == 98 and '"cluster":"c1","other":"c0"' in "".join(twice) and '"c99"' not in "".join(twice), twice[:3]
+
+
+@scenario("credentials/no-room", servers=("apisim",), timeout=60)
+def no_room(t):
+    """A limit that is too low for all workers is told at the start with its remedy, and the work goes on; config check tells what is needed."""
+    ns, other = t.ns(), t.write("kubeconfig-other", t.server.kubeconfig("cleaner"))
+    clusters = [{"name": name, "kubeconfig": str(path)} for name, path in (("first", t.kubeconfig("cleaner")), ("second", other))]
+    program = t.program({**t.config(evicted=ns), "workers": {"min": 0, "max": 8}, "clusters": clusters}, kubeconfig=None, start=False)
+    program.preexec = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    program.start()
+    assert "a limit is too low" not in program.log(), "raised to what it may have"
+    program.stop()
+    program.preexec = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+    program.start()
+    assert "open files of the supervisor: up to 126 are needed, 100 are allowed; raise LimitNOFILE=" in program.log(), program.log()
+    t.expect(deleted=[t.canary(ns)])
+    said = " ".join(program.ask_plain("config", "check", str(program.config_path)).stdout.split())
+    assert "Needs: processes: 4 (idle), 20 (at most); open files of the supervisor: 126; memory: 14 MiB + 110 B per pod" in said, said
 
 
 @scenario("credentials/two-clusters", timeout=90)

@@ -17,7 +17,7 @@ def config(t, sink, ns, counts=2, hours="0s", schedule=SCHEDULE, **more):
 
 def run_of(post):
     """Which run a message is of: restarts rise between two of them, else there is nothing to report."""
-    found = re.search(r"累计 (\d+)", post.text)
+    found = re.search(r"RESTARTS (\d+)", post.text)
     assert found, f"no run in: {post.text[:200]}"
     return int(found.group(1))
 
@@ -66,7 +66,7 @@ def posts(t):
     assert -1 not in order and order == sorted(order), f"{order} in {text}"
     for pod in out:
         assert pod["metadata"]["name"] not in text, f"{pod['metadata']['name']} in {text}"
-    assert "累计 80" in text, text
+    assert "RESTARTS 80" in text, text
     t.expect()
 
 
@@ -174,8 +174,8 @@ def many(t):
     assert len(post.raw) <= 20 * 1024, len(post.raw)
     shown = [n for n in names if n in post.text]
     assert shown and shown == names[-len(shown):], f"not the worst: {shown}"
-    left = re.search(r"另有 (\d+) 项", post.text)
-    assert left and len(shown) + int(left.group(1)) == len(names), (len(shown), post.text[-300:])
+    left = re.findall(r"… 另有 (\d+) 项", post.text)
+    assert len(left) == 1 and len(shown) + int(left[0]) == len(names), (len(shown), post.text[-300:])
     time.sleep(1)
     assert len(sink.posts) == 1, "a run in two messages"
 
@@ -236,14 +236,14 @@ def rows(t):
     oom(t, pod, 30)
     t.program(config(t, sink, ns, msgtitle="Restarts"))
     first = accepted(t, sink, 1, 30)[0].text
-    assert f"{ns}/{web.name} (Deployment): +30" in first and "total 30" in first, first
+    assert f"{ns}/{web.name} (Deployment): restarted 30× (" in first and "RESTARTS 30" in first, first
     for words in ("OOMKilled, memory limit 256Mi, exit code 137 (SIGKILL)", "last words: allocating 300 MB", "on node ", "rolled out "):
         assert words in first, f"no {words!r} in {first}"
     oom(t, pod, 37)
     t.objects.force_delete(gone)
     crashing(t, ns, 11)
     seen = t.until("what is new, worse or still, and recovered", lambda: all_sections(sink), 30)
-    assert f"{ns}/{web.name} (Deployment): +7" in seen and "total 37" in seen, seen
+    assert f"{ns}/{web.name} (Deployment): restarted 7× (" in seen and "RESTARTS 37" in seen, seen
     t.expect()
 
 
@@ -262,7 +262,7 @@ def revisions(t):
     def report():
         return p.ask("report", timeout=60, check=True, env={"LANG": "C.UTF-8"}).stdout
     text = t.until("all rows", lambda: next((r for r in [report()] if all(name in r for name in names)), None), 30)
-    assert text.count(", rolled out ") == 3 and "3 of 3 were rolled out in this time" in text, text
+    assert text.count(", rolled out ") == 3 and "3 of 3 workloads were rolled out in this time: " in text, text
     assert not any(r.resource == "controllerrevisions" and r.verb != "get" for r in t.requests())
     refused = proxy.before("GET", "/controllerrevisions/", lambda _: Answer(403, reason="Forbidden"), times=1000)
     without = report()
@@ -273,4 +273,4 @@ def revisions(t):
 
 def all_sections(sink):
     text = "\n".join(p.text for p in sink.accepted[1:])
-    return text if all(word in text for word in ("New", "Recovered", "+7")) else None
+    return text if all(word in text for word in ("New", "Recovered", "restarted 7×")) else None

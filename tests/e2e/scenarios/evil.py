@@ -219,6 +219,18 @@ def ends_anothers_lease(tree):
     tree.deleted.append(pod)
 
 
+def quotes_for_anothers_lease(tree):
+    """What the worker of the other cluster says of an action of this one is in no row of the history."""
+    tree.obey("worker", "swallow GRANT")
+    pod = tree.t.objects.evict(tree.t.objects.pod(tree.ns))
+    tree.t.until("the lease to be held", lambda: any(r["uid"] == pod["metadata"]["uid"] for r in tree.program.history()), 10)
+    tree.obey("worker", "flood 50 QUOTE quote=0 number=0 pod=x text=lies", cluster=1)
+    tree.t.until("the other worker to be killed", lambda: tree.broke_the_protocol("worker"), 10)
+    tree.t.wait_write(pod, 60)
+    tree.deleted.append(pod)
+    assert "lies" not in tree.program.ask("history", "-o", "json").stdout
+
+
 def keeps_the_lease(tree):
     """It takes what it is granted and never answers: it is killed, and another does it, once."""
     tree.obey("worker", "swallow GRANT")
@@ -238,6 +250,7 @@ def every_timing(tree):
 
 attack("worker-claims-to-have-written", "worker", claims_to_have_written, workers=1, recovers=False)("The worker says done and has written nothing.")
 attack("worker-ends-anothers-lease", "worker", ends_anothers_lease, workers=1, served=False)("A worker ends what another one holds.")
+attack("worker-quotes-for-anothers-lease", "worker", quotes_for_anothers_lease, workers=1, served=False)("A worker quotes for what another one holds.")
 attack("worker-keeps-the-lease", "worker", keeps_the_lease, workers=1)("The worker never answers: it is killed, and another does it once.")
 attack("worker-counts-without-a-name", "worker", every_timing)("The worker says every TIMING that a number can name.")
 

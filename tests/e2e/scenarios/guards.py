@@ -14,7 +14,7 @@ def evicted(t, ns, n):
 
 
 def held(program):
-    return [r for r in program.ask_json("plan")["rows"] if r["when"] == "blocked"]
+    return [r for r in program.ask_json("plan")["items"] if r["when"] == "blocked"]
 
 
 def wait_held(t, program, n, reason, timeout=20):
@@ -290,7 +290,7 @@ def fresh(t):
     t.until("a new pod", lambda: [p for p in workload.pods() if p["metadata"]["uid"] != first["metadata"]["uid"]], 15)
     workload.fail_to_pull()
     row = t.until("a wait for its outcome", lambda: next(
-        (r for r in program.ask_json("plan")["rows"] if r["reason"] == "FreshAttempt"), None), 15, every=0.3)
+        (r for r in program.ask_json("plan")["items"] if r["reason"] == "FreshAttempt"), None), 15, every=0.3)
     assert row["when"] == "later", row
     scaled = t.wait_write(workload, 30)
     assert scaled.t >= retry.t + 4, f"scaled {scaled.t - retry.t:.3f} s after the fresh attempt"
@@ -308,7 +308,7 @@ def clock_set_back_and_right(t):
     clock.step(-7200)
     pod = evicted(t, ns, 1)[0]
     t.until("a wait for the clock", lambda: {"TimeInFuture", "ClockUncertain"} & {
-        r["reason"] for r in program.ask_json("plan")["rows"]}, 20, every=0.3)
+        r["reason"] for r in program.ask_json("plan")["items"]}, 20, every=0.3)
     t.never("deleted by a wrong clock", lambda: t.writes(), 3)
     clock.step(0)
     t.wait_write(pod, 10, code=200)

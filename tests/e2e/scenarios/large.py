@@ -38,7 +38,8 @@ def expect_worst(shown, wanted, more, what):
 
 def entries(message):
     """Names and what is left out, of a message for machines."""
-    shown = [NAME.search(e["title"]).group() for s in message["sections"] for e in s["entries"] if NAME.search(e["title"])]
+    rows = [e["title"] for s in message["sections"] for e in s["entries"] if e["key"]]     # what rows have in common names some again
+    shown = [NAME.search(title).group() for title in rows if NAME.search(title)]
     return shown, sum(s.get("more", 0) for s in message["sections"])
 
 

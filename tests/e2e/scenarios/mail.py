@@ -95,7 +95,7 @@ def report_mail(t):
         assert first.message["Message-ID"] == second.message["Message-ID"] and second.accepted and not first.accepted
         assert second.secure and second.user == LOGIN[0] and second.sender == "cleaner@example.org"
         assert pod in second.part("plain") and pod in second.part("html") and 'name="viewport"' in second.part("html"), second.part("html")[:500]
-        assert 'lang="zh' in second.part("html") and "报告" in second.part("plain"), second.part("plain")
+        assert 'lang="zh' in second.part("html") and all("（UTC），集群：" in second.part(part) for part in ("plain", "html")), second.part("plain")
         ids = [m.message["Message-ID"] for m in server.accepted]
         assert len(set(ids)) == len(ids), ids
     finally:

@@ -30,7 +30,8 @@ def status(t):
     ns, port = t.ns(), free_port()
     sink = t.sink()
     restarts = {"namespaces": ns, "duration": "@every 1h", "apiurl": sink.url}
-    program = t.program(t.config(evicted=ns, restarts=restarts, metricsListen=f"127.0.0.1:{port}"))
+    config = t.config(evicted=ns, restarts=restarts, metricsListen=f"127.0.0.1:{port}")
+    program = t.program({**config, "crashLoop": {"enable": True, "namespaces": [ns], "windows": ["0 0 29 2 * for 1h"]}})
     pod = t.canary(ns)
     name = pod["metadata"]["name"]
     t.expect(deleted=[pod])
@@ -46,7 +47,7 @@ def status(t):
     assert headers["Cache-Control"] == "no-store" and headers["X-Content-Type-Options"] == "nosniff", headers
     assert "Set-Cookie" not in headers, headers
     seen = words(page)
-    for wanted in ("ready", "mode: enforce", "paused", "synced", f"{ns}/{name}", "the kubelet evicted this pod", "Next report"):
+    for wanted in ("ready", "mode: enforce", "paused", "At 0", f"{ns}/{name}", "the kubelet evicted this pod", "Next report", "Next window 2028-02-29", "actions by the hour"):
         assert wanted in seen, f"{wanted!r} is not in {seen}"
     for never in ("<script", "<form", "<input", "style=", "http://", "https://", t.server.tokens["cleaner"]):
         assert never not in page, f"{never} is on the page"

@@ -31,7 +31,7 @@ def due(t, ns):
 
 
 def planned(plan, *when):
-    return [r for r in plan["rows"] if r["when"] in when]
+    return [r for r in plan["items"] if r["when"] in when]
 
 
 def written(requests):
@@ -70,9 +70,9 @@ def plan_equals_writes(t):
     plan = t.until(f"a plan with {expected} rows and nothing that comes later", complete, 30, every=0.5)
     rows = planned(plan, "blocked")
     assert {r["reason"] for r in rows} == {"Paused"}, rows
-    assert not planned(plan, "now"), plan["rows"]
+    assert not planned(plan, "now"), plan["items"]
     assert plan["counts"]["deleteEvictedPod"]["blocked"] == len(deleted), plan["counts"]
-    assert any(r["reason"] == "KindNotScalable" for r in planned(plan, "refused")), plan["rows"]
+    assert any(r["reason"] == "KindNotScalable" for r in planned(plan, "refused")), plan["items"]
     assert not t.writes(), "something was written while all was paused"
     assert not program.history(), "an action was begun while all was paused"
     program.ask("resume", check=True)
@@ -134,14 +134,14 @@ def later(t):
 
     def complete():
         plan = program.ask_json("plan")
-        return plan if len(plan["rows"]) == 2 else None
+        return plan if len(plan["items"]) == 2 else None
 
     plan = t.until("both rows", complete, 20, every=0.3)
     row = planned(plan, "later")[0]
     at = time.mktime(time.strptime(row["until"][:19], "%Y-%m-%dT%H:%M:%S")) - time.timezone
     assert row["duty"] == "errImagePull" and abs(at - begin - 3600) < 15, row
-    assert [r["namespace"] for r in program.ask_json("plan", "-n", second)["rows"]] == [second]
-    assert [r["duty"] for r in program.ask_json("plan", "--duty", "errImagePull")["rows"]] == ["errImagePull"]
+    assert [r["namespace"] for r in program.ask_json("plan", "-n", second)["items"]] == [second]
+    assert [r["duty"] for r in program.ask_json("plan", "--duty", "errImagePull")["items"]] == ["errImagePull"]
     text = program.ask("plan", timeout=60, check=True).stdout
     assert "later" in text and "blocked" in text and ns in text, text
     t.expect()
@@ -271,7 +271,7 @@ def as_the_worker(t):
     told = next(r for r in program.ask_json("explain", name) if r["duty"] == "deleteTerminatingPod")
     assert told["verdict"] == "refuse" and told["reason"] == "NodeNotReady" and told["remedy"], told
     assert told["cacheVerdict"] == "act" and told["live"]["outcome"] == "refused", told
-    planned_row, = program.ask_json("plan", "-n", ns)["rows"]
+    planned_row, = program.ask_json("plan", "-n", ns)["items"]
     assert planned_row["when"] == "refused" and planned_row["reason"] == "NodeNotReady", planned_row
     for row in told, planned_row:
         last = row["lastRefusal"]

@@ -133,13 +133,13 @@ def of_each_duty(duty):
         pod = obj if isinstance(obj, dict) else obj.pods()[0]
         time.sleep(1.5)
         alone = Alone(t, config, reader)
-        rows = alone.plan("-n", ns)["rows"]
+        rows = alone.plan("-n", ns)["items"]
         assert [r["name"] for r in rows if r["duty"] == duty], rows
         not_refused(t, prefix, ns)
         program = t.program(config, reader)
         go_on(60)
         t.wait_history(program, ns=ns, outcome="would")
-        assert program.ask_json("plan")["rows"] and program.ask("explain", f"{ns}/{pod['metadata']['name']}", check=True)
+        assert program.ask_json("plan")["items"] and program.ask("explain", f"{ns}/{pod['metadata']['name']}", check=True)
         assert not [r for r in not_refused(t, prefix, ns) if r.dry_run], "it may not even ask"
         program.stop()
         pair = home.replace("contexts:\n", "contexts:\n- name: writer\n  context: {cluster: test, user: writer}\n")

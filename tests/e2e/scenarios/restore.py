@@ -157,7 +157,7 @@ def by_the_mark(t):
     other = t.objects.workload("StatefulSet", workload.ns, 1)     # at 0 by its owner
     t.admin.patch(path_of("StatefulSet", other.ns, other.name), {"spec": {"replicas": 0}})
     lose_history(program)
-    rows = program.ask_json("restore", "--list", "-n", workload.ns)["rows"]
+    rows = program.ask_json("restore", "--list", "-n", workload.ns)
     assert [(r["target"], r["replicas"], r["targetUid"]) for r in rows] == [
         (f"deployments.apps/{workload.ns}/{workload.name}", 3, workload.uid)], rows
     assert rows[0]["duty"] == "errImagePull" and "CannotPullImage" in rows[0]["said"] and rows[0]["at"], rows
@@ -174,7 +174,7 @@ def by_the_mark(t):
     t.until("the replicas", lambda: workload.wanted() == 3, 10)
     assert len(ups(t)) == 1 and other.wanted() == 0
     t.wait_history(program, outcome="done", reason="Restored")
-    assert not program.ask_json("restore", "--list", "-n", workload.ns)["rows"]
+    assert not program.ask_json("restore", "--list", "-n", workload.ns)
     assert restore(program, name).returncode == 1 and len(ups(t)) == 1
 
 

@@ -7,9 +7,11 @@ import re
 import socket
 import unicodedata
 
+from harness.objects import Objects
 from harness.port import free_port
 from harness.proxy import Answer
 from harness.scenario import Skip, scenario
+from harness.servers import Apisim
 
 
 def fetch(port, path):
@@ -124,7 +126,9 @@ def what_hurts(t):
     gone = t.canary(ns)
     t.until("all to be well", lambda: program.ask("status", "--quiet").returncode == 0, 30)
     assert program.status()["phase"] == "running" and program.log().count("a trouble is over") >= 3
-    t.expect(deleted=[gone])
+    t.expect_success(deleted=[gone])
+    left = [r for r in t.writes() if not r.ok]        # of an attempt that was under way as the first pod went
+    assert all((r.name, r.code) == (pod["metadata"]["name"], 404) for r in left), left
 
 
 @scenario("surface/explain")
@@ -143,6 +147,64 @@ def explain(t):
     assert "WaitingForThreshold" in answer, answer
     missing = program.ask("explain", f"{ns}/nobody")
     assert missing.returncode != 0 and missing.stderr.strip(), missing
+
+
+@scenario("surface/explain-in-any-cluster", servers=("apisim",))
+def explain_in_any_cluster(t):
+    """An object is found in whichever cluster it is, and what is in none is said once."""
+    ns, elsewhere = t.ns(), Apisim(t.dir / "elsewhere", t.build)
+    elsewhere.start()
+    t.closing.append(elsewhere)
+    there = Objects(elsewhere, t.prefix)
+    there.ns(ns)
+    name = there.pod(ns)["metadata"]["name"]
+    kubeconfigs = {"here": t.kubeconfig("cleaner"), "there": t.write("kubeconfig-there", elsewhere.kubeconfig("cleaner"))}
+    clusters = [{"name": n, "kubeconfig": str(path)} for n, path in kubeconfigs.items()]
+    program = t.program({**t.config(evicted=ns), "clusters": clusters}, kubeconfig=None)
+    t.canary(ns)
+    assert f"there: {ns}/{name}" in program.ask("explain", f"{ns}/{name}", check=True).stdout
+    rows = program.ask_json("explain", f"{ns}/{name}")
+    assert {r["cluster"] for r in rows} == {"there"} and rows[0]["name"] == name, rows
+    for more in ((), ("--cluster", "here")):
+        missing = program.ask("explain", f"{ns}/{'nobody' if not more else name}", *more)
+        assert missing.returncode == 1 and missing.stderr.count("\n") == 1, missing
+    assert program.ask("explain", f"{ns}/{name}", "--cluster", "nowhere").returncode == 64
+
+
+@scenario("surface/report-of-one-cluster", servers=("apisim",))
+def report_of_one_cluster(t):
+    """The report is of all clusters, or of those that are named: in each form, its head says which; a name that there is not is a misuse."""
+    ns, elsewhere = t.ns(), Apisim(t.dir / "elsewhere", t.build)
+    elsewhere.start()
+    t.closing.append(elsewhere)
+    there = Objects(elsewhere, t.prefix)
+    there.ns(ns)
+    names = {}
+    for cluster, objects in (("here", t.objects), ("there", there)):
+        pod = objects.pod(ns)
+        objects.crash(pod, 9 if cluster == "here" else 7)
+        names[cluster] = pod["metadata"]["name"]
+    kubeconfigs = {"here": t.kubeconfig("cleaner"), "there": t.write("kubeconfig-there", elsewhere.kubeconfig("cleaner"))}
+    clusters = [{"name": n, "kubeconfig": str(path)} for n, path in kubeconfigs.items()]
+    restarts = {"namespaces": ns, "hours": "0s", "status": "CrashLoopBackOff", "counts": 2, "duration": "0 0 4 1 1 *", "apiurl": t.sink().url}
+    program = t.program({**t.config(restarts=restarts), "clusters": clusters}, kubeconfig=None)
+
+    def report(*words):
+        return program.ask("report", *words, timeout=60, check=True, env={"LANG": "C.UTF-8"}).stdout
+
+    def tells(text, *clusters):
+        return all((name in text) == (cluster in clusters) for cluster, name in names.items())
+    t.until("both", lambda: tells(report(), "here", "there"), 30)
+    assert "cluster here, there\n" in report()
+    for form in ("text", "json", "html"):
+        text = report("--cluster", "there", "-o", form)
+        assert tells(text, "there") and "cluster there" in text and "here, " not in text, text
+        assert tells(report("--cluster", "there", "--cluster", "here", "-o", form), "here", "there")
+    assert tells(report("--cluster", "nowhere", "--cluster", "here"), "here")
+    missing = program.ask("report", "--cluster", "nowhere", timeout=60)
+    assert missing.returncode == 64 and "no cluster of that name" in missing.stderr and not missing.stdout, missing
+    assert "--cluster goes with neither" in program.ask("report", "preview", "--cluster", "here").stderr
+    t.expect()
 
 
 def chinese(text):
@@ -187,7 +249,7 @@ def eighty_columns(t):
     assert east.strftime("%Y-%m-%d %H:%M:%S") in text, (at, text)
     assert at[:19] + "Z" in "\n".join(program.on_terminal(80, "history", "--utc", env={"TZ": "Asia/Shanghai"}))
     piped = program.ask("history", check=True).stdout.splitlines()
-    assert piped[0].split() == ["ID", "WHEN", "CLUSTER", "POD", "DUTY", "OUTCOME", "REASON", "TARGET"] and len(piped) >= 4, piped
+    assert piped[0].split() == ["ID", "WHEN", "CLUSTER", "POD", "DUTY", "OUTCOME", "REASON", "TARGET", "WHY"] and len(piped) >= 4, piped
     wide = program.on_terminal(80, "history", "-o", "wide")
     assert wide[0].split()[-1] == "DETAIL" and len(wide) >= 4, wide
 

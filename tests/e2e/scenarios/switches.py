@@ -261,7 +261,7 @@ def mode(t):
     for o in objects:
         late = t.wait_write(o, 15).t - begin
         assert late <= EFFECT_S, f"took effect {late:.1f} s after the reload"
-    t.until("the plan has nothing left to do now", lambda: not [r for r in running.ask_json("plan")["rows"] if r["when"] == "now"], 10)
+    t.until("the plan has nothing left to do now", lambda: not [r for r in running.ask_json("plan")["items"] if r["when"] == "now"], 10)
     assert running.ask_json("plan")["mode"] == "enforce"
     assert {r["outcome"] for r in running.history() if r["mode"] == "observe"} == {"would"}, running.history()
 

@@ -49,6 +49,7 @@ def actions(t):
         return len([f for f in rows if "workload" in f]) == 1 and len([f for f in rows if f["reason"] == "StuckTerminating"]) == 1 \
             and sum(int(f["count"]) for f in rows if f["reason"] == "Evicted") == len(evicted)
     t.until("all of it", all_told, 40)
+    assert all(p.body["title"].startswith("[test] ") for p in hook.accepted if p.body["news"] == "actions"), "not by its context"
     rows = facts(hook.accepted)
     down = next(f for f in rows if "workload" in f)
     assert (down["workload"], down["kind"], str(down["replicas"]), down["reason"]) == (workload.name, "Deployment", "2", "CannotPullImage"), down

@@ -80,7 +80,8 @@ def sinks(t):
     duties = duty_config("deleteEvictedPod", ns)
     duties["deleteEvictedPod"]["namespaces"] = [ns, other]
     before = {**duties, "language": "en", "sinks": [quiet, dead] + [s.before for s in each]}
-    after = {**duties, "language": "zh", "tell": {"gather": "1s", "giveUp": "1s"},
+    links = {"page": "https://grafana.example.com/{{cluster}}/{{namespace}}", "runbook": "https://wiki.example.com/{{reason}}"}
+    after = {**duties, "language": "zh", "tell": {"gather": "1s", "giveUp": "1s"}, "links": links,
              "sinks": [{**quiet, "name": "renamed"}, dead, {**dead, "name": "late", "url": late.url}] + [s.after for s in each]}
     pods = []
 
@@ -106,9 +107,12 @@ def sinks(t):
     early = [s.key for s in each if s.heard()]
     assert not early, f"by the settings before: {early}"
     assert not gave_up(program), "tell.giveUp: 24h"
+    assert not any(b"https://" in p.raw for p in control.accepted), "no links"
     turn(t, program, after)
     wanted = {**{s.key: s.heard for s in each}, "the language of all": lambda: any(is_chinese(p.text) for p in control.accepted),
               "a new sink": lambda: late.accepted, "its new name": lambda: '"sink":"renamed"' in program.log(),
+              "links.page": lambda: any(f"https://grafana.example.com/default/{ns}".encode() in p.raw for p in control.accepted),
+              "links.runbook": lambda: any(b"https://wiki.example.com/Evicted" in p.raw for p in control.accepted),
               "tell.giveUp": lambda: gave_up(program)}
     end = time.time() + HEARD_S
     while time.time() < end and [key for key, is_so in wanted.items() if not is_so()]:
@@ -140,7 +144,65 @@ def tell_attention(t):
     t.until("a reminder that mentions all", lambda: [p for p in sink.accepted[told:] if b"<at" in p.raw], HEARD_S)
 
 
+@scenario("reload/tell.withReport", timeout=60)
+def with_report(t):
+    """Routine deletions are summed up by the report, or told at once: by the reload alone."""
+    ns, hook, pods = t.ns(), t.sink(kind="webhook"), []
+    report = {"enable": True, "namespaces": [ns], "duration": "*/2 * * * * *"}
+    config = {**duty_config("deleteEvictedPod", ns), "tooManyRestart": report, "sinks": [hook.settings()]}
+    program = t.program({**config, "tell": {"gather": "1s"}})
+    t.policy = policy_of(config)
+
+    def told(news):
+        return [p for p in hook.accepted if p.body["news"] == news and "evicted pod" in p.text]
+
+    def evict(news):
+        pods.append(t.objects.evict(t.objects.pod(ns)))
+        t.until(f"a message ({news})", lambda: told(news), HEARD_S)
+    evict("report")
+    assert not told("actions"), "at once as well"
+    summed = told("report")
+    turn(t, program, {**config, "tell": {"gather": "1s", "withReport": []}})
+    evict("actions")
+    time.sleep(2.5)
+    assert told("report") == summed, "both"
+    t.expect(deleted=pods)
+
+
+@scenario("reload/crashLoop.logLines", servers=("apisim",), timeout=90)
+def logs(t):
+    """What a container said last goes with its pods: with logLines it is kept in the history, by `show` and as JSON, and with tell.logs told."""
+    ns, hook, scaled = t.ns(), t.sink(kind="webhook"), []
+    config = {**duty_config("crashLoop", ns, hours="2s"), "sinks": [hook.settings()]}
+    program = t.program({**config, "tell": {"gather": "1s"}})
+    t.policy = policy_of(config)
+
+    def crash(what):
+        workload = t.objects.workload("Deployment", ns, 1)
+        pod = workload.pods()[0]
+        t.objects.annotate(pod, "apisim/log", f"starts\nconnects\n\x1b[31mpanic: {what}\x1b[0m\n")
+        t.objects.loop([pod], 20)
+        t.wait_write(workload)
+        t.until("the chat is told", lambda: [p for p in hook.accepted if workload.name in p.text], 15)
+        scaled.append(workload)
+        return pod["metadata"]["name"], next(r for r in program.ask_json("history") if workload.name in (r["target"] or ""))
+    pod, row = crash("no database")
+    quote = row["quotes"][0]
+    assert (quote["quote"], quote["pod"], quote["text"]) == ("log", pod, "starts\nconnects\npanic: no database"), quote
+    shown = program.ask("show", str(row["id"])).stdout
+    assert "last log lines of container" in shown and "    panic: no database" in shown, shown
+    assert not any("no database" in p.text for p in hook.accepted), "tell.logs: false"
+    turn(t, program, {**config, "tell": {"gather": "1s", "logs": True}, "crashLoop": {**config["crashLoop"], "logLines": 1}})
+    _, row = crash("no disk")
+    assert row["quotes"][0]["text"] == "panic: no disk", row
+    assert any("│ panic: no disk" in p.text and "connects" not in p.text for p in hook.accepted), "tell.logs: true"
+    turn(t, program, {**config, "tell": {"gather": "1s", "logs": True}, "crashLoop": {**config["crashLoop"], "logLines": 0}})
+    _, row = crash("no lines")
+    assert not row["quotes"] and not any("no lines" in p.text for p in hook.accepted), row
+    t.expect(scaled=scaled)
+
+
 SWITCHES.update({f"sinks[].{key}": sinks for key in ("name", "type", "url", "urlFile", "secret", "secretFile", "language", "tell", "clusters",
                                                      "namespaces", "duties", "top", "proxy", "caFile", "from", "to")})
-SWITCHES.update({"sinks": sinks, "language": sinks, "tell.actions": sinks, "tell.gather": sinks, "tell.giveUp": sinks,
-                 "tell.attention": tell_attention, "tell.remind": tell_attention, "sinks[].mention": tell_attention})
+SWITCHES.update({"sinks": sinks, "language": sinks, "tell.actions": sinks, "tell.gather": sinks, "tell.giveUp": sinks, "links.page": sinks, "links.runbook": sinks,
+                 "crashLoop.logLines": logs, "tell.logs": logs, "tell.withReport": with_report, "tell.attention": tell_attention, "tell.remind": tell_attention, "sinks[].mention": tell_attention})

@@ -184,7 +184,7 @@ def holds_up(t):
     for workload, pod in zip((ordered, recreated), pods):
         name = f"{ns}/{pod['metadata']['name']}"
         t.until(f"explain {name}", lambda n=name, w=workload: waits[w] in program.ask("explain", n).stdout, 20)
-        rows = str(program.ask_json("plan")["rows"])
+        rows = str(program.ask_json("plan")["items"])
         assert "'HoldsUp'" in rows and f"'holder': '{workload.kind}/{workload.name}'" in rows, rows
     for workload, pod in zip((ordered, recreated), pods):
         row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="refused", reason="NodeNotReady")

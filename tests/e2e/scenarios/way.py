@@ -37,7 +37,7 @@ class Behind:
 
 def runs(texts):
     """Which runs they are of, in order; what is told beside reports is none."""
-    return [int(found.group(1)) for found in (re.search(r"累计 (\d+)", text) for text in texts) if found]
+    return [int(found.group(1)) for found in (re.search(r"RESTARTS (\d+)", text) for text in texts) if found]
 
 
 def through(t, scheme):

@@ -12,6 +12,7 @@ TESTS = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(TESTS))
 import cases  # noqa: E402
 import scratch  # noqa: E402
+from answers import answer  # noqa: E402
 
 PROGRAM = sys.argv[1]
 HOME = str(scratch.folder("cli"))
@@ -99,13 +100,13 @@ def misuse_is_64_and_helps():
 
 def explain_tells_every_rule():
     config, pod = write("c.yml", ORIGINAL), write("pod.yml", POD)
-    rows = json.loads(call("explain", "--config", config, "-f", pod, "-o", "json", "--rules"))
+    rows = answer(call("explain", "--config", config, "-f", pod, "-o", "json", "--rules"))
     evicted = next(r for r in rows if r["duty"] == "deleteEvictedPod")
     assert evicted["verdict"] == "act" and len(evicted["rules"]) > 3, evicted
     assert [r["result"] for r in evicted["rules"]] == ["passed"] * (len(evicted["rules"]) - 1) + ["decided"], evicted["rules"]
     other = next(r for r in rows if r["duty"] == "deleteTerminatingPod")
     assert [r["result"] for r in other["rules"]].count("decided") == 1 and other["rules"][-1]["result"] != "passed", other["rules"]
-    assert "rules" not in json.loads(call("explain", "--config", config, "-f", pod, "-o", "json"))[0]
+    assert "rules" not in answer(call("explain", "--config", config, "-f", pod, "-o", "json"))[0]
     text = call("explain", "--config", config, "-f", pod, "--rules")
     assert "RULE" in text and "not reached" not in text and "decided" in text, text
     assert "not reached" in call("explain", "--config", config, "-f", pod, "--rules", "-o", "wide")
@@ -219,8 +220,8 @@ def rbac_is_printed_as_json():
     assert len(kinds) == call("rbac", "--config", config).count("\n---\n") + 1
     policy = json.loads(call("rbac", "--config", config, "--admission", "-o", "json"))
     assert {o["kind"] for o in policy["items"]} >= {"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}, policy
-    assert json.loads(call("rbac", "--kubeconfig-for", "reader", "-o", "json"))["script"] == call("rbac", "--kubeconfig-for", "reader")
-    wrong = json.loads(call("rbac", "--config", config, "--kinds", "x", "-o", "json", code=64).partition("\n}")[0] + "\n}")
+    assert answer(call("rbac", "--kubeconfig-for", "reader", "-o", "json"))["script"] == call("rbac", "--kubeconfig-for", "reader")
+    wrong = answer(call("rbac", "--config", config, "--kinds", "x", "-o", "json", code=64).partition("\n}")[0] + "\n}")
     assert wrong["error"]["exitCode"] == 64, wrong
 
 
@@ -242,7 +243,7 @@ def the_versions_that_were_tried_are_named():
     config = write("config.yml", ORIGINAL)
     assert versions and f"\nKubernetes: tried on {', '.join(versions)}; `status` names" in call("config", "check", config)
     assert f"{', '.join(versions)} 上验证" in call("config", "check", config, env={"LC_ALL": "zh_CN.UTF-8"})
-    assert json.loads(call("config", "check", config, "-o", "json"))["triedOnKubernetes"] == [f"v{v}" for v in versions]
+    assert answer(call("config", "check", config, "-o", "json"))["triedOnKubernetes"] == [f"v{v}" for v in versions]
 
 
 def the_file_may_be_named_as_everywhere():
@@ -302,7 +303,7 @@ def check_says_which_clusters():
             f"workers: https://10.0.0.1:6443, context writer, user writer, {kubeconfig} Namespaces:") in said and "HIDE" not in said, said
     assert "https://10.0.0.1:6443，context prod，用户 reader" in call("config", "check", one, env={**nobody, "LC_ALL": "zh_CN.UTF-8"})
     place = {"server": "https://10.0.0.1:6443", "context": "writer", "user": "writer", "kubeconfig": kubeconfig}
-    assert json.loads(call("config", "check", one, "-o", "json", env=nobody))["clusters"] == [
+    assert answer(call("config", "check", one, "-o", "json", env=nobody))["clusters"] == [
         {**place, "name": "default", "context": "prod", "user": "reader", "writer": place}]
     os.chmod(kubeconfig, 0o644)
     assert call("config", "check", one, env=nobody).count("holds a secret that other users can read") == 1     # one file, two contexts
@@ -314,6 +315,10 @@ def check_says_which_clusters():
     said = call("config", "check", two, env=nobody)
     assert "two.yml:3:3: warning: clusters[].kubeconfig: " in said and "nowhere: No such file" in said, said
     assert "server not known here, context x, " in " ".join(said.split()), said
+    same = write("same.yml", "clusters: [{name: a, kubeconfig: kc}, {name: b, kubeconfig: kc, context: writer}]\n" + duty)
+    said = call("config", "check", same, env=nobody)
+    assert said.count("a and b are one API server, https://10.0.0.1:6443: remove one") == 1, said
+    assert "one API server" not in call("config", "check", one, env=nobody)
     assert "Clusters:" not in call("config", "check", write("none.yml", duty))
     said = call("config", "check", "--strict", "-", stdin="kubeconfig: credentials/reader\n" + duty)   # beside nothing: there is no saying
     assert "-: ok" in said and "server not known here, credentials/reader" in said and "warning" not in said, said
@@ -366,7 +371,7 @@ def cron_next():
 
 def explain_offline():
     config, pod = write("config.yml", ORIGINAL), write("pod.yml", POD)
-    rows = json.loads(call("explain", "--config", config, "-f", pod, "--now", "2026-01-02T00:00:00Z", "-o", "json"))
+    rows = answer(call("explain", "--config", config, "-f", pod, "--now", "2026-01-02T00:00:00Z", "-o", "json"))
     assert {"deleteEvictedPod", "deleteTerminatingPod", "errImagePull", "tooManyRestart"} <= {r["duty"] for r in rows}, rows
     assert rows[0]["verdict"] == "act" and rows[0]["reason"] == "Evicted" and (rows[0]["namespace"], rows[0]["name"]) == ("default", "web-1"), rows[0]
     assert all(r["verdict"] != "act" for r in rows[1:]), rows
@@ -381,7 +386,7 @@ def explain_threshold_by_the_second():
                 .replace("phase: Failed\n  reason: Evicted", "phase: Running"))
 
     def verdict(now):
-        rows = json.loads(call("explain", "--config", config, "-f", pod, "--now", now, "-o", "json"))
+        rows = answer(call("explain", "--config", config, "-f", pod, "--now", now, "-o", "json"))
         return next(r for r in rows if r["duty"] == "deleteTerminatingPod")
 
     wait = verdict("2026-01-01T10:01:59Z")
@@ -459,15 +464,15 @@ def a_full_disk_is_an_error():
 
 
 def json_of_what_needs_no_instance():
-    assert set(json.loads(call("version", "-o", "json"))) == {"version", "revision"}
-    times = json.loads(call("cron", "next", "0 9 * * 1", "--from", "2026-11-22T00:00:00Z", "--timezone", "Asia/Shanghai", "--count", "2",
+    assert set(answer(call("version", "-o", "json"))) == {"version", "revision"}
+    times = answer(call("cron", "next", "0 9 * * 1", "--from", "2026-11-22T00:00:00Z", "--timezone", "Asia/Shanghai", "--count", "2",
                             "-o", "json"))
     assert times == ["2026-11-23T09:00:00+08:00", "2026-11-30T09:00:00+08:00"], times
     config = write("config.yml", ORIGINAL)
-    assert json.loads(call("config", "check", config, "-o", "json"))["ok"] is True
+    assert answer(call("config", "check", config, "-o", "json"))["ok"] is True
     printed = json.loads(call("config", "print", config, "-o", "json"))
     assert printed["errImagePull"]["enable"] in (True, False) and printed["mode"] == "enforce", printed
-    bad = json.loads(call("config", "check", write("bad.yml", "mode: enforc\n"), "-o", "json", code=78))
+    bad = answer(call("config", "check", write("bad.yml", "mode: enforc\n"), "-o", "json", code=78))
     assert bad["ok"] is False and [m["line"] for m in bad["messages"] if m["error"]] == [1], bad
 
 
@@ -484,9 +489,9 @@ def check_says_where_each_duty_works():
     assert "deleteFinishedPod" not in out and "works in no namespace" not in out, out
     listed = [("team-a", {}), ("team-x", {}), ("team-pay", {}), ("web", {"env": "dev"}), ("kube-system", {}), ("kube-public", {}), ("shop", {})]
     cluster = write("namespaces.json", json.dumps({"kind": "List", "items": [{"metadata": {"name": n, "labels": l}} for n, l in listed]}))
-    answer = json.loads(call("config", "check", config, "--namespaces", cluster, "-o", "json"))["namespaces"]
-    assert {duty: row["namespaces"] for duty, row in answer.items()} == {
-        "deleteEvictedPod": ["team-a", "web", "kube-system"], "crashLoop": ["team-a", "web", "shop"], "errImagePull": ["shop"]}, answer
+    told = answer(call("config", "check", config, "--namespaces", cluster, "-o", "json"))["namespaces"]
+    assert {duty: row["namespaces"] for duty, row in told.items()} == {
+        "deleteEvictedPod": ["team-a", "web", "kube-system"], "crashLoop": ["team-a", "web", "shop"], "errImagePull": ["shop"]}, told
     out = call("config", "check", config, "--namespaces", "-", stdin=pathlib.Path(cluster).read_text())
     assert "of 7, 3: team-a, web, kube-system" in out, out
     assert "kubectl get namespaces" in call("config", "check", config, "--namespaces", config, code=65)
@@ -501,7 +506,7 @@ overrides: [{name: night, namespaces: b, deleteEvictedPod: {windows: [CRON_TZ=UT
 errImagePull: {windows: [0 9 * * 1 for 8h]}
 """
     path = write("schedules.yml", text)
-    told = json.loads(call("config", "check", path, "-o", "json"))["schedules"]
+    told = answer(call("config", "check", path, "-o", "json"))["schedules"]
     assert [(s["key"], s["zone"]) for s in told] == [
         ("tooManyRestart.duration", "Europe/Berlin"), ("deleteEvictedPod.windows", "Asia/Shanghai"),
         ("override night: deleteEvictedPod.windows", "UTC")] or sorted(s["zone"] for s in told) == [
@@ -587,6 +592,8 @@ def bash_completes_what_the_tables_hold():
     duties = re.findall(r'^\tD\(X, \w+, \w+, \d+, "(delete\w+)"', (TESTS.parent / "model" / "duties.def").read_text(), re.M)
     assert len(duties) >= 3 and complete("plan", "--duty", "delete") == sorted(duties), duties
     assert complete("status", "-o", "j") == ["json"]
+    assert complete("report", "--cl") == ["--cluster"]
+    assert 'report:--cluster) COMPREPLY=($(compgen -W "$(ops-pod-cleaner names clusters ' in pathlib.Path(script).read_text()
     assert complete("config", "ch") == ["check"]
     write("some.yml", "")
     assert str(HOME) + "/some.yml" in complete("run", "--config", HOME + "/some")

@@ -14,6 +14,7 @@ import time
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 import descriptors  # noqa: E402
 import scratch  # noqa: E402
+from answers import answer  # noqa: E402
 
 SUPERVISOR, FAKECHILD, PROGRAM = sys.argv[1], sys.argv[2], sys.argv[3]
 GOOD = {"reporter": "ok", "watcher": "ok", "worker": "ok", "loader": "ok"}
@@ -90,7 +91,7 @@ class Service:
                            capture_output=True, text=True, timeout=60)
         tells = "status" in args and r.returncode == 1 and code == 0   # a pause or a trouble stands in it
         assert r.returncode == code or tells, (args, r.returncode, r.stdout, r.stderr)
-        return json.loads(r.stdout) if "json" in args and code in (0, 1) else r.stdout + r.stderr
+        return answer(r.stdout) if "json" in args and code in (0, 1) else r.stdout + r.stderr
 
     def children(self):
         out = subprocess.run(["ps", "-o", "pid=,stat=", "--ppid", str(self.process.pid)], capture_output=True, text=True)

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """What an operator asks of a running supervisor: pauses, plans, restores."""
-import json
 import os
 import pty
 import re
@@ -13,7 +12,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-from service import PROGRAM, Service, main, place, ready  # noqa: E402
+from service import PROGRAM, Service, answer, main, place, ready  # noqa: E402
 
 
 def pause_reaches_everybody_and_holds():
@@ -75,7 +74,7 @@ def a_group_may_look_and_change_nothing():
     at = os.stat(path)
     assert stat.S_IMODE(at.st_mode) == 0o660 and at.st_gid == group, oct(at.st_mode)
     assert stat.S_IMODE(os.stat(os.path.join(t.dir, "control.sock")).st_mode) == 0o600
-    assert json.loads(_as(t, "status", "-o", "json", groups=[group]))["phase"] == "running"
+    assert answer(_as(t, "status", "-o", "json", groups=[group]))["phase"] == "running"
     _as(t, "history", groups=[group])
     for args in (("pause",), ("resume",), ("reload",), ("log-level", "debug"), ("report", "send", "--sink", "x", "--test")):
         assert "use sudo" in _as(t, *args, groups=[group], code=77), args
@@ -193,9 +192,9 @@ def plan_asks_workers_about_what_is_due():
     plan = t.ask("plan", "-o", "json")
     assert plan["counts"]["deleteEvictedPod"] == {"now": 200, "later": 0, "blocked": 1, "refused": 1, "gone": 0, "unclear": 0}, plan["counts"]
     assert len(re.findall("TRY id=", t.text())) == 200 and "GRANT" not in t.text() and "INTENT" not in t.text()
-    first = plan["rows"][0]
+    first = plan["items"][0]
     assert first["when"] == "now" and first["live"]["target"] == "deployments.apps/default/web" and first["live"]["replicas"] == 3, first
-    assert {r["name"] for r in plan["rows"]} == {f"pod-{i}" for i in range(202)}
+    assert {r["name"] for r in plan["items"]} == {f"pod-{i}" for i in range(202)}
     text = t.ask("plan")
     assert "NOW" in text and "pod-201" in text and "blocked" in text
     assert "no cluster of that name" in t.ask("plan", "--cluster", "elsewhere", code=64)
@@ -225,7 +224,7 @@ def explain_says_that_no_worker_answered():
 
 
 def plan_shows_the_newest_refusal():
-    rows = {r["name"]: r for r in ready().ask("plan", "-o", "json")["rows"]}
+    rows = {r["name"]: r for r in ready().ask("plan", "-o", "json")["items"]}
     assert rows["pod-1"]["lastRefusal"]["reason"] == "PodReady" and rows["pod-2"]["lastRefusal"]["id"] == 7, rows["pod-1"]
     assert rows["pod-3"]["lastRefusal"] is None
 
@@ -252,14 +251,14 @@ def answer_to_another_question_kills():
 def restore_is_rehearsed_and_then_done():
     t = ready()
     said = t.ask("restore", "7", "9", "--dry-run", "-o", "json")
-    assert said["dryRun"] and [r["id"] for r in said["rows"]] == [7, 9], said
-    assert all(r["outcome"] == "would" and r["target"] == "deployments.apps/default/web" for r in said["rows"]), said
+    assert said["dryRun"] and [r["id"] for r in said["items"]] == [7, 9], said
+    assert all(r["outcome"] == "would" and r["target"] == "deployments.apps/default/web" for r in said["items"]), said
     assert "TRY id=7 action=2 origin=7" in t.text() and "INTENT" not in t.text()
     assert "repeat with --yes" in t.ask("restore", "7", code=64)
     assert "INTENT" not in t.text()
     t.ask("pause")  # an operator asks for a restore: a pause does not stop it
     said = t.ask("restore", "7", "--yes", "-o", "json")
-    assert not said["dryRun"] and said["rows"][0]["outcome"] == "done", said
+    assert not said["dryRun"] and said["items"][0]["outcome"] == "done", said
     text = t.text()
     assert text.index("INTENT id=1") < text.index("GRANT id=1") < text.index("RECORD id=1")
 
@@ -343,9 +342,20 @@ def a_terminal_is_asked_and_told():
     assert code == 0 and "asking workers: 200 of 200" in said and "\x1b[" in said, (code, said)
 
 
+def shells_complete_with_what_is_known():
+    t = ready()
+    assert t.ask("names", "clusters").split() == ["test"]
+    script = subprocess.run([PROGRAM, "completion", "bash"], capture_output=True, text=True, check=True).stdout
+    own = f"ops-pod-cleaner() {{ '{PROGRAM}' \"$@\" --control-socket '{t.dir}/control.sock'; }}"
+    out = subprocess.run(["bash", "--norc", "-c", f'{script}\n{own}\nCOMP_WORDS=(ops-pod-cleaner history --cluster ""); COMP_CWORD=3\n'
+                          '_ops_pod_cleaner; printf "%s\\n" "${COMPREPLY[@]}"'], capture_output=True, text=True, check=True).stdout
+    assert out.split() == ["test"], out
+    assert subprocess.run([PROGRAM, "names", "sinks", "--control-socket", "/nowhere"], capture_output=True).returncode == 69
+
+
 def show_passes_rows_through():
     t = ready()
-    assert t.ask("show", "7", "-o", "json") == {"evidence": "because"}
+    assert t.ask("show", "7", "-o", "json") == {"evidence": "because", "quotes": []}
     assert "because" in t.ask("show", "7")
 
 

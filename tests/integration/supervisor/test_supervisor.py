@@ -529,6 +529,8 @@ def systemd_is_told():
     hear("READY=1")
     hear("WATCHDOG=1")
     hear("STATUS=4/4 processes")
+    t.ask("pause")
+    hear("processes, paused: ")
     t.reload(loader="invalid")
     hear("RELOADING=1\nMONOTONIC_USEC=")
     hear("STATUS=reload failed: config.yml:1:1")

@@ -13,6 +13,7 @@ from harness.servers import Apisim
 from harness.wait import until
 
 import page_commands
+from answers import answer
 from lab import machine
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
@@ -68,13 +69,13 @@ def kubeconfig(server):
 
 
 def ask(world, *args, unit=UNIT):
-    return json.loads(world.machine.do("ops-pod-cleaner", *args, "-o", "json", "--control-socket", SOCKETS[unit]))
+    return answer(world.machine.do("ops-pod-cleaner", *args, "-o", "json", "--control-socket", SOCKETS[unit]))
 
 
 def status(world, unit=UNIT):
     """None while nobody answers."""
     done = world.machine.call("ops-pod-cleaner", "status", "-o", "json", "--control-socket", SOCKETS[unit])
-    return json.loads(done.stdout) if done.returncode in (0, 1) else None
+    return answer(done.stdout) if done.returncode in (0, 1) else None
 
 
 def history(world, unit=UNIT):

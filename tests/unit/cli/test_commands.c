@@ -168,6 +168,9 @@ static void answer(const struct instance_call *c, unsigned nth)
 {
 	const struct msg sink = { .type = MSG_CTL_SINK_ROW,
 				  .u.ctl_sink_row = { .name = "chat", .waiting = 4, .oldest = 1000 } };
+	const struct msg tally = { .type = MSG_CTL_TALLY_ROW,
+				   .u.ctl_tally_row = {
+					   .cluster_name = "prod", .due = 5, .done = 41, .at_zero = 3 } };
 
 	(void)nth;
 	switch (c->request.type) {
@@ -176,6 +179,7 @@ static void answer(const struct instance_call *c, unsigned nth)
 		break;
 	case MSG_CTL_SINKS:
 		instance_send(c, &sink);
+		instance_send(c, &tally);
 		instance_end(c, EXIT_CODE_OK);
 		break;
 	case MSG_CTL_PLAN:
@@ -254,7 +258,7 @@ static const char *at(const json_t *o, const char *key)
 
 static json_t *row(const json_t *o, const char *key, size_t i)
 {
-	return json_array_get(key ? json_object_get(o, key) : o, i);
+	return json_array_get(json_object_get(o, key ? key : "items"), i);
 }
 
 TEST(status_says_what_hurts)
@@ -280,6 +284,7 @@ TEST(status_of_one_cluster)
 	json_t *j = run_json(command_status, &o, EXIT_CODE_FAILURE);
 
 	ck_assert_uint_eq(json_array_size(json_object_get(j, "clusters")), 1);
+	ck_assert_int_eq(json_integer_value(json_object_get(row(j, "clusters", 0), "atZero")), 3);
 	json_decref(j);
 	o.clusters.v[0] = "elsewhere";
 	json_decref(run_json(command_status, &o, EXIT_CODE_USAGE));
@@ -287,7 +292,10 @@ TEST(status_of_one_cluster)
 
 TEST(status_is_read_by_people)
 {
-	static const char *const parts[] = { "degraded, PAUSED", "prod", "chat", "eve", "reporter", "off" };
+	static const char *const parts[] = {
+		"degraded, PAUSED",     "prod",    "chat", "eve", "reporter", "off",
+		"3 workloads are at 0", "DONE/24H"
+	};
 	struct options o = { .command = "status" };
 	char *text = run(command_status, &o, EXIT_CODE_FAILURE);
 
@@ -311,19 +319,19 @@ TEST(plan_asks_workers)
 	struct options o = { .command = "plan", .duty = -1, .detailed_exitcode = 1 };
 	json_t *j = run_json(command_plan, &o, EXIT_CODE_DUE);
 
-	ck_assert_uint_eq(json_array_size(json_object_get(j, "rows")), ARRAY_SIZE(wanted));
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "items")), ARRAY_SIZE(wanted));
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
-		ck_assert_str_eq(at(row(j, "rows", i), "name"), wanted[i][0]);
-		ck_assert_str_eq(at(row(j, "rows", i), "when"), wanted[i][1]);
-		ck_assert_str_eq(at(row(j, "rows", i), "cluster"), "prod");
+		ck_assert_str_eq(at(row(j, "items", i), "name"), wanted[i][0]);
+		ck_assert_str_eq(at(row(j, "items", i), "when"), wanted[i][1]);
+		ck_assert_str_eq(at(row(j, "items", i), "cluster"), "prod");
 	}
-	const json_t *no = row(j, "rows", 3);
+	const json_t *no = row(j, "items", 3);
 
 	ck_assert_str_eq(at(no, "reason"), "NodeNotReady");
 	ck_assert_str_eq(at(json_object_get(no, "live"), "outcome"), "refused");
 	ck_assert_str_eq(at(json_object_get(no, "lastRefusal"), "reason"), "PodReady");
-	ck_assert(json_is_null(json_object_get(row(j, "rows", 1), "live")));
-	ck_assert(json_is_null(json_object_get(row(j, "rows", 0), "lastRefusal")));
+	ck_assert(json_is_null(json_object_get(row(j, "items", 1), "live")));
+	ck_assert(json_is_null(json_object_get(row(j, "items", 0), "lastRefusal")));
 	json_decref(j);
 }
 
@@ -336,9 +344,9 @@ TEST(plan_is_blocked_while_nothing_can_be_written)
 	json_t *j = run_json(command_plan, &o, EXIT_CODE_OK);
 
 	ck_assert_str_eq(at(row(j, "stops", 0), "trouble"), "history");
-	for (size_t i = 0; i < json_array_size(json_object_get(j, "rows")); i++)
-		ck_assert_str_ne(at(row(j, "rows", i), "when"), "now");
-	ck_assert_str_eq(at(row(j, "rows", 1), "stoppedBy"), "history");
+	for (size_t i = 0; i < json_array_size(json_object_get(j, "items")); i++)
+		ck_assert_str_ne(at(row(j, "items", i), "when"), "now");
+	ck_assert_str_eq(at(row(j, "items", 1), "stoppedBy"), "history");
 	json_decref(j);
 }
 
@@ -373,7 +381,7 @@ TEST(history_is_printed_oldest_first)
 	struct options o = { .command = "history", .duty = -1, .outcome = -1, .by = -1 };
 	json_t *j = run_json(command_history, &o, EXIT_CODE_OK);
 
-	ck_assert_uint_eq(json_array_size(j), 2);
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "items")), 2);
 	ck_assert_str_eq(at(row(j, NULL, 0), "outcome"), "refused"); /* the instance sends the newest first */
 	ck_assert_str_eq(at(row(j, NULL, 1), "endedAt"), "1970-01-01T00:00:02.000Z");
 	ck_assert_str_eq(at(row(j, NULL, 1), "action"), action_desc(ACTION_SCALE_DOWN)->name);
@@ -409,7 +417,7 @@ TEST_LOOP(restore_is_shown_and_then_done, 0, 2)
 	char *args[] = { (char *)"shop/web" };
 	struct options o = { .command = "restore", .args = args, .n_args = 1, .dry_run = _i == 0, .yes = 1 };
 	json_t *j = run_json(command_restore, &o, EXIT_CODE_OK);
-	const json_t *r = row(j, "rows", 0);
+	const json_t *r = row(j, "items", 0);
 
 	ck_assert_int_eq(json_is_true(json_object_get(j, "dryRun")), _i == 0);
 	ck_assert_int_eq(json_integer_value(json_object_get(r, "id")), 7);

@@ -32,6 +32,7 @@ static const struct {
 	{ MSG_CTL_PLAN_ROW, ROLE_CLI },
 	{ MSG_CTL_PLAN_SEEN, ROLE_CLI },
 	{ MSG_CTL_SHOW_ROW, ROLE_CLI },
+	{ MSG_CTL_QUOTE_ROW, ROLE_CLI },
 	{ MSG_CTL_END, ROLE_CLI },
 	{ MSG_CTL_ACCESS_ROW, ROLE_CLI },
 	{ MSG_CTL_MARKED_ROW, ROLE_CLI },
@@ -42,6 +43,7 @@ static const struct {
 	{ MSG_TIMING, ROLE_REPORTER },
 	{ MSG_CTL_TEXT, ROLE_CLI },
 	{ MSG_CTL_SINK_ROW, ROLE_CLI },
+	{ MSG_CTL_TALLY_ROW, ROLE_CLI },
 };
 
 static enum role meant(enum msg_type type)

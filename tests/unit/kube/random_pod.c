@@ -41,7 +41,7 @@ static const struct pool {
 	{ "claim.resourceClaimName", { "", "shared-gpu" } },
 	{ "claim_status.resourceClaimName", { "", "web-gpu-x7k2p" } },
 	{ "health.resourceID", { "GPU-1", "driver.example.com/pool/nic-0", "" } },
-	{ "health.health", { "Healthy", "Healthy", "Unhealthy", "Unknown" } },
+	{ "health.health", { "Healthy", "Unhealthy", "Unhealthy", "Unknown" } },
 	{ "container.image", { "nginx", "r.example.com/app:v1", "localhost:5000/x", "" } },
 	{ "waiting.reason",
 	  { "ErrImagePull", "ErrImagePull", "ImagePullBackOff", "ImagePullBackOff", "CrashLoopBackOff",

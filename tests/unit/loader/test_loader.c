@@ -29,17 +29,14 @@ TEST(the_original_file)
 {
 	run_original();
 	ck_assert_int_eq(run.code, 0);
-	ck_assert(run.end && run.ok);
-	ck_assert_uint_eq(run.errors, 0);
+	ck_assert(run.end && run.ok && run.errors == 0);
 	ck_assert_uint_eq(run.tree.clusters, 1);
 	ck_assert_uint_eq(run.refresh_ms, 50000); /* a token file */
-	ck_assert(!run.tree.observe);
-	ck_assert(run.tree.duties & 1 << DUTY_EVICTED);
+	ck_assert(!run.tree.observe && run.tree.duties & 1 << DUTY_EVICTED);
 	ck_assert_str_eq(run.tree.config, GOLDEN_DIR "/original.yml");
 	ck_assert(run.clusters[0].loaded);
 	ck_assert_str_eq(run.clusters[0].server, "https://127.0.0.1:6443");
-	ck_assert_str_eq(run.clusters[0].context, "x");
-	ck_assert_str_eq(run.clusters[0].user, "u");
+	ck_assert(strcmp(run.clusters[0].context, "x") == 0 && strcmp(run.clusters[0].user, "u") == 0);
 	ck_assert_ptr_nonnull(strstr(run.clusters[0].kubeconfig, "/reader"));
 	ck_assert_str_eq(run.clusters[0].writer, "");
 	ck_assert_ptr_nonnull(strstr(run.clusters[0].namespaces, "default"));
@@ -55,6 +52,7 @@ TEST(the_original_file)
 	ck_assert_ptr_null(run.reporter.cluster.token);
 	ck_assert_uint_eq(run.reporter.n_sinks, 0); /* its duty is off */
 	ck_assert_str_eq(run.reporter.cluster_names.v[0], "default");
+	ck_assert_str_eq(settings_cluster_title(&run.reporter, "default"), "x");
 }
 
 /* What others could read is said of the file, and the work goes on. In a pod it is nobody else's. */
@@ -82,19 +80,17 @@ TEST(two_clusters_and_a_writer)
 		 "workers: 3\nclusters:\n- {name: east, kubeconfig: reader, writerKubeconfig: writer}\n"
 		 "- {name: west, kubeconfig: writer, workers: 1}\nstateDir: state\n",
 		 NULL);
-	ck_assert_uint_eq(run.tree.clusters, 2);
-	ck_assert(run.tree.observe);
-	ck_assert_uint_eq(run.clusters[0].workers, 3);
-	ck_assert_uint_eq(run.clusters[1].workers, 1);
+	ck_assert(run.tree.clusters == 2 && run.tree.observe);
+	ck_assert(run.clusters[0].workers == 3 && run.clusters[1].workers == 1);
 	ck_assert_str_eq(run.watcher[0].cluster.token, "READERTOKEN");
 	ck_assert_str_eq(run.worker[0].cluster.token, "WRITERTOKEN");
 	ck_assert_ptr_nonnull(strstr(run.clusters[0].writer, "/writer"));
 	ck_assert_str_eq(run.watcher[1].cluster.token, "WRITERTOKEN");
 	ck_assert_str_eq(run.watcher[1].cluster.name, "west");
 	ck_assert_uint_eq(run.reporter.cluster_names.n, 2);
-	_cleanup_free_ char *state = path_of("state");
-	ck_assert_str_eq(run.tree.state_dir, state); /* beside the file */
-	_cleanup_free_ char *history = path_of("state/history");
+	ck_assert_str_eq(settings_cluster_title(&run.reporter, "west"), "west");
+	_cleanup_free_ char *state = path_of("state"), *history = path_of("state/history");
+	ck_assert_str_eq(run.tree.state_dir, state);       /* beside the file */
 	ck_assert_str_eq(run.reporter.state_dir, history); /* all that the reporter may open */
 }
 
@@ -214,7 +210,9 @@ TEST(in_a_pod)
 	ck_assert_int_eq(setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1), 0);
 	ck_assert_int_eq(setenv("KUBERNETES_SERVICE_PORT", "443", 1), 0);
 	ck_assert_int_eq(setenv("POD_NAME", "me-0", 1), 0);
+	ck_assert_int_eq(setenv("RUNTIME_DIRECTORY", "/run/ops-pod-cleaner@shop", 1), 0);
 	succeeds("sandbox: require\n", NULL);
+	ck_assert_str_eq(run.reporter.cluster_title, "shop"); /* the instance's, as there is no context */
 	ck_assert_ptr_nonnull(strstr(run.clusters[0].kubeconfig, "service account"));
 	ck_assert_str_eq(run.watcher[0].cluster.server, "https://10.0.0.1:443");
 	ck_assert_str_eq(run.watcher[0].cluster.token, "READERTOKEN");
@@ -515,13 +513,12 @@ TEST(what_the_command_line_sets_holds_in_overrides_too)
 
 TEST(the_context_of_the_command_line_beats_the_file)
 {
-	static const char *const args[] = { "--context=elsewhere", NULL }, *const wrong[] = {
-		"--set=mod=observe", NULL
-	};
+	static const char *const args[] = { "--context=elsewhere", NULL };
+	static const char *const wrong[] = { "--set=mod=observe", NULL };
 
 	with(args, "context: x\nmode: observe\n", "reader");
-	ck_assert(!run.clusters[0].loaded);
-	ck_assert(said("there is no context \"elsewhere\""));
+	ck_assert(!run.clusters[0].loaded && said("there is no context \"elsewhere\""));
+	ck_assert_str_eq(settings_cluster_title(&run.reporter, "default"), "default");
 	with(args, "mode: observe\n" TWO_CLUSTERS, NULL);
 	ck_assert_int_eq(run.code, EXIT_CODE_CONFIG);
 	ck_assert(said("--context: names one cluster"));
@@ -676,21 +673,24 @@ TEST(a_volume_serves_as_state_directory)
 
 TEST(metrics_are_for_the_machine_alone_but_in_a_pod)
 {
-	succeeds("mode: observe\n", "reader");
-	ck_assert_str_eq(run.reporter.metrics_listen, "127.0.0.1:9464");
-	ck_assert_int_eq(setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1), 0);
-	succeeds("mode: observe\n", "reader");
-	ck_assert_str_eq(run.reporter.metrics_listen, "127.0.0.1:9464"); /* one of the two alone */
-	ck_assert_int_eq(setenv("KUBERNETES_SERVICE_PORT", "443", 1), 0);
-	succeeds("mode: observe\n", "reader");
-	ck_assert_str_eq(run.reporter.metrics_listen, "0.0.0.0:9464");
-	ck_assert_int_eq(setenv("KUBERNETES_SERVICE_HOST", "fd00::1", 1), 0);
-	succeeds("mode: observe\n", "reader");
-	ck_assert_str_eq(run.reporter.metrics_listen, "[::]:9464");
-	succeeds("metricsListen: '127.0.0.1:1'\n", "reader");
-	ck_assert_str_eq(run.reporter.metrics_listen, "127.0.0.1:1");
-	succeeds("metricsListen: ''\n", "reader");
-	ck_assert_str_eq(run.reporter.metrics_listen, "");
+	/* Each with what the rows before it have set. An instance of the template unit has a port of its own.
+	 */
+	static const struct {
+		const char *variable, *value, *config, *listen;
+	} rows[] = { { "OPC_NONE", "", "", "127.0.0.1:9464" },
+		     { "KUBERNETES_SERVICE_HOST", "10.0.0.1", "",
+		       "127.0.0.1:9464" }, /* one of the two alone */
+		     { "RUNTIME_DIRECTORY", "/run/ops-pod-cleaner@shop", "", "127.0.0.1:9506" },
+		     { "KUBERNETES_SERVICE_PORT", "443", "", "0.0.0.0:9464" },
+		     { "KUBERNETES_SERVICE_HOST", "fd00::1", "", "[::]:9464" },
+		     { "OPC_NONE", "", "metricsListen: '127.0.0.1:1'\n", "127.0.0.1:1" },
+		     { "OPC_NONE", "", "metricsListen: ''\n", "" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		ck_assert_int_eq(setenv(rows[i].variable, rows[i].value, 1), 0);
+		succeeds(rows[i].config, "reader");
+		ck_assert_str_eq(run.reporter.metrics_listen, rows[i].listen);
+	}
 }
 
 TEST_MAIN("loader/loader")

@@ -49,6 +49,36 @@ const char *sender_sink(const struct sender *r, size_t i, int64_t *ret_down_at, 
 	return i < settings.n_sinks ? sinks[i].name : NULL;
 }
 
+void act(uint64_t id, enum action_kind action, const char *ns, const char *name, enum outcome outcome,
+	 bool ends)
+{
+	char uid[24];
+
+	(void)snprintf(uid, sizeof(uid), "uid-%llu", (unsigned long long)id);
+	struct msg m[2] = { world_intent(id, 0, uid), world_record(id, outcome) };
+
+	m[0].u.intent.action = action;
+	m[0].u.intent.duty = action == ACTION_SCALE_DOWN ? DUTY_IMAGE_PULL
+			     : action == ACTION_DELETE   ? DUTY_EVICTED
+							 : DUTY_TERMINATING;
+	test_set(&m[0], intent.ns, ns);
+	test_set(&m[0], intent.name, name);
+	test_set(&m[0], intent.reason,
+		 action == ACTION_SCALE_DOWN ? "CannotPullImage"
+		 : action == ACTION_DELETE   ? "Evicted"
+					     : "StuckTerminating");
+	if (action == ACTION_SCALE_DOWN) {
+		char target[100];
+
+		(void)snprintf(target, sizeof(target), "deployments.apps/%s/%s", ns, name);
+		test_set(&m[1], record.target, target);
+	}
+	facts_name(&m[1].u.record.evidence, FACT_POD, STR_LIT("x"));
+	facts_name(&m[1].u.record.evidence, FACT_NODE, STR_LIT("node-7"));
+	facts_quoted(&m[1].u.record.evidence, FACT_WHY, STR_LIT("and so on"));
+	world_write(m, ends ? 2 : 1);
+}
+
 /* The messages for a sink, which are delivered with this; as text. */
 const char *told(const char *sink)
 {

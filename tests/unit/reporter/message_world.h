@@ -29,6 +29,9 @@ const char *told(const char *sink);
 #define HAS(s)    ck_assert_msg(strstr(text, s) != NULL, "%s is missing in:\n%s", s, text)
 #define HAS_NO(s) ck_assert_msg(strstr(text, s) == NULL, "%s is in:\n%s", s, text)
 
+/* An action of the duty that it is for; `ends`: with that outcome, on node-7. */
+void act(uint64_t id, enum action_kind action, const char *ns, const char *name, enum outcome outcome,
+	 bool ends);
 /* Actions. */
 void tell(void);
 /* So much later, what needs an operator. */

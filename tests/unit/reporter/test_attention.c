@@ -26,11 +26,12 @@ static size_t begin(void)
 {
 	struct attention attention;
 	const struct digest d = { 0 };
+	static const bool answered[CLUSTERS_MAX];
 	const struct report_input in = { .digest = &d,
 					 .clusters = &w.clusters,
 					 .at_ms = clock_wall_ms(),
 					 .title = "",
-					 .incomplete = "",
+					 .answered = answered,
 					 .attention = &attention };
 	const struct sink_settings sink = { .top = 20 };
 	struct report report;

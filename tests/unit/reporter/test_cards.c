@@ -18,6 +18,7 @@
 #include "reporter/notify/action_messages.h"
 #include "text/texts.h"
 #include "reporter/notify/alarm_messages.h"
+#include "reporter/report/compose.h"
 #include "reporter/sinks/sink.h"
 #include "tests/unit/reporter/sink_document.h"
 
@@ -37,7 +38,14 @@ static void setup(void)
 		sinks[l] = (struct sink_settings){
 			.name = (char *)(uintptr_t)language_name(l), .news = 7, .top = 20, .language = l
 		};
-	settings = (struct settings){ .sinks = sinks, .n_sinks = LANGUAGE__MAX, .gather_ms = MINUTE };
+	settings = (struct settings){
+		.sinks = sinks,
+		.n_sinks = LANGUAGE__MAX,
+		.gather_ms = MINUTE,
+		.links = { (char *)"https://grafana.example.com/d/"
+				   "pods?var-cluster={{cluster}}&var-namespace={{namespace}}",
+			   (char *)"https://wiki.example.com/runbooks/{{reason}}" }
+	};
 	settings.cluster_names = w.clusters;
 	state = state_new();
 	ck_assert_int_eq(action_messages_begin(w.db), 0);
@@ -127,6 +135,20 @@ static void check_chinese(const struct document *d)
 	}
 }
 
+static void keep(const char *card, enum language l, struct document *d)
+{
+	free(d->id); /* which is random */
+	d->id = xasprintf("%s-1", card);
+	if (l == LANGUAGE_ZH)
+		check_chinese(d);
+	for (enum sink_type t = 0; t < SINK_TYPE__MAX; t++) {
+		if (l == 0)
+			(void)json_object_set_new(cards[t], card, json_object());
+		(void)json_object_set_new(json_object_get(cards[t], card), language_name(l),
+					  body_of(d, t, l));
+	}
+}
+
 /* The one message that waits for each sink is that card. */
 static void take(const char *card)
 {
@@ -134,16 +156,7 @@ static void take(const char *card)
 		struct outbox_row row;
 
 		ck_assert_int_eq(outbox_next(w.db, language_name(l), &row), 1);
-		free(row.document.id); /* which is random */
-		row.document.id = xasprintf("%s-1", card);
-		if (l == LANGUAGE_ZH)
-			check_chinese(&row.document);
-		for (enum sink_type t = 0; t < SINK_TYPE__MAX; t++) {
-			if (l == 0)
-				(void)json_object_set_new(cards[t], card, json_object());
-			(void)json_object_set_new(json_object_get(cards[t], card), language_name(l),
-						  body_of(&row.document, t, l));
-		}
+		keep(card, l, &row.document);
 		ck_assert_int_eq(outbox_end(w.db, row.id, OUTBOX_DONE, &(const struct facts){ 0 }), 0);
 		outbox_row_done(&row);
 	}
@@ -250,6 +263,51 @@ static void need(bool on)
 	}
 }
 
+/* Three workloads that restart on one node, one of which nobody counted before, and one that does no longer.
+ */
+static void take_report(void)
+{
+	static const int64_t deltas[] = { 12, DELTA_UNKNOWN, 3 };
+	struct reported past[] = {
+		{ (char *)"prod", (char *)"shop", (char *)"Deployment", (char *)"web2", 40, 86400000 },
+		{ (char *)"prod", (char *)"pay", (char *)"Deployment", (char *)"api", 7, 86400000 }
+	};
+	const bool answered[] = { true, true };
+	_cleanup_(digest_done) struct digest digest = { 0 };
+	const int64_t now = clock_wall_ms();
+	const struct report_input in = { .digest = &digest,
+					 .clusters = &w.clusters,
+					 .answered = answered,
+					 .past = past,
+					 .n_past = ARRAY_SIZE(past),
+					 .from_ms = now - 86400000,
+					 .at_ms = now,
+					 .title = "Pods that restart too often" };
+	struct report r;
+
+	for (size_t i = 0; i < ARRAY_SIZE(deltas); i++) {
+		char name[8];
+
+		(void)snprintf(name, sizeof(name), "web%zu", i);
+		struct msg m = test_row(0, 1, "shop", name, name, (uint64_t)(20 * i + 12));
+
+		m.u.digest_row.created = now - 10 * 86400000;
+		test_set(&m, digest_row.node, "node-7");
+		digest_add(&digest, &m.u.digest_row);
+		digest.pods[i].delta = deltas[i];
+	}
+	digest_group(&digest);
+	report_build(&in, &r);
+	for (enum language l = 0; l < LANGUAGE__MAX; l++) {
+		struct document d;
+
+		ck_assert(report_compose(&r, &in, &sinks[l], 0, &d));
+		keep("report", l, &d);
+		document_done(&d);
+	}
+	report_done(&r);
+}
+
 static void compare(enum sink_type t)
 {
 	_cleanup_free_ char *got = json_dumps(cards[t], JSON_INDENT(2) | JSON_PRESERVE_ORDER);
@@ -279,6 +337,7 @@ TEST(cards_are_the_golden_ones)
 	take("begin");
 	need(false);
 	take("end");
+	take_report();
 	for (enum sink_type t = 0; t < SINK_TYPE__MAX; t++)
 		compare(t);
 }

@@ -16,8 +16,8 @@ TEST(a_run_is_sent_once_and_on_time)
 	ck_assert_uint_eq(w.asked, 1);
 	answer();
 	ck_assert_uint_eq(messages(), 1);
-	ck_assert_ptr_nonnull(strstr(message(), "shop/web (Deployment): total 12"));
-	ck_assert_ptr_nonnull(strstr(message(), "Report of 2023-11-13 09:00"));
+	ck_assert_ptr_nonnull(strstr(message(), "shop/web (Deployment): RESTARTS 12"));
+	ck_assert_ptr_nonnull(strstr(message(), " to 2023-11-13 09:00 (UTC), cluster prod"));
 	ck_assert_ptr_null(strstr(message(), "late"));
 	end_message(OUTBOX_DONE);
 	ck_assert_uint_eq(w.ended, 1);
@@ -36,9 +36,11 @@ TEST(the_next_one_shows_what_came_since)
 	pass(DAY_MS);
 	answer_count(20);
 	ck_assert_uint_eq(messages(), 2);
-	ck_assert_ptr_nonnull(
-		strstr(message(), "Still restarting\n- shop/web (Deployment): +8 (0.3/h), total 20"));
-	ck_assert_ptr_nonnull(strstr(message(), "Restarts since 2023-11-13 09:00: 8."));
+	ck_assert_ptr_nonnull(strstr(message(),
+				     "Ongoing: about as many restarts an hour as in the last report, or "
+				     "fewer\n- shop/web (Deployment): restarted 8× (0.3/h), RESTARTS 20"));
+	ck_assert_ptr_nonnull(strstr(
+		message(), "From 2023-11-13 09:00 to 2023-11-14 09:00 (UTC), cluster prod\nRestarts: 8."));
 }
 
 TEST(nothing_to_say_is_not_said)
@@ -306,7 +308,7 @@ TEST(a_worker_looks_at_what_is_shown)
 	ck_assert_uint_eq(messages(), 0);
 	answer_inspection(0, true);
 	ck_assert_uint_eq(messages(), 1);
-	ck_assert_ptr_nonnull(strstr(message(), "- shop/front (Rollout): total 12"));
+	ck_assert_ptr_nonnull(strstr(message(), "- shop/front (Rollout): RESTARTS 12"));
 	answer_inspection(0, true); /* once more, by nobody's wish */
 	ck_assert_uint_eq(messages(), 1);
 }
@@ -342,7 +344,7 @@ TEST(a_worker_that_says_nothing_is_waited_for_but_not_for_ever)
 	ck_assert_uint_eq(messages(), 0);
 	pass(1);
 	ck_assert_uint_eq(messages(), 1);
-	ck_assert_ptr_nonnull(strstr(message(), "- shop/web (Deployment): total 12"));
+	ck_assert_ptr_nonnull(strstr(message(), "- shop/web (Deployment): RESTARTS 12"));
 	answer_inspection(0, true);
 	ck_assert_uint_eq(messages(), 1);
 }
@@ -378,8 +380,7 @@ TEST(ten_thousand_rows_are_one_message)
 		if (day == 1)
 			end_message(OUTBOX_DONE);
 	}
-	ck_assert_ptr_nonnull(
-		strstr(message(), "Restarts since 2023-11-13 09:00: 100000. Workloads: 900, Pods: 10000."));
+	ck_assert_ptr_nonnull(strstr(message(), "Restarts: 100000. Workloads: 900, Pods: 10000."));
 	ck_assert_uint_eq(w.last.workloads, 900);
 }
 
@@ -420,14 +421,14 @@ TEST(the_first_report_knows_what_samples_say)
 	sample(4);
 	pass(10000);
 	answer_count(12);
-	ck_assert_ptr_nonnull(strstr(message(), "total 12"));
+	ck_assert_ptr_nonnull(strstr(message(), "RESTARTS 12"));
 	end_message(OUTBOX_DONE);
 	/* It restarted in the night, and not since: seen by samples alone. */
 	pass(DAY_MS / 2);
 	sample(17);
 	pass(DAY_MS / 2);
 	answer_count(17);
-	ck_assert_ptr_nonnull(strstr(message(), "+5 (0.2/h), total 17"));
+	ck_assert_ptr_nonnull(strstr(message(), "restarted 5× (0.2/h), RESTARTS 17"));
 }
 
 /* -- previews -- */
@@ -450,6 +451,28 @@ static void on_preview(void *ctx, const struct report_run *e, const struct zone 
 	}
 }
 
+/* Who is shown a part has all of that looked at, whatever is worse elsewhere. */
+TEST(a_preview_of_one_cluster_looks_there)
+{
+	struct sink_settings s = { .top = 1 };
+
+	clusters = 2;
+	start_again();
+	pass(1000);
+	str_list_add(&s.clusters, "staging", 7);
+	ck_assert_int_eq(digest_runner_preview(run, &s, on_preview, NULL), 0);
+	str_list_done(&s.clusters);
+	answer_row(0, "web-1", 99);
+	answer_row(1, "web-1", 12);
+	answer_end(0, true);
+	answer_end(1, true);
+	ck_assert_uint_eq(w.n_inspections, 1);
+	ck_assert_uint_eq(w.inspections[0].cluster, 1);
+	answer_inspection(0, true);
+	ck_assert_uint_eq(previews, 1);
+	free(previewed);
+}
+
 TEST(a_preview_says_it_now_and_leaves_no_trace)
 {
 	const struct sink_settings s = { .top = 20 };
@@ -465,7 +488,7 @@ TEST(a_preview_says_it_now_and_leaves_no_trace)
 	answer_end(0, true);
 	answer_inspection(0, true);
 	ck_assert_uint_eq(previews, 1);
-	ck_assert_ptr_nonnull(strstr(previewed, "shop/front (Rollout): total 12"));
+	ck_assert_ptr_nonnull(strstr(previewed, "shop/front (Rollout): RESTARTS 12"));
 	ck_assert_int_eq(sqlite3_total_changes(sql), written);
 	ck_assert_uint_eq(messages(), 0);
 	ck_assert_uint_eq(w.ended, 0);
@@ -493,7 +516,7 @@ TEST(a_preview_waits_for_no_cluster_that_cannot_be_seen)
 	answer_end(0, true);
 	answer_inspection(0, true);
 	ck_assert_uint_eq(previews, 1);
-	ck_assert_ptr_nonnull(strstr(previewed, "shop/front (Rollout): total 12"));
+	ck_assert_ptr_nonnull(strstr(previewed, "shop/front (Rollout): RESTARTS 12"));
 	ck_assert_ptr_nonnull(strstr(previewed, "staging"));
 	free(previewed);
 }

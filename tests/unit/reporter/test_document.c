@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "reporter/news/document.h"
+#include "reporter/news/links.h"
 #include "tests/suite.h"
 
 static void make(struct document *d)
@@ -25,6 +26,7 @@ static void make(struct document *d)
 	entry_set_command(e, "ops-pod-cleaner plan");
 	entry_add_mention(e, "ou_1");
 	entry_add_fact(e, "cluster", "prod");
+	entry_add_link(e, "page", "https://h/prod");
 	d->sections[0].more = 7;
 	document_set_footer(d, "v1");
 	d->is_repeat = true;
@@ -66,6 +68,35 @@ TEST(what_is_no_document_is_refused)
 		ck_assert_int_eq(document_from_json(bad[i], strlen(bad[i]), &d), -EINVAL);
 }
 
+TEST(links_are_of_an_entry_and_bring_no_marks)
+{
+	const struct link_settings links = { (char *)"https://h/{{cluster}}/{{workload}}",
+					     (char *)"https://h/{{node}}" };
+	struct document d;
+
+	document_init(&d, NEWS_ACTIONS, LANGUAGE_EN, 0);
+	struct section *s = document_add_section(&d, "");
+
+	for (int i = 0; i < 3; i++) {
+		struct entry *e = section_add_entry(s, "");
+
+		entry_add_fact(e, "cluster", i == 1 ? "" : "a/b");
+		entry_add_fact(e, "workload", "web");
+		e->is_over = i == 2;
+	}
+	links_add(&d, NULL);
+	links_add(&d, &links);
+	const struct entry *e = d.sections[0].entries;
+
+	ck_assert_uint_eq(e[0].n_links, 1);
+	ck_assert_str_eq(e[0].links[0].key, "page");
+	ck_assert_str_eq(e[0].links[0].value, "https://h/a%2Fb/web");
+	ck_assert_uint_eq(e[1].n_links + e[2].n_links, 0); /* an empty fact; what is over */
+	entry_add_link(&d.sections[0].entries[1], "page", "https://h/)[evil](https://e/");
+	ck_assert_uint_eq(e[1].n_links, 0);
+	document_done(&d);
+}
+
 TEST(texts_are_printable)
 {
 	struct document d;
@@ -86,7 +117,7 @@ TEST(text_shows_all_that_people_read)
 	_cleanup_free_ char *text = document_to_text(&d);
 
 	ck_assert_str_eq(text, "（可能重复）需要处理\none line\n\n新出现\n- shop/web\n  many workloads fail\n"
-			       "  $ ops-pod-cleaner plan\n- … 另有 7 项\n\nv1\n");
+			       "  $ ops-pod-cleaner plan\n  详情: https://h/prod\n- … 另有 7 项\n\nv1\n");
 	document_done(&d);
 }
 

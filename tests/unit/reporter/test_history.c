@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <signal.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "model/duties.h"
@@ -73,6 +74,56 @@ TEST(id_of_another_object_is_a_conflict)
 
 	world_write(m, 2);
 	ck_assert_int_eq(w.seen.effect[1], HISTORY_CONFLICT);
+}
+
+static struct msg quote(uint64_t id, uint64_t number, const char *text)
+{
+	struct msg m = { .type = MSG_QUOTE, .u.quote = { .id = id, .number = number, .quote = QUOTE_LOG } };
+
+	strcpy(m.u.quote.pod, "web");
+	strcpy(m.u.quote.container, "app");
+	msg_set(&m, quote.text, text, strlen(text));
+	return m;
+}
+
+/* Those that are kept with an action, by CTL_SHOW. */
+static size_t quotes_of(uint64_t id, struct msg_ctl_quote_row *ret, size_t max)
+{
+	struct msg m = { .type = MSG_CTL_SHOW, .u.ctl_show = { .conn = 9, .id = id } };
+	struct query *q = NULL;
+	size_t n = 0;
+
+	ck_assert_int_eq(query_show(w.db, w.h, &m, &q), 0);
+	while (query_next(q, &m) > 0)
+		if (m.type == MSG_CTL_QUOTE_ROW && n < max)
+			ret[n++] = m.u.ctl_quote_row;
+	query_free(&q);
+	return n;
+}
+
+/* Only while the action is open, sent twice or not; and gone with it. */
+TEST(quotes_are_kept_with_an_action)
+{
+	const struct msg m[] = { quote(1, 0, "too early"),      world_intent(1, 0, "u1"),
+				 world_intent(2, 0, "u2"),      quote(1, 0, "one\ntwo"),
+				 quote(1, 0, "one\ntwo"),       quote(1, 3, "more"),
+				 world_record(1, OUTCOME_DONE), quote(1, 2, "too late") };
+	struct msg_ctl_quote_row rows[8];
+	uint64_t days = 1;
+	int64_t seq;
+	bool more;
+
+	world_write(m, ARRAY_SIZE(m));
+	ck_assert_uint_eq(quotes_of(1, rows, 8), 2);
+	ck_assert_uint_eq(rows[0].conn, 9);
+	ck_assert_str_eq(rows[0].text, "one\ntwo");
+	ck_assert_uint_eq(rows[0].quote, QUOTE_LOG);
+	ck_assert_str_eq(rows[0].container, "app");
+	ck_assert_uint_eq(rows[1].number, 3);
+	ck_assert_uint_eq(quotes_of(2, rows, 8), 0);
+	clock_fake_advance(3 * 86400000);
+	ck_assert_int_eq(history_prune(w.h, &days, &more), 0);
+	ck_assert_int_eq(db_number(db_stmt(w.db, DB_SHOW_QUOTE_IDS, db_i("id", 1)), &seq), -ENOENT);
 }
 
 TEST(open_intents_survive_a_crash)

@@ -14,36 +14,6 @@
 
 /* -- actions -- */
 
-static void act(uint64_t id, enum action_kind action, const char *ns, const char *name, enum outcome outcome,
-		bool ends)
-{
-	char uid[24];
-
-	(void)snprintf(uid, sizeof(uid), "uid-%llu", (unsigned long long)id);
-	struct msg m[2] = { world_intent(id, 0, uid), world_record(id, outcome) };
-
-	m[0].u.intent.action = action;
-	m[0].u.intent.duty = action == ACTION_SCALE_DOWN ? DUTY_IMAGE_PULL
-			     : action == ACTION_DELETE   ? DUTY_EVICTED
-							 : DUTY_TERMINATING;
-	test_set(&m[0], intent.ns, ns);
-	test_set(&m[0], intent.name, name);
-	test_set(&m[0], intent.reason,
-		 action == ACTION_SCALE_DOWN ? "CannotPullImage"
-		 : action == ACTION_DELETE   ? "Evicted"
-					     : "StuckTerminating");
-	if (action == ACTION_SCALE_DOWN) {
-		char target[100];
-
-		(void)snprintf(target, sizeof(target), "deployments.apps/%s/%s", ns, name);
-		test_set(&m[1], record.target, target);
-	}
-	facts_name(&m[1].u.record.evidence, FACT_POD, STR_LIT("x"));
-	facts_name(&m[1].u.record.evidence, FACT_NODE, STR_LIT("node-7"));
-	facts_quoted(&m[1].u.record.evidence, FACT_WHY, STR_LIT("and so on"));
-	world_write(m, ends ? 2 : 1);
-}
-
 TEST(what_was_done_is_told_once_with_the_way_back)
 {
 	act(1, ACTION_SCALE_DOWN, "shop", "web", OUTCOME_DONE, true);
@@ -53,13 +23,13 @@ TEST(what_was_done_is_told_once_with_the_way_back)
 	tell();
 	ck_assert(put && !more);
 	(void)told("team");
-	HAS("[prod] ops-pod-cleaner acted: 1 workload, 1 pod force-deleted, 34 pods deleted");
+	HAS("[prod] Scaled 1 workload to 0, force-deleted 1 pod, deleted 34 evicted pods");
 	HAS("shop/web (Deployment): scaled from 3 to 0");
 	HAS("$ ops-pod-cleaner restore 1\n");
 	HAS("since 2023-11-14 22:13");
 	HAS("shop/db-0: deleted by force");
 	HAS("certificate: pod x");
-	HAS("shop, node node-7: 34 pods: deleted");
+	HAS("shop, node node-7: 34 pods deleted");
 	ck_assert_str_eq(told("pay"), "");
 	ck_assert_str_eq(told("reports"), "");
 	tell();
@@ -125,6 +95,31 @@ TEST(each_hears_of_its_own_in_its_language)
 	HAS_NO("restore 2");
 }
 
+/* The workload names whom it concerns: they are mentioned, and can undo it with what they have. */
+TEST(whom_a_workload_concerns)
+{
+	struct msg m[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE) };
+
+	m[0].u.intent.duty = DUTY_IMAGE_PULL;
+	m[0].u.intent.action = ACTION_SCALE_DOWN;
+	test_set(&m[1], record.target, "deployments.apps/shop/web");
+	m[1].u.record.replicas = 3;
+	facts_quoted(&m[1].u.record.evidence, FACT_CONTACT, STR_LIT("ou_web"));
+	world_write(m, 2);
+	tell();
+	struct outbox_row row;
+
+	ck_assert_int_eq(outbox_next(w.db, "team", &row), 1);
+	const struct entry *e = &row.document.sections[0].entries[0];
+
+	ck_assert_uint_eq(e->mentions.n, 1);
+	ck_assert_str_eq(e->mentions.v[0], "ou_web");
+	ck_assert_str_eq(entry_fact(e, "contact"), "ou_web");
+	outbox_row_done(&row);
+	(void)told("team");
+	HAS("kubectl -n shop scale deployments.apps web --replicas=3\n");
+}
+
 TEST(the_title_tells_what_was_done_from_what_would_be)
 {
 	act(1, ACTION_SCALE_DOWN, "shop", "web", OUTCOME_WOULD, true);
@@ -132,17 +127,16 @@ TEST(the_title_tells_what_was_done_from_what_would_be)
 	act(3, ACTION_SCALE_DOWN, "pay", "api", OUTCOME_WOULD, true);
 	tell();
 	(void)told("team");
-	HAS("ops-pod-cleaner dry run: 2 workloads, 1 pod to delete\n");
-	HAS_NO("ops-pod-cleaner acted");
+	HAS("Dry run, would have scaled 2 workloads to 0, deleted 1 evicted pod\n");
+	HAS_NO("] Scaled");
 	(void)told("pay");
-	HAS("ops-pod-cleaner（观察模式）将处理：1 个工作负载\n");
-	HAS_NO("已执行操作");
+	HAS("观察模式，未执行：1 个工作负载缩容到 0\n");
 	act(4, ACTION_SCALE_DOWN, "shop", "back", OUTCOME_WOULD, true);
 	act(5, ACTION_SCALE_DOWN, "shop", "front", OUTCOME_DONE, true);
 	act(6, ACTION_DELETE, "shop", "cron", OUTCOME_WOULD, true);
 	tell();
 	(void)told("team");
-	HAS("ops-pod-cleaner acted: 1 workload\n");
+	HAS("Scaled 1 workload to 0\n");
 	HAS("shop/back (Deployment): would be scaled");
 }
 
@@ -153,7 +147,7 @@ TEST(the_title_names_the_only_cluster_and_the_entries_do_not)
 	act(1, ACTION_SCALE_DOWN, "shop", "web", OUTCOME_DONE, true);
 	tell();
 	(void)told("team");
-	HAS("[prod] ops-pod-cleaner acted: 1 workload\n");
+	HAS("[prod] Scaled 1 workload to 0\n");
 	HAS("- shop/web (Deployment)");
 }
 
@@ -244,7 +238,7 @@ TEST(pods_are_counted_by_namespace_and_node_in_their_order)
 	HAS("shop, node node-a: 2 pods");
 	HAS("shop: 2 pods");
 	HAS("and 1 more");
-	HAS("7 pods deleted");
+	HAS("Deleted 7 evicted pods");
 }
 
 TEST(failures_are_counted_over_the_namespaces_that_concern_a_sink)
@@ -298,7 +292,7 @@ TEST(failures_alone_wait_and_are_told_with_the_next)
 	tell();
 	ck_assert(put && !more);
 	(void)told("team");
-	HAS("2 failed");
+	HAS("2 actions failed");
 	HAS("deleteEvictedPod: 2 actions: forbidden");
 	tell();
 	ck_assert(!put && !more);
@@ -326,7 +320,7 @@ TEST(a_trouble_is_told_as_it_begins_and_as_it_ends)
 	ck_assert_str_eq(told("team"), "");
 	look(1);
 	(void)told("team");
-	HAS("ops-pod-cleaner: 1 issue needs attention: [prod] the API server forbids");
+	HAS("New: [prod] the API server forbids");
 	HAS("[prod] the API server forbids a request that a duty needs (403)");
 	HAS("cannot delete pods");
 	HAS("what to do: grant the right named above");
@@ -337,10 +331,10 @@ TEST(a_trouble_is_told_as_it_begins_and_as_it_ends)
 	ck_assert_str_eq(told("team"), "");
 	look(MINUTE);
 	(void)told("team");
-	HAS("1 issue resolved: ");
+	HAS("Resolved: ");
 	HAS("from 2023-11-14 22:13 to 2023-11-14 23:14");
 	(void)told("pay");
-	HAS("1 项已恢复：");
+	HAS("已恢复：");
 	look(DAY);
 	ck_assert_str_eq(told("team"), "");
 	ck_assert_str_eq(told("reports"), "");
@@ -379,7 +373,7 @@ TEST(reminded_once_a_day_or_never)
 	ck_assert_str_eq(told("team"), "");
 	look(1);
 	(void)told("team");
-	HAS("1 issue still needs attention: ");
+	HAS("Still: ");
 	look(HOUR);
 	ck_assert_str_eq(told("team"), "");
 	settings.remind_ms = 0;
@@ -397,14 +391,14 @@ TEST(a_reminder_tells_of_today)
 	refuse_long(1, 2);
 	look(0);
 	(void)told("team");
-	HAS_NO("still needs attention");
+	HAS_NO("Still: ");
 	look(DAY / 2);
 	refuse(1, 2);
 	look(DAY / 2 - 1);
 	ck_assert_str_eq(told("team"), "");
 	look(1);
 	(void)told("team");
-	HAS("1 issue still needs attention: ");
+	HAS("Still: ");
 	HAS("kube-system: dns-1, dns-2\n");
 }
 
@@ -419,7 +413,7 @@ TEST(a_reminder_of_a_trouble_tells_its_detail_of_today)
 	ck_assert_str_eq(told("team"), "");
 	look(DAY);
 	(void)told("team");
-	HAS("1 issue still needs attention: ");
+	HAS("Still: ");
 	HAS("since 2023-11-14 22:13");
 	HAS("cannot scale deployments");
 	HAS_NO("cannot delete pods");
@@ -435,7 +429,7 @@ TEST(an_alertmanager_is_told_again_soon)
 	(void)told("team");
 	look(HOUR);
 	(void)told("team");
-	HAS("1 issue still needs attention: ");
+	HAS("Still: ");
 }
 
 TEST(a_crash_tells_nothing_twice_and_loses_no_end)
@@ -453,7 +447,7 @@ TEST(a_crash_tells_nothing_twice_and_loses_no_end)
 	look(0);
 	look(MINUTE);
 	(void)told("team");
-	HAS("1 issue resolved: ");
+	HAS("Resolved: ");
 }
 
 TEST(an_end_goes_only_where_its_begin_went)
@@ -462,13 +456,13 @@ TEST(an_end_goes_only_where_its_begin_went)
 	settings.n_sinks = 1;
 	look(MINUTE);
 	(void)told("team");
-	HAS("needs attention");
+	HAS("New: ");
 	settings.n_sinks = 2;
 	trouble(TROUBLE_FORBIDDEN, "prod", 0);
 	look(0);
 	look(MINUTE);
 	(void)told("team");
-	HAS("resolved");
+	HAS("Resolved: ");
 	ck_assert_str_eq(told("pay"), "");
 }
 
@@ -480,7 +474,7 @@ TEST(a_new_sink_is_told_what_stands)
 	settings.n_sinks = 2;
 	look(MINUTE);
 	(void)told("pay");
-	HAS("1 项需要处理：");
+	HAS("新问题：");
 }
 
 TEST(guards_pauses_and_objects_need_an_operator_too)
@@ -514,8 +508,33 @@ TEST(guards_pauses_and_objects_need_an_operator_too)
 	look(0);
 	look(MINUTE);
 	(void)told("team");
-	HAS("resolved");
+	HAS("Resolved: ");
 	HAS("action budget for this period is spent");
+}
+
+/* The owner of an object is named and mentioned, where the alarm is of that one. */
+TEST_LOOP(whom_an_alarm_concerns, 1, 3)
+{
+	for (uint64_t id = 1; id <= (uint64_t)_i; id++) {
+		struct msg m[2] = { world_intent(id, 0, id == 1 ? "uid-1" : "uid-2"),
+				    world_record(id, OUTCOME_FORBIDDEN) };
+
+		test_set(&m[0], intent.name, id == 1 ? "api-1" : "api-2");
+		test_set(&m[1], record.reason, "Forbidden");
+		facts_quoted(&m[1].u.record.evidence, FACT_CONTACT, STR_LIT("ou_api"));
+		world_write(m, 2);
+		clock_fake_advance(ATTENTION_LASTING_MS);
+		m[0].u.intent.id = m[1].u.record.id = id + 10;
+		world_write(m, 2);
+	}
+	look(0);
+	struct outbox_row row;
+
+	ck_assert_int_eq(outbox_next(w.db, "team", &row), 1);
+	ck_assert_uint_eq(row.document.sections[0].entries[0].mentions.n, _i == 1);
+	outbox_row_done(&row);
+	(void)told("team");
+	HAS("ou_api");
 }
 
 TEST(what_was_done_at_last_needs_nobody)
@@ -536,7 +555,7 @@ TEST(what_was_done_at_last_needs_nobody)
 	look(0);
 	look(MINUTE);
 	(void)told("team");
-	HAS("1 issue resolved: ");
+	HAS("Resolved: ");
 }
 
 TEST(a_sink_that_is_down_is_told_to_the_others)
@@ -545,7 +564,7 @@ TEST(a_sink_that_is_down_is_told_to_the_others)
 	team_down_at = clock_wall_ms();
 	look(MINUTE);
 	(void)told("pay");
-	HAS("1 项需要处理：");
+	HAS("新问题：");
 	HAS("team");
 	HAS("code 19024");
 	ck_assert_str_eq(told("team"), "");
@@ -553,7 +572,7 @@ TEST(a_sink_that_is_down_is_told_to_the_others)
 	look(0);
 	look(MINUTE);
 	(void)told("pay");
-	HAS("1 项已恢复：");
+	HAS("已恢复：");
 	ck_assert_str_eq(told("team"), "");
 }
 

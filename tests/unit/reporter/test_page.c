@@ -152,7 +152,13 @@ TEST(a_report_says_all_of_it)
 	static const char *const wanted[] = {
 		"<html lang=\"en\">",
 		"<title>shop/web</title>",
-		"As of 2023-11-14 22:13",
+		"<p class=\"dim\">shop/web</p>", /* the window */
+		"<div class=\"ends\"><span>10-31 22:13</span><span>most in 4 h: 5</span>",
+		"<span>most in 4 h: 5</span><span>11-14 22:13</span></div>",
+		"<div class=\"axis\"><span>11-01</span><span>11-02</span>",
+		"<span>11-13</span><span>11-14</span></div>",
+		"the darker, the more: 6 at most",
+		"<b>all that is due</b></td><td class=\"word\" data-l=\"Duty\">deleteEvictedPod</td>",
 		"shop/web, restarts in 14 days: 5",
 		"actions in 14 days: 4; most on a day: 4",
 		"deleteEvictedPod 4",
@@ -163,7 +169,7 @@ TEST(a_report_says_all_of_it)
 		"blocked: 3",
 		"5 of 5",
 		"<code>shop/web</code>",
-		"data-l=\"Restarts\">shop/web</td>",
+		"data-l=\"Restarts in this time\">shop/web</td>",
 		"<footer>shop/web</footer>",
 	};
 	struct document d;
@@ -179,6 +185,52 @@ TEST(a_report_says_all_of_it)
 
 	ck_assert_ptr_nonnull(strstr(zh, "<html lang=\"zh\">"));
 	ck_assert_ptr_nonnull(strstr(zh, "…另有 7 项"));
+	document_done(&d);
+	series_done(&s);
+}
+
+static size_t count(const char *text, const char *word)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, word)); text += strlen(word))
+		n++;
+	return n;
+}
+
+/* The title of a message has the numbers in it, which have columns of their own here. */
+TEST(a_row_says_nothing_twice)
+{
+	static const char *const facts[][2] = { { "cluster", "prod" },      { "namespace", "shop" },
+						{ "workload", "checkout" }, { "kind", "Deployment" },
+						{ "restarts", "412" },      { "restartsPerHour", "9.4" },
+						{ "restartsTotal", "531" }, { "count", "37" } };
+	struct series s = { .end_ms = 1700000000000 };
+	struct document d;
+
+	document_init(&d, NEWS_REPORT, LANGUAGE_EN, s.end_ms);
+	struct entry *e =
+		section_add_entry(document_add_section(&d, "New"),
+				  "[prod] shop/checkout (Deployment): restarted 412× (9.4/h), RESTARTS 531");
+
+	entry_add_line(e, "Pods: 37, on node node-1");
+	for (size_t i = 0; i < ARRAY_SIZE(facts); i++)
+		entry_add_fact(e, facts[i][0], facts[i][1]);
+	e = section_add_entry(&d.sections[0], "pay/gone: restarted 36× in the last report");
+	entry_add_fact(e, "workload", "gone");
+	_cleanup_free_ char *page = page_report(&d, &s);
+
+	for (size_t i = 1; i < ARRAY_SIZE(facts); i++)
+		ck_assert_msg(count(page, facts[i][1]) == 1, "%s: %zu times", facts[i][1],
+			      count(page, facts[i][1]));
+	ck_assert_ptr_nonnull(
+		strstr(page, "<span class=\"dim\">prod</span> <b>shop/checkout</b> Deployment"));
+	ck_assert_ptr_nonnull(strstr(page, "<b>pay/gone: restarted 36× in the last report</b>"));
+	s.is_of_one_cluster = true; /* the head names it */
+	series_add_tile(&s, "prod", "shop")->restarts = 1;
+	_cleanup_free_ char *one = page_report(&d, &s);
+
+	ck_assert_ptr_null(strstr(one, "prod"));
 	document_done(&d);
 	series_done(&s);
 }
@@ -231,6 +283,35 @@ TEST(status_says_what_is_wrong_and_cuts_long_lists)
 	ck_assert_ptr_null(strstr(text, "Nothing is wrong."));
 	ck_assert(hostile_is_gone(text));
 	free(due);
+}
+
+TEST(a_tile_tells_of_hours_and_of_the_next_window)
+{
+	struct live_cluster cluster = { .name = "default", .done = 3 };
+	struct live l = { .version = "1",
+			  .now_ms = 1700000000000,
+			  .cluster_title = "shop",
+			  .done_by_hour = { [20] = 1, [23] = 2 },
+			  .clusters = &cluster,
+			  .n_clusters = 1 };
+	_cleanup_free_ char *always = page_status(&l, NULL);
+
+	ck_assert_ptr_null(strstr(always, "Next window"));
+	ck_assert_ptr_nonnull(strstr(always, "<path d=\"M80 39.0v-"));
+	ck_assert_ptr_nonnull(strstr(always, "M92 39.0v-38.0"));
+	ck_assert_ptr_nonnull(strstr(always, "most in an hour: 2<"));
+	ck_assert_ptr_nonnull(strstr(always, ">shop<"));
+	ck_assert_ptr_null(strstr(always, ">default<"));
+	l.has_windows = true;
+	_cleanup_free_ char *open = page_status(&l, NULL);
+
+	ck_assert_ptr_nonnull(strstr(open, "open now"));
+	l.window_ms = l.now_ms + 3600000;
+	cluster.done = 0;
+	_cleanup_free_ char *later = page_status(&l, NULL);
+
+	ck_assert_ptr_nonnull(strstr(later, "<dt>Next window</dt><dd>2023-11-14 23:13"));
+	ck_assert_ptr_null(strstr(later, "<path d=\"M"));
 }
 
 TEST(the_status_page_is_told_in_chinese)

@@ -111,19 +111,24 @@ TEST(only_what_stands_now_needs_an_operator)
 
 /* -- the page of a report -- */
 
-static void restart(const char *cluster, const char *ns, const char *workload)
+static void restart_often(const char *cluster, const char *ns, const char *workload, uint64_t restarts)
 {
 	struct msg_digest_row r = test_row(0, 1, ns, workload, workload, 0).u.digest_row;
 	const int64_t now = clock_wall_ms();
 
 	r.created = now - 100 * 3600000;
 	for (int i = 0; i < 2; i++) {
-		r.restarts = i == 0 ? 0 : 3;
+		r.restarts = i == 0 ? 0 : restarts;
 		ck_assert_int_eq(db_begin(w.db), 0);
 		ck_assert_int_eq(samples_put(w.db, &r, cluster, now - (2 - i) * 3600000), 0);
 		ck_assert_int_eq(samples_answered(w.db, cluster, true, now - (2 - i) * 3600000), 0);
 		ck_assert_int_eq(db_end(w.db, 0), 0);
 	}
+}
+
+static void restart(const char *cluster, const char *ns, const char *workload)
+{
+	restart_often(cluster, ns, workload, 3);
 }
 
 static char *page_of(const struct sink_settings *s)
@@ -132,7 +137,7 @@ static char *page_of(const struct sink_settings *s)
 
 	document_init(&d, NEWS_REPORT, LANGUAGE_EN, clock_wall_ms());
 	document_set_title(&d, "report");
-	digest_attach_page(w.db, s, NULL, &d);
+	digest_attach_page(w.db, s, NULL, false, &d);
 	char *page = TAKE_PTR(d.html);
 
 	document_done(&d);
@@ -169,6 +174,23 @@ TEST(a_page_shows_what_concerns_its_sink)
 	ck_assert_ptr_null(strstr(cart, "shop/web"));
 	str_list_done(&s.namespaces);
 	str_list_done(&s.clusters);
+}
+
+/* As the titles of the lists say. */
+TEST(the_worst_stands_first_on_a_page)
+{
+	static const char *const order[] = { "Most restarts", "<b>pay/ledger</b>", "<b>shop/web</b>",
+					     "<b>ci/job</b>", "busiest first",     "<b>pay</b>",
+					     "<b>shop</b>",   "<b>ci</b>" };
+
+	restart_often("prod", "shop", "web", 5);
+	restart_often("prod", "ci", "job", 2);
+	restart_often("staging", "pay", "ledger", 40);
+	_cleanup_free_ char *page = page_of(NULL);
+	const char *at = page;
+
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
+		ck_assert_msg((at = strstr(at, order[i])) != NULL, "%s", order[i]);
 }
 
 TEST_MAIN("reporter/recent")

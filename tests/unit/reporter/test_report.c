@@ -4,10 +4,17 @@
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
+#include "base/cleanup.h"
 #include "base/xalloc.h"
+#include "config/zone_file.h"
 #include "model/duties.h"
 #include "reporter/report/patterns.h"
 #include "reporter/report/compose.h"
+
+#define NEW       "New: not in the last report"
+#define WORSE     "Worse: more restarts an hour than in the last report"
+#define ONGOING   "Ongoing: about as many restarts an hour as in the last report, or fewer"
+#define RECOVERED "Recovered: no restart in this time"
 
 #define HOUR INT64_C(3600000)
 #define T0   INT64_C(1699866000000) /* Monday 2023-11-13 09:00:00 UTC */
@@ -27,7 +34,7 @@ static bool answered[CLUSTERS_MAX];
 static void setup(void)
 {
 	memset(&w, 0, sizeof(w));
-	answered[0] = true;
+	answered[0] = answered[1] = true;
 	test_names(&w.clusters, "prod", NULL);
 	w.in = (struct report_input){ .digest = &w.digest,
 				      .clusters = &w.clusters,
@@ -35,8 +42,7 @@ static void setup(void)
 				      .past = w.past,
 				      .from_ms = T0 - 10 * HOUR,
 				      .at_ms = T0,
-				      .title = "Pods that restart too often",
-				      .incomplete = "" };
+				      .title = "Pods that restart too often" };
 	w.sink = (struct sink_settings){ .news = 1u << NEWS_REPORT, .top = 20 };
 }
 
@@ -120,19 +126,125 @@ TEST(new_worse_still_and_recovered)
 	pod("shop", "still", "still-1", 12);
 	pod("shop", "quiet", "quiet-1", 0);
 	ck_assert(compose());
-	ck_assert_uint_eq(section("New")->n, 1);
-	ck_assert(says("- shop/new (Deployment): +5 (0.5/h), total 105"));
-	ck_assert_uint_eq(section("Worse")->n, 1);
-	ck_assert(says("- shop/worse (Deployment): +13 (1.3/h), total 113"));
-	ck_assert_uint_eq(section("Still restarting")->n, 1);
-	ck_assert(says("- shop/still (Deployment): +12"));
+	ck_assert_uint_eq(section(NEW)->n, 1);
+	ck_assert(says("- shop/new (Deployment): restarted 5× (0.5/h), RESTARTS 105"));
+	ck_assert_uint_eq(section(WORSE)->n, 1);
+	ck_assert(says("- shop/worse (Deployment): restarted 13× (1.3/h), RESTARTS 113"));
+	ck_assert_uint_eq(section(ONGOING)->n, 1);
+	ck_assert(says("- shop/still (Deployment): restarted 12×"));
 	/* +0 is no row, and says that it has recovered; what was worst comes first. */
-	ck_assert_uint_eq(section("Recovered")->n, 2);
-	ck_assert_str_eq(section("Recovered")->entries[0].title, "shop/gone (Deployment): was +40");
-	ck_assert_str_eq(section("Recovered")->entries[1].title, "shop/quiet (Deployment): was +30");
-	ck_assert(section("Recovered")->entries[0].is_over);
-	ck_assert(says("Restarts since 2023-11-12 23:00: 30. Workloads: 3, Pods: 3."));
+	ck_assert_uint_eq(section(RECOVERED)->n, 2);
+	ck_assert_str_eq(section(RECOVERED)->entries[0].title,
+			 "shop/gone (Deployment): restarted 40× in the last report");
+	ck_assert_str_eq(section(RECOVERED)->entries[1].title,
+			 "shop/quiet (Deployment): restarted 30× in the last report");
+	ck_assert(section(RECOVERED)->entries[0].is_over);
+	ck_assert(says("\n\nRESTARTS: as kubectl counts, "));
+	ck_assert(says("From 2023-11-12 23:00 to 2023-11-13 09:00 (UTC), cluster prod\n"
+		       "Restarts: 30. Workloads: 3, Pods: 3.\n"));
 	ck_assert_int_eq(w.document.tone, TONE_WARNING);
+}
+
+/* Whatever is worst, wherever it is: the order of the numbers that are seen. */
+TEST(rows_are_sorted_by_their_restarts)
+{
+	static const int64_t restarts[] = { 3, 40, 7, 12, 1 };
+	char name[16];
+	int64_t last = INT64_MAX;
+
+	for (size_t i = 0; i < ARRAY_SIZE(restarts); i++) {
+		(void)snprintf(name, sizeof(name), "w%zu", i);
+		pod("shop", name, name, restarts[i]);
+		past("old", name, (uint64_t)restarts[i]);
+	}
+	ck_assert(compose());
+	ck_assert_uint_eq(section(NEW)->n, ARRAY_SIZE(restarts));
+	for (size_t i = 0; i < section(NEW)->n; i++) {
+		const int64_t n = strtoll(entry_fact(&section(NEW)->entries[i], "restarts"), NULL, 10);
+
+		ck_assert_int_le(n, last);
+		last = n;
+	}
+	ck_assert_str_eq(section(RECOVERED)->entries[0].title,
+			 "old/w1 (Deployment): restarted 40× in the last report");
+	w.past[1].window_ms = 0;
+	ck_assert(compose());
+	ck_assert_str_eq(section(RECOVERED)->entries[0].title,
+			 "old/w1 (Deployment): RESTARTS 40 in the last report");
+}
+
+/* The head says the time by the clock of the readers, also when that was changed in between. */
+TEST(the_head_names_the_window_the_zone_and_the_clusters)
+{
+	static const struct {
+		const char *zone;
+		int64_t from_ms, at_ms;
+		const char *head;
+	} heads[] = {
+		{ "Asia/Shanghai", T0 - 10 * HOUR, T0,
+		  "From 2023-11-13 07:00 to 2023-11-13 17:00 (UTC+8), cluster prod\n" },
+		{ "Asia/Kolkata", T0 - 10 * HOUR, T0,
+		  "From 2023-11-13 04:30 to 2023-11-13 14:30 (UTC+5:30), cluster prod\n" },
+		{ "America/St_Johns", T0 - 10 * HOUR, T0,
+		  "From 2023-11-12 19:30 to 2023-11-13 05:30 (UTC-3:30), cluster prod\n" },
+		{ "America/New_York", T0 - 240 * HOUR, T0,
+		  "From 2023-11-03 05:00 UTC-4 to 2023-11-13 04:00 (UTC-5), cluster prod\n" },
+	};
+
+	pod("shop", "web", "web-1", 3);
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+		struct zone *zone = NULL;
+		void *bytes = NULL;
+		size_t n = 0;
+
+		ck_assert_int_eq(zone_load(heads[i].zone, &bytes, &n), 0);
+		ck_assert_int_eq(zone_parse(bytes, n, &zone), 0);
+		w.in.zone = zone;
+		w.in.from_ms = heads[i].from_ms;
+		ck_assert(compose());
+		ck_assert_msg(says(heads[i].head), "%s", w.text);
+		zone_free(&zone);
+		free(bytes);
+	}
+	w.in.zone = NULL;
+	w.in.cluster_title = "kind-lab"; /* the only one is called as its context is */
+	ck_assert(compose());
+	ck_assert(says("(UTC), cluster kind-lab\n"));
+}
+
+TEST(a_sink_is_told_of_its_clusters)
+{
+	struct attention_group groups[] = { { .cluster = (char *)"prod",
+					      .reason = (char *)"BudgetSpent",
+					      .names = (char *)"",
+					      .duty = DUTY_EVICTED,
+					      .first_at = T0 },
+					    { .cluster = (char *)"c1",
+					      .reason = (char *)"BudgetSpent",
+					      .names = (char *)"",
+					      .duty = DUTY_EVICTED,
+					      .first_at = T0 } };
+	const struct attention attention = { groups, 2 };
+	char name[8];
+
+	for (int i = 1; i <= 9; i++) {
+		(void)snprintf(name, sizeof(name), "c%d", i);
+		str_list_add(&w.clusters, name, 2);
+		answered[i] = i != 1;
+	}
+	w.in.attention = &attention;
+	pod("shop", "web", "web-1", 3);
+	ck_assert(compose());
+	ck_assert(says("(UTC), cluster prod, c1, c2, c3, c4, c5, c6, c7, and 2 more\n"));
+	ck_assert(says("Not complete: no full answer from c1.\n"));
+	str_list_add(&w.sink.clusters, "prod", 4);
+	ck_assert(compose());
+	ck_assert(says("(UTC), cluster prod\n") && !says("Not complete"));
+	ck_assert(says("[prod] deleteEvictedPod") && !says("c1"));
+	str_list_done(&w.sink.clusters);
+	str_list_add(&w.sink.clusters, "c9", 2);
+	ck_assert(!compose());
+	str_list_done(&w.sink.clusters);
 }
 
 TEST(only_who_answered_can_say_that_something_recovered)
@@ -155,7 +267,7 @@ TEST(between_two_crashes_nothing_has_recovered)
 	ck_assert(!compose());
 	w.in.from_ms = T0 - HOUR;
 	ck_assert(compose());
-	ck_assert_uint_eq(section("Recovered")->n, 1);
+	ck_assert_uint_eq(section(RECOVERED)->n, 1);
 }
 
 TEST(nothing_is_no_message)
@@ -170,7 +282,8 @@ TEST(what_nobody_counted_shows_all_its_restarts)
 	pod("shop", "old", "old-1", DELTA_UNKNOWN);
 	w.in.is_first = true;
 	ck_assert(compose());
-	ck_assert(says("Restarting\n- shop/old (Deployment): total 99"));
+	ck_assert(says("Workloads: 1, Pods: 1. Restarts are counted from now on.\n"));
+	ck_assert(says("Restarting\n- shop/old (Deployment): RESTARTS 99 since its pods were created"));
 }
 
 TEST(the_worst_are_shown_and_the_rest_is_counted)
@@ -184,11 +297,11 @@ TEST(the_worst_are_shown_and_the_rest_is_counted)
 	}
 	w.sink.top = 3;
 	ck_assert(compose());
-	ck_assert_uint_eq(section("New")->n, 2);
-	ck_assert_str_eq(entry_fact(&section("New")->entries[0], "workload"), "w09");
-	ck_assert_uint_eq(section("New")->more, 6);
-	ck_assert_uint_eq(section("Still restarting")->n, 1);
-	ck_assert_uint_eq(section("Still restarting")->more, 0);
+	ck_assert_uint_eq(section(NEW)->n, 2);
+	ck_assert_str_eq(entry_fact(&section(NEW)->entries[0], "workload"), "w09");
+	ck_assert_uint_eq(section(NEW)->more, 6);
+	ck_assert_uint_eq(section(ONGOING)->n, 1);
+	ck_assert_uint_eq(section(ONGOING)->more, 0);
 	ck_assert(says("Workloads: 9"));
 }
 
@@ -204,7 +317,7 @@ TEST(a_sink_is_told_of_its_namespaces)
 	w.sink.namespaces = namespaces;
 	ck_assert(compose());
 	ck_assert(says("pay/api") && says("pay/gone") && !says("shop/"));
-	ck_assert(says("Restarts since 2023-11-12 23:00: 7. Workloads: 1, Pods: 1."));
+	ck_assert(says("Restarts: 7. Workloads: 1, Pods: 1."));
 	str_list_done(&namespaces);
 }
 
@@ -233,13 +346,13 @@ TEST(a_look_says_what_the_cache_does_not)
 	pod("shop", "front-abc", "front-1", 9);
 	pod("shop", "front-abc", "front-2", 1);
 	ck_assert(compose_with(&k, 2));
-	ck_assert(says("- shop/front (Rollout): +10 (1.0/h), total 210\n"
+	ck_assert(says("- shop/front (Rollout): restarted 10× (1.0/h), RESTARTS 210\n"
 		       "  app: OOMKilled, memory limit 256Mi, exit code 137 (SIGKILL)\n"
-		       "  Pods: 2, on node node-1, since 2023-11-03 09:00\n"
+		       "  Pods: 2, on node node-1, created since 2023-11-03 09:00\n"
 		       "  image registry.example/front:2, rolled out 2023-11-13 07:00\n"
 		       "  last words: allocating 300 MB\n"));
 	ck_assert(says("Earlier reports not delivered, or not confirmed: 2."));
-	const struct entry *e = &section("New")->entries[0];
+	const struct entry *e = &section(NEW)->entries[0];
 
 	ck_assert_uint_eq(e->mentions.n, 1);
 	ck_assert_str_eq(e->mentions.v[0], "ou_42");
@@ -256,7 +369,7 @@ TEST(a_replicaset_that_nobody_looked_at_has_no_kind)
 	(void)snprintf(r->node, sizeof(r->node), "node-2");
 	pod("shop", "db", "db-1", 2);
 	ck_assert(compose());
-	ck_assert(says("- shop/web: +3") && says("- shop/db (Deployment): +2"));
+	ck_assert(says("- shop/web: restarted 3×") && says("- shop/db (Deployment): restarted 2×"));
 	ck_assert(says("on node node-2"));
 }
 
@@ -272,7 +385,7 @@ TEST(pods_on_many_nodes)
 		(void)snprintf(r->node, sizeof(r->node), "%s", node);
 	}
 	ck_assert(compose());
-	ck_assert(says("Pods: 7, on 7 nodes, since 2023-11-03 09:00"));
+	ck_assert(says("Pods: 7, on 7 nodes, created since 2023-11-03 09:00"));
 }
 
 TEST(it_speaks_chinese)
@@ -281,12 +394,15 @@ TEST(it_speaks_chinese)
 
 	pod("shop", "front-abc", "front-1", 9);
 	w.sink.language = LANGUAGE_ZH;
-	w.in.incomplete = "staging";
+	str_list_add(&w.clusters, "staging", 7);
+	answered[1] = false;
 	w.in.late = true;
 	ck_assert(compose_with(&k, 0));
 	ck_assert_str_eq(w.document.title, "频繁重启的 Pod");
-	ck_assert(says("自 2023-11-12 23:00 以来重启 9 次，涉及工作负载 1 个、Pod 1 个。"));
-	ck_assert(says("新增\n- shop/front（Rollout）：+9（0.9 次/小时），累计 109\n"
+	ck_assert(says("2023-11-12 23:00 至 2023-11-13 09:00（UTC），集群：prod, staging\n"
+		       "重启 9 次，涉及工作负载 1 个、Pod 1 个。\n"));
+	ck_assert(says("新增：上次报告中没有\n"
+		       "- [prod] shop/front（Rollout）：重启 9 次（0.9 次/小时），RESTARTS 109\n"
 		       "  app：OOMKilled，内存限制 256Mi，退出码 137（SIGKILL）\n"));
 	ck_assert(says("内容不完整：staging 未给出完整数据。") && says("延迟发送"));
 	w.in.title = "重启日报";
@@ -299,7 +415,7 @@ TEST(several_clusters_are_named)
 	str_list_add(&w.clusters, "staging", 7);
 	pod("shop", "web", "web-1", 3)->cluster = 1;
 	ck_assert(compose());
-	ck_assert(says("- [staging] shop/web (Deployment): +3"));
+	ck_assert(says("- [staging] shop/web (Deployment): restarted 3×"));
 }
 
 TEST(ten_thousand_rows_are_one_message)
@@ -311,8 +427,8 @@ TEST(ten_thousand_rows_are_one_message)
 		pod("shop", name, name, 1 + i % 50);
 	}
 	ck_assert(compose());
-	ck_assert_uint_eq(section("New")->n, 20);
-	ck_assert_uint_eq(section("New")->more, 8980);
+	ck_assert_uint_eq(section(NEW)->n, 20);
+	ck_assert_uint_eq(section(NEW)->more, 8980);
 	ck_assert_uint_lt(strlen(w.text), 8192);
 }
 
@@ -329,13 +445,13 @@ TEST(lines_fit_a_terminal)
 /* -- hints -- */
 
 static const struct {
-	struct hint_row rows[5];
+	struct hint_row rows[8];
 	size_t n;
 	const char *hint[3];
 } cases[] = {
 	{ { { "a", "x", "Error", 0, 9 }, { "a", "y", "Error", 0, 9 }, { "a", "", "", 0, 9 } },
 	  3,
-	  { "3 of 3 are on node a: look at the node first" } },
+	  { "3 of 3 workloads are on node a: w0, w1, w2. Look at the node first" } },
 	{ { { "a", "", "", 0, 9 }, { "a", "", "", 0, 9 } }, 2, { NULL } },
 	{ { { "a", "", "", 0, 9 }, { "a", "", "", 0, 9 }, { "b", "", "", 0, 9 }, { "a", "", "", 0, 9 } },
 	  4,
@@ -346,24 +462,47 @@ static const struct {
 	    { "a", "", "", 0, 9 },
 	    { "a", "", "", 0, 9 } },
 	  5,
-	  { "4 of 5 are on node a: look at the node first" } },
+	  { "4 of 5 workloads are on node a: w0, w1, w3, w4. Look at the node first" } },
 	{ { { "a", "", "OOMKilled", 0, 9 }, { "b", "", "OOMKilled", 0, 9 }, { "c", "", "OOMKilled", 0, 9 } },
 	  3,
-	  { "3 of 3 were killed for memory: raise limits.memory, or look for a leak" } },
+	  { "3 of 3 workloads were killed for memory: w0, w1, w2. Raise limits.memory, or look for a "
+	    "leak" } },
 	{ { { "a", "i", "", 5, 9 }, { "b", "i", "", 0, 9 }, { "c", "i", "", 7, 9 }, { "d", "", "", 0, 9 } },
 	  4,
-	  { "3 of 3 run image i, the newest since 1970-01-01 00:00" } },
+	  { "3 of 3 workloads run image i, the newest since 1970-01-01 00:00: w0, w1, w2" } },
 	{ { { "a", "i", "", 9, 9 }, { "b", "j", "", 10, 9 }, { "c", "k", "", 11, 9 } },
 	  3,
-	  { "3 of 3 were rolled out in this time: look at what changed, or roll back" } },
+	  { "3 of 3 workloads were rolled out in this time: w0, w1, w2. Look at what changed, or roll "
+	    "back" } },
 	{ { { "a", "i", "", 8, 9 }, { "b", "j", "", 10, 9 }, { "c", "k", "", 11, 9 } }, 3, { NULL } },
+	{ { { "a", "", "", 0, 9, "prod" }, { "a", "", "", 0, 9, "prod" }, { "a", "", "", 0, 9, "staging" } },
+	  3,
+	  { NULL } },
+	{ { { "a", "", "", 0, 9 },
+	    { "a", "", "", 0, 9 },
+	    { "a", "", "", 0, 9 },
+	    { "a", "", "", 0, 9 },
+	    { "a", "", "", 0, 9 },
+	    { "b", "", "", 0, 9 },
+	    { "a", "", "", 0, 9 },
+	    { "a", "", "", 0, 9 } },
+	  8,
+	  { "7 of 8 workloads are on node a: w0, w1, w2, w3, w4, and 2 more. Look at the node first" } },
 	{ { { "" } }, 0, { NULL } },
 };
 
 TEST_LOOP(each_pattern_is_known, 0, sizeof(cases) / sizeof(*cases))
 {
-	char *hints[HINTS_MAX];
-	const size_t n = hints_of(cases[_i].rows, cases[_i].n, LANGUAGE_EN, NULL, hints);
+	char *hints[HINTS_MAX], names[8][4];
+	struct hint_row rows[8];
+
+	memcpy(rows, cases[_i].rows, sizeof(rows));
+	for (size_t i = 0; i < cases[_i].n; i++) {
+		(void)snprintf(names[i], sizeof(names[i]), "w%u", (unsigned)i);
+		rows[i].name = names[i];
+		rows[i].cluster = rows[i].cluster ? rows[i].cluster : "prod";
+	}
+	const size_t n = hints_of(rows, cases[_i].n, LANGUAGE_EN, NULL, hints);
 	size_t want = 0;
 
 	while (cases[_i].hint[want])
@@ -383,8 +522,9 @@ TEST(hints_stand_first)
 	pod("shop", "c", "c-1", 3);
 	ck_assert(compose());
 	ck_assert_str_eq(w.document.sections[0].title, "In common");
-	ck_assert_str_eq(w.document.sections[0].entries[0].title,
-			 "3 of 3 are on node node-1: look at the node first");
+	ck_assert_str_eq(
+		w.document.sections[0].entries[0].title,
+		"3 of 3 workloads are on node node-1: shop/a, shop/b, shop/c. Look at the node first");
 }
 
 TEST_MAIN("reporter/report")

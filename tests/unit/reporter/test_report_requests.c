@@ -106,6 +106,34 @@ TEST(test_no_report_without_the_duty)
 	ask(REPORT_ASK_PREVIEW, "chat", EXIT_CODE_CONFIG, "tooManyRestart is not enabled");
 }
 
+TEST(test_a_cluster_that_is_not_there)
+{
+	static const struct {
+		const char *clusters;
+		int code;
+	} asked[] = { { "nowhere", EXIT_CODE_USAGE },
+		      { "pro", EXIT_CODE_USAGE },
+		      { "pro*", EXIT_CODE_USAGE },
+		      { "nowhere\nprod\n", EXIT_CODE_CONFIG },
+		      { "prod", EXIT_CODE_CONFIG } };
+
+	str_list_add(&settings.cluster_names, "prod", 4);
+	str_list_add(&settings.cluster_names, "staging", 7);
+	for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
+		struct msg m = { .type = MSG_CTL_REPORT, .u.ctl_report = { .conn = 7 } };
+
+		ends = 0;
+		msg_set(&m, ctl_report.clusters, asked[i].clusters, strlen(asked[i].clusters));
+		report_requests_on_ask(desk, &m.u.ctl_report);
+		ck_assert_uint_eq(ends, 1);
+		ck_assert_msg((int)end.u.ctl_end.code == asked[i].code, "%s: %d", asked[i].clusters,
+			      (int)end.u.ctl_end.code);
+		if (asked[i].code == EXIT_CODE_USAGE)
+			ck_assert_ptr_nonnull(strstr(EN(end.u.ctl_end.why), "no cluster of that name"));
+	}
+	str_list_done(&settings.cluster_names);
+}
+
 /* Each connection may ask; one more is told to come again, and who waits at the end is answered no more. */
 TEST(test_many_ask)
 {

@@ -155,6 +155,39 @@ TEST(what_may_come_back_is_given)
 	}
 }
 
+/* A second cluster has nothing; a workload that was scaled down twice is at 0 once. */
+TEST(what_is_at_zero_is_counted)
+{
+	struct msg_ctl_history_row rows[4];
+	uint64_t counts[2] = { 9, 9 };
+	struct msg m[8];
+	size_t n = 0;
+
+	scale_down(4, &m[0], &m[1]);
+	scale_down(5, &m[2], &m[3]);
+	scale_down(6, &m[4], &m[5]);
+	test_set(&m[5], record.target_uid, "d-2");
+	scale_down(7, &m[6], &m[7]);
+	m[6].u.intent.observe = true;
+	test_set(&m[7], record.target_uid, "d-3");
+	world_write(m, 8);
+	for (int restored = 0; restored < 2; restored++) {
+		ck_assert_int_eq(history_count(w.h, DB_AT_ZERO_COUNTS, counts), 0);
+		ck_assert_uint_eq(counts[0], 0);
+		ck_assert_uint_eq(counts[1], restored ? 1 : 2);
+		ck_assert_int_eq(recent_at_zero(w.db, 4, rows, &n), 0);
+		ck_assert_uint_eq(n, counts[1]);
+		ck_assert_uint_eq(rows[0].id, 6);
+		m[0] = world_intent(10, 1, "u1");
+		m[0].u.intent.action = ACTION_RESTORE;
+		m[0].u.intent.origin = 5;
+		m[1] = world_record(10, OUTCOME_DONE);
+		world_write(m, 2);
+	}
+	ck_assert_int_eq(history_count(w.h, DB_DONE_COUNTS, counts), 0);
+	ck_assert_uint_eq(counts[1], 4);
+}
+
 static const char *shown(const struct msg *out, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "base/unicode.h"
 #include "base/xalloc.h"
 #include "reporter/sinks/sink.h"
@@ -228,6 +229,9 @@ static void random_entry(struct section *s, char *b)
 		entry_set_command(e, text(b, 500));
 	for (uint64_t n = rnd(3); n > 0; n--)
 		entry_add_mention(e, rnd(3) == 0 ? "all" : text(b, 100));
+	if (rnd(3) == 0)
+		entry_add_link(e, rnd(2) ? "page" : "runbook",
+			       rnd(2) ? "https://h/?a=b&c=%20_*" : text(b, 200));
 	for (uint64_t n = rnd(3); n > 0; n--)
 		entry_add_fact(e, rnd(2) ? "namespace" : "cause", text(b, 3000));
 }
@@ -552,6 +556,34 @@ TEST(signatures_are_the_documented_ones)
 		if (rows[i].header)
 			ck_assert_str_eq(rq.headers.v[0], rows[i].header);
 		sink_request_done(&rq);
+		document_done(&d);
+	}
+}
+
+/* A message about one thing has buttons where the chat has them; those of several stay with their entries. */
+TEST_LOOP(links_of_the_only_entry_are_buttons, 0, N_TYPES)
+{
+	static const char url[] = "https://grafana.example.com/d/shop";
+	const size_t k = (size_t)_i;
+	const bool has_buttons = ops_of(k)->has_buttons;
+
+	for (size_t n = 1; n <= 2; n++) {
+		struct document d;
+		uint64_t left_out;
+
+		document_init(&d, NEWS_ACTIONS, EN, NOW_MS);
+		struct section *s = document_add_section(&d, "Scaled");
+
+		(void)section_add_entry(s, "without");
+		for (size_t i = 0; i < n; i++)
+			entry_add_link(section_add_entry(s, "web"), "page", url);
+		_cleanup_free_ char *body = body_of(k, &d, 0, &left_out);
+		const bool button =
+			strstr(body, "\"tag\":\"button\"") || strstr(body, "Action.OpenUrl\",\"title\"");
+
+		ck_assert_msg(strstr(body, url) != NULL, "%s", body);
+		ck_assert_msg(button == (has_buttons && n == 1), "%s", body);
+		ck_assert_msg(!button || !strstr(strstr(body, url) + 1, url), "%s", body);
 		document_done(&d);
 	}
 }

@@ -26,8 +26,8 @@ TEST(strictly_after_first_seen_plus_threshold)
 	v = judge_at(&p, s, v.at_ms);
 	EXPECT(v, ACT, CRASH_LOOPING);
 	ck_assert_str_eq(EN(v.evidence),
-			 "container app: CrashLoopBackOff for 2m (threshold 2m), 5 restarts (threshold 5); "
-			 "3 of 3 pods of the revision fail, 0 Ready");
+			 "container app: CrashLoopBackOff for 2m (threshold 2m), 5 restarts (threshold 5), "
+			 "exit code 1 (Error); 3 of 3 pods of the revision fail, 0 Ready");
 	s.failing_since = 0;
 	EXPECT(judge(&p, s), WAIT, NO_FIRST_SEEN);
 }

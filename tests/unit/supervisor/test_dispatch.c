@@ -183,7 +183,7 @@ TEST(a_child_that_is_silent_is_killed)
 	clock_fake_advance(1);
 	child_tick(slow, clock_boot_ms());
 	ck_assert(process_of(slow)->killed); /* not READY in time */
-	clock_fake_advance(14999);
+	clock_fake_advance(19999);
 	child_tick(worker, clock_boot_ms());
 	ck_assert(!process_of(worker)->killed);
 	clock_fake_advance(1);

@@ -70,6 +70,54 @@ static struct lease *waiting(unsigned key, uint64_t duty)
 	return l;
 }
 
+static struct msg quote(uint64_t id, uint64_t number, const char *text)
+{
+	struct msg m = { .type = MSG_QUOTE, .u.quote = { .id = id, .number = number } };
+
+	strcpy(m.u.quote.pod, "web");
+	msg_set(&m, quote.text, text, strlen(text));
+	return m;
+}
+
+/* Of a cluster that has many, whatever the others have. */
+TEST(an_intent_in_bulk)
+{
+	struct msg m;
+
+	for (unsigned key = 0; key <= LEASES_BULK; key++) {
+		m = nominate(0, key);
+		ck_assert_int_eq(unpacked(lease_open(table, &m, false)->intent).u.intent.in_bulk,
+				 key == LEASES_BULK);
+	}
+	m = nominate(1, 1);
+	ck_assert(!unpacked(lease_open(table, &m, false)->intent).u.intent.in_bulk);
+}
+
+/* Of whoever holds the lease, and of nobody else; and they stay when that one dies. */
+TEST(quotes_belong_to_the_lease)
+{
+	struct lease *l = waiting(1, 0);
+	struct msg m = quote(l->id, 1, "first");
+	const size_t before = lease_table_bytes(table);
+
+	ck_assert_int_eq(lease_quote(table, 3, &m), -EPERM);
+	ck_assert_ptr_eq(lease_grant(table, 0, 3, 1000), l);
+	ck_assert_int_eq(lease_quote(table, 4, &m), -EPERM);
+	ck_assert_int_eq(lease_quote(table, 3, &m), 0);
+	m = quote(l->id, 1, "again");
+	ck_assert_int_eq(lease_quote(table, 3, &m), 0);
+	ck_assert_uint_gt(lease_table_bytes(table), before);
+	lease_holder_died(table, l);
+	ck_assert_ptr_eq(lease_grant(table, 0, 5, 1000), l);
+	ck_assert_ptr_null(l->quotes->v[0]);
+	ck_assert_str_eq(unpacked(l->quotes->v[1]).u.quote.text, "again");
+	const struct msg r = result(l->id);
+
+	ck_assert_int_eq(lease_result(table, 5, &r, &l), 0);
+	lease_close(table, &l);
+	ck_assert_uint_eq(lease_table_bytes(table), 0);
+}
+
 TEST(one_lease_per_key_and_cluster)
 {
 	const struct msg a = nominate(0, 1), b = nominate(1, 1);

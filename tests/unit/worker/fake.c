@@ -191,6 +191,15 @@ static void fake_done(void *ctx, const struct msg *m)
 	action_free(e); /* as the process does */
 }
 
+static void fake_quote(void *ctx, const struct msg *m)
+{
+	(void)ctx;
+	ck_assert_int_eq(m->type, MSG_QUOTE);
+	ck_assert_uint_eq(m->u.quote.number, fake.n_quotes);
+	ck_assert_uint_lt(fake.n_quotes, QUOTES_MAX);
+	fake.quotes[fake.n_quotes++] = m->u.quote;
+}
+
 static void fake_credential(void *ctx)
 {
 	(void)ctx;
@@ -279,6 +288,7 @@ static void make_action(void)
 	const struct action_env env = { .start = fake_http_start,
 					.cancel = fake_http_cancel,
 					.wait = fake_wait,
+					.quote = fake_quote,
 					.done = fake_done,
 					.credential = fake_credential,
 					.unmarked = fake_unmarked,
@@ -286,7 +296,8 @@ static void make_action(void)
 					.kinds = fake.kinds,
 					.namespaces = fake.namespaces,
 					.clock = &fake.clock,
-					.windows = fake.windows };
+					.windows = fake.windows,
+					.contact_keys = fake.contact_keys };
 
 	if (fake.grant.known_since == 0 && !fake.grants_as_it_is)
 		fill_known();

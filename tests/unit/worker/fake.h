@@ -36,6 +36,7 @@ extern struct fake {
 	struct namespace_cache *namespaces; /* NULL = none */
 	struct server_clock clock;
 	struct windows *windows; /* NULL = none */
+	char *const *contact_keys;
 	struct fake_reply replies[64];
 	size_t n_replies;
 	char *log[64]; /* "METHOD path body" */
@@ -45,6 +46,8 @@ extern struct fake {
 	uint64_t pauses[16]; /* ms */
 	size_t n_pauses;
 	struct msg_result result;
+	struct msg_quote quotes[QUOTES_MAX];
+	size_t n_quotes;
 	bool reported; /* and what */
 	struct object_event event;
 } fake;

@@ -47,6 +47,10 @@ TEST(image_and_answer_are_kept)
 	_cleanup_free_ char *line = short_line(&fake.result.detail, &fake.result.evidence, LANGUAGE_EN);
 
 	ck_assert_str_eq(line, "registry.example.com/shop/web:1.2.3: manifest unknown");
+	const char *why = strstr(fake.log[fake.n_log - 1], "scaled-down-why\":");
+
+	ck_assert_ptr_nonnull(why);
+	ck_assert_ptr_nonnull(strstr(why, ": registry.example.com/shop/web:1.2.3: manifest unknown\",\""));
 }
 
 TEST(observe)

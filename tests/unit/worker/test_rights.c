@@ -249,6 +249,22 @@ static void scale_workloads(void)
 	act(NEED_SCALES);
 }
 
+#define LOOPING                                                                                              \
+	"'phase':'Running','containerStatuses':[{'name':'app','restartCount':7,'state':{'waiting':{'reason'" \
+	":'CrashLoopBackOff'}}}]"
+
+static void keep_a_log(void)
+{
+	setup_deployment();
+	fake.grant.duty = DUTY_CRASH_LOOP;
+	fake.policy.duty[DUTY_CRASH_LOOP].log_lines = 40;
+	on("GET " NAMESPACE_PATH, 200, "{'kind':'Namespace','metadata':{'name':'shop'}}");
+	on_pod("41", "," BY_RS, "", LOOPING);
+	on_pods(ITEM("web", "pod-1", BY_RS, LOOPING));
+	on("GET " POD_PATH "/log", 200, "no database");
+	act(NEED_LOGS | NEED_SCALES);
+}
+
 /* A DaemonSet, and a Job of a CronJob, have Ready pods beside a Fleet whose scale has no selector. */
 static void scale_without_selector(void)
 {
@@ -353,6 +369,7 @@ static void setup(void)
 	say_who_waits();
 	write_events();
 	scale_workloads();
+	keep_a_log();
 	scale_without_selector();
 	suspend_jobs(false);
 	suspend_jobs(true);
@@ -366,7 +383,7 @@ static unsigned with_what_it_implies(unsigned need)
 {
 	return need | (need & NEED_FORCES ? NEED_DELETES : 0u) |
 	       (need & NEED_JOB_PODS ? NEED_FORCES | NEED_DELETES : 0u) |
-	       (need & (NEED_SUSPENDS | NEED_SUSPENDS_CRON | NEED_KINDS) ? NEED_SCALES : 0u) |
+	       (need & (NEED_SUSPENDS | NEED_SUSPENDS_CRON | NEED_KINDS | NEED_LOGS) ? NEED_SCALES : 0u) |
 	       (need & NEED_SUSPENDS_CRON ? NEED_SUSPENDS : 0u) |
 	       (need & NEED_ANNOUNCES ? NEED_SCALES | NEED_DELETES : 0u);
 }

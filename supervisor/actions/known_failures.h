@@ -1,0 +1,24 @@
+/* known_failures.h - since when a workload is known to fail, as a GRANT or PREFETCH says it to a worker.
+ * Process: supervisor. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SUPERVISOR_ACTIONS_KNOWN_FAILURES_H
+#define SUPERVISOR_ACTIONS_KNOWN_FAILURES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "supervisor/actions/failing_since_registry.h"
+
+struct known_failures {
+	struct failing_since_registry *registry; /* borrowed */
+	bool is_full;                            /* and that was logged */
+};
+
+/* Unix ms; 0 for an action that no such time concerns. What is not known, or only from now on, is known since
+ * now. */
+int64_t known_failures_since(const struct known_failures *k, uint64_t action,
+			     const struct failing_since_key *key);
+/* It was named at `at`, Unix ms. Without room it is left out, which is logged once. */
+void known_failures_add(struct known_failures *k, const struct failing_since_key *key, int64_t at);
+
+#endif
