@@ -138,9 +138,11 @@ def controller_of(obj):
 
 
 def finished_at(pod):
-    """The latest time that the pod's status tells of its end, Unix seconds; None = it tells none."""
+    """The latest time that the pod's status tells of its end, Unix seconds; None = it tells none. Ready that was never taken
+    back tells nothing of it, nor does when the pod was scheduled."""
     status = pod.get("status") or {}
-    times = [c.get("lastTransitionTime") for c in status.get("conditions") or []]
+    times = [c.get("lastTransitionTime") for c in status.get("conditions") or []
+             if c.get("type") == "Ready" and c.get("status") != "True" or (c.get("type"), c.get("status")) == ("DisruptionTarget", "True")]
     if not status.get("containerStatuses"):     # turned away as soon as the kubelet saw it
         times.append(status.get("startTime"))
     for c in (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or []):
