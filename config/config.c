@@ -230,6 +230,7 @@ static void read_cluster(struct walk *w, const yaml_node_t *node)
 }
 
 static void read_section(struct walk *w, const struct setting *row, void *base, const struct yaml_item *n);
+static void read_mistaken(struct walk *w, void *base, const struct yaml_item *n);
 
 static bool is_of_overrides(const struct setting *section)
 {
@@ -267,8 +268,10 @@ static void read_override(struct walk *w, const yaml_node_t *node)
 			read_value(w, row, o, &n);
 		else if (is_of_overrides(section))
 			read_section(w, section, o, &n);
-		else
+		else {
 			report_unknown_override(w, n.key);
+			read_mistaken(w, o, &n);
+		}
 	}
 	if (!o->name)
 		o->name = xasprintf("override %zu", p->n_overrides);
@@ -339,15 +342,60 @@ static void note_position(struct walk *w, const struct setting *row, const yaml_
 	*position = position_of(w, key);
 }
 
-/* A section whose name is mistaken is read all the same: one run tells of every mistake. */
-static void read_unknown(struct walk *w, void *base, const struct yaml_item *n, const char *prefix)
+/* How many keys of the map are some of that section. */
+static size_t count_known(const struct walk *w, const struct setting *section, const yaml_node_t *map)
 {
-	const char *near = *prefix ? NULL : nearest_key(settings_table, "", yaml_text(n->key));
+	struct yaml_item n;
+	char prefix[64];
+	size_t known = 0;
+
+	(void)snprintf(prefix, sizeof(prefix), "%s.", section->path);
+	for (size_t i = 0; yaml_next(w->y, map, &i, &n);)
+		known += find_row(settings_table, prefix, yaml_text(n.key)) != NULL;
+	return known;
+}
+
+/* The section that holds most of these keys, the first of several; NULL: none holds one. */
+static const struct setting *section_of_keys(const struct walk *w, const yaml_node_t *map)
+{
+	const struct setting *best = NULL;
+	size_t most = 0;
+
+	for (const struct setting *row = settings_table; row->path; row++) {
+		const size_t n = row->kind == SET_SECTION ? count_known(w, row, map) : 0;
+
+		if (n > most) {
+			most = n;
+			best = row;
+		}
+	}
+	return best;
+}
+
+/* What was meant by a key that nothing is called: one of the top that stands too deep, one of nearly that
+ * name, else a section with such keys. NULL: nothing like it. */
+static const struct setting *what_was_meant(const struct walk *w, const struct yaml_item *n)
+{
+	const char *near = nearest_key(settings_table, "", yaml_text(n->key));
 	const struct setting *meant = near ? find_row(settings_table, "", near) : NULL;
 
-	report_unknown(w, settings_table, prefix, n->key);
-	if (meant && meant->kind == SET_SECTION && n->value->type == YAML_MAPPING_NODE)
+	if (n->value->type == YAML_MAPPING_NODE && (!meant || meant->kind != SET_SECTION))
+		meant = section_of_keys(w, n->value);
+	return meant;
+}
+
+/* A section or a list whose name is mistaken is read all the same: one run tells of every mistake. */
+static void read_mistaken(struct walk *w, void *base, const struct yaml_item *n)
+{
+	const struct setting *meant = what_was_meant(w, n);
+	const bool in_override = base != w->c;
+
+	if (!meant)
+		return;
+	if (n->value->type == YAML_MAPPING_NODE && (!in_override || is_of_overrides(meant)))
 		read_section(w, meant, base, n);
+	else if (n->value->type == YAML_SEQUENCE_NODE && !in_override && setting_item_table(meant->kind))
+		read_items(w, meant, n->value);
 }
 
 /* base is the configuration, or an item of overrides. */
@@ -359,7 +407,8 @@ static void read_map(struct walk *w, void *base, const yaml_node_t *map, const c
 		const struct setting *row = find_row(settings_table, prefix, yaml_text(n.key));
 
 		if (!row) {
-			read_unknown(w, base, &n, prefix);
+			report_unknown(w, settings_table, prefix, n.key);
+			read_mistaken(w, base, &n);
 			continue;
 		}
 		if (base == w->c)
