@@ -222,6 +222,34 @@ TEST_LOOP(ages_of_what_only_plans_are_the_least, 0, 10)
 	ck_assert_int_eq(strstr(EN(r->evidence), "at least") != NULL, cases[_i / 2].plans_only);
 }
 
+/* What an init container did before it ended well was no failing of the image that comes after it. */
+TEST_LOOP(no_age_while_init_containers_run, 0, 3)
+{
+	static const struct {
+		enum container_state state;
+		int32_t exit_code;
+		int64_t expected;
+	} cases[] = {
+		{ CONTAINER_TERMINATED, 0, 2 * HOUR },
+		{ CONTAINER_TERMINATED, 1, 3 * HOUR }, /* that is the failure itself */
+		{ CONTAINER_WAITING, 0, 3 * HOUR },
+	};
+	struct pod_facts p = pod_pull_failing();
+	struct container_facts *init = &p.containers[p.n_containers++];
+
+	policy.plans_only = true;
+	p.unready_since = NOW - 3 * HOUR;
+	*init = (struct container_facts){ .name = STR_LIT("migrate"),
+					  .kind = CONTAINER_INIT,
+					  .state = cases[_i].state,
+					  .exit_code = cases[_i].exit_code,
+					  .finished_at = NOW - 2 * HOUR };
+	ready_with(&p, 1);
+	(void)take_plan("", -1);
+	ck_assert_uint_eq(n_rows, 1);
+	ck_assert_int_eq(rows[0].u.ctl_plan_row.since, NOW - cases[_i].expected);
+}
+
 TEST(filters_and_refusals)
 {
 	struct pod_facts pods[4] = { pod_evicted(), pod_terminating(), pod_healthy(), pod_evicted() };
