@@ -149,14 +149,21 @@ def explain(t):
     assert missing.returncode != 0 and missing.stderr.strip(), missing
 
 
-@scenario("surface/explain-in-any-cluster", servers=("apisim",))
-def explain_in_any_cluster(t):
-    """An object is found in whichever cluster it is, and what is in none is said once."""
-    ns, elsewhere = t.ns(), Apisim(t.dir / "elsewhere", t.build)
+def another_cluster(t, ns):
+    """A second server with that namespace, and what creates objects there."""
+    elsewhere = Apisim(t.dir / "elsewhere", t.build)
     elsewhere.start()
     t.closing.append(elsewhere)
     there = Objects(elsewhere, t.prefix)
     there.ns(ns)
+    return elsewhere, there
+
+
+@scenario("surface/explain-in-any-cluster", servers=("apisim",))
+def explain_in_any_cluster(t):
+    """An object is found in whichever cluster it is, and what is in none is said once."""
+    ns = t.ns()
+    elsewhere, there = another_cluster(t, ns)
     name = there.pod(ns)["metadata"]["name"]
     kubeconfigs = {"here": t.kubeconfig("cleaner"), "there": t.write("kubeconfig-there", elsewhere.kubeconfig("cleaner"))}
     clusters = [{"name": n, "kubeconfig": str(path)} for n, path in kubeconfigs.items()]
@@ -174,11 +181,8 @@ def explain_in_any_cluster(t):
 @scenario("surface/report-of-one-cluster", servers=("apisim",))
 def report_of_one_cluster(t):
     """The report is of all clusters, or of those that are named: in each form, its head says which; a name that there is not is a misuse."""
-    ns, elsewhere = t.ns(), Apisim(t.dir / "elsewhere", t.build)
-    elsewhere.start()
-    t.closing.append(elsewhere)
-    there = Objects(elsewhere, t.prefix)
-    there.ns(ns)
+    ns = t.ns()
+    elsewhere, there = another_cluster(t, ns)
     names = {}
     for cluster, objects in (("here", t.objects), ("there", there)):
         pod = objects.pod(ns)
