@@ -217,8 +217,9 @@ static void try_again(struct sink_queue *l, const struct sink_answer *a, bool do
 		      const struct facts *error)
 {
 	const uint64_t ms = pause_of(l, a);
-	/* Settings are corrected by a restart, too: then it is tried at once, unless the server said when. */
-	const bool is_kept = a->verdict != SINK_BLOCKED || a->retry_after_ms > 0;
+	/* The next process may have another address, or its network back: only what the server said is kept.
+	 */
+	const bool is_kept = a->retry_after_ms > 0;
 	const int err = outbox_again(l->sender->db, l->row.id, clock_wall_ms() + (int64_t)(is_kept ? ms : 0),
 				     doubt, error);
 

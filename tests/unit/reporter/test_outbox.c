@@ -344,6 +344,22 @@ TEST(a_secret_that_was_corrected_by_a_restart_is_tried_at_once)
 	ck_assert_uint_eq(sent.n, 2);
 }
 
+/* Another port of an address is another process. */
+TEST(an_address_that_was_corrected_by_a_restart_is_tried_at_once)
+{
+	put("a", NEWS_ACTIONS, "1");
+	for (int i = 0; i < 9; i++) {
+		answer(SINK_AGAIN);
+		pass((int64_t)w.wake_ms);
+	}
+	answer(SINK_AGAIN);
+	const size_t n = sent.n;
+
+	start();
+	SENT(n, "a:1");
+	ck_assert_uint_eq(sent.n, n + 1);
+}
+
 /* The answer to the old secret comes after the new one. */
 TEST(a_refusal_of_what_was_replaced_is_not_waited_for)
 {
