@@ -334,17 +334,22 @@ static void step(struct sink_queue *l)
 	}
 }
 
+/* At most one message is composed in a round of the loop: a report of a thousand workloads for each of ten
+ * sinks would keep the process from its heartbeat. */
 void sender_tick(struct sender *r)
 {
 	uint64_t next = LOOK_MS;
+	bool has_begun = false;
 
 	if (r->is_direct || (r->draining && clock_boot_ms() >= r->drain_until))
 		return;
 	for (size_t i = 0; i < r->n; i++) {
 		struct sink_queue *l = r->queues[i];
 
-		while (!l->row.id && !l->is_empty && clock_boot_ms() >= l->not_before)
+		while (!has_begun && !l->row.id && !l->is_empty && clock_boot_ms() >= l->not_before) {
 			step(l);
+			has_begun = l->row.id != 0;
+		}
 		const uint64_t now = clock_boot_ms(), left = l->not_before > now ? l->not_before - now : 0;
 
 		if (!l->row.id && !l->is_empty && left < next)

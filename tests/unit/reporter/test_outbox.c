@@ -332,32 +332,19 @@ TEST(a_sink_that_stays_shut_is_given_up_after_its_time)
 	ck_assert_str_eq(w.error, "code 19024; why");
 }
 
-TEST(a_secret_that_was_corrected_by_a_restart_is_tried_at_once)
+/* A secret, or an address: another port of it is another process. */
+TEST_LOOP(what_was_corrected_by_a_restart_is_tried_at_once, 0, 2)
 {
+	const enum sink_verdict verdict = _i ? SINK_AGAIN : SINK_BLOCKED;
+
 	put("a", NEWS_ACTIONS, "1");
-	answer(SINK_BLOCKED);
+	answer(verdict);
 	start();
 	SENT(1, "a:1");
-	answer_of(sent.last, SINK_BLOCKED, 100000);
+	answer_of(sent.last, verdict, 100000);
 	start();
 	pass(99000);
 	ck_assert_uint_eq(sent.n, 2);
-}
-
-/* Another port of an address is another process. */
-TEST(an_address_that_was_corrected_by_a_restart_is_tried_at_once)
-{
-	put("a", NEWS_ACTIONS, "1");
-	for (int i = 0; i < 9; i++) {
-		answer(SINK_AGAIN);
-		pass((int64_t)w.wake_ms);
-	}
-	answer(SINK_AGAIN);
-	const size_t n = sent.n;
-
-	start();
-	SENT(n, "a:1");
-	ck_assert_uint_eq(sent.n, n + 1);
 }
 
 /* The answer to the old secret comes after the new one. */

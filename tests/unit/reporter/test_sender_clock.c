@@ -26,6 +26,7 @@ static struct delivery {
 	delivery_answer_fn *fn;
 	void *ctx;
 } played;
+static unsigned n_begun;
 
 struct delivery *delivery_new(struct event_base *base, const struct sink_settings *s, delivery_answer_fn *fn,
 			      void *ctx)
@@ -54,6 +55,7 @@ void delivery_send(struct delivery *d, const struct document *doc)
 {
 	(void)d;
 	(void)doc;
+	n_begun++;
 }
 bool delivery_knows_ids(const struct delivery *d)
 {
@@ -87,28 +89,53 @@ static void on_down(void *ctx, const struct facts *down)
 	(void)down;
 }
 
-TEST(a_pause_that_ends_while_it_is_looked_at_is_over)
+static struct db *db;
+static struct sender *sender;
+
+static void begin(void)
 {
 	static const struct sender_ops ops = {
 		.wake = on_wake, .ended = on_news, .sent = on_sent, .say_down = on_down
 	};
-	static struct sink_settings sink = { .name = (char *)"a" };
-	const struct settings settings = { .sinks = &sink, .n_sinks = 1, .give_up_ms = 86400000 };
-	const struct sink_answer again = { .verdict = SINK_AGAIN, .code = 503, .retry_after_ms = -1 };
 	char dir[SUITE_PATH_MAX];
-	struct document d;
 
 	clock_fake_set(INT64_C(1700000000000), 5000000);
 	suite_folder(dir);
-	struct db *db = test_db_open(dir);
-	struct sender *sender = sender_new(NULL, db, &ops, NULL);
+	db = test_db_open(dir);
+	sender = sender_new(NULL, db, &ops, NULL);
+	n_begun = 0;
+}
+
+static void end(void)
+{
+	sender_free(&sender);
+	db_close(&db);
+	clock_fake_clear();
+}
+
+/* A message for each of so many sinks. */
+static void send_to(size_t n)
+{
+	static struct sink_settings sinks[] = { { .name = (char *)"a" }, { .name = (char *)"b" } };
+	const struct settings settings = { .sinks = sinks, .n_sinks = n, .give_up_ms = 86400000 };
 
 	sender_set(sender, &settings);
-	document_init(&d, NEWS_ACTIONS, LANGUAGE_EN, clock_wall_ms());
-	document_set_title(&d, "1");
-	ck_assert_int_eq(outbox_put(db, "a", &d), 0);
-	document_done(&d);
+	for (size_t i = 0; i < n; i++) {
+		struct document d;
+
+		document_init(&d, NEWS_ACTIONS, LANGUAGE_EN, clock_wall_ms());
+		document_set_title(&d, "1");
+		ck_assert_int_eq(outbox_put(db, sinks[i].name, &d), 0);
+		document_done(&d);
+	}
 	sender_wake(sender);
+}
+
+TEST(a_pause_that_ends_while_it_is_looked_at_is_over)
+{
+	const struct sink_answer again = { .verdict = SINK_AGAIN, .code = 503, .retry_after_ms = -1 };
+
+	send_to(1);
 	played.fn(played.ctx, &again);
 	ck_assert_uint_gt(wake_ms, 3);
 	ms_of_a_reading = 2; /* the first is before its end, the second behind it */
@@ -116,12 +143,20 @@ TEST(a_pause_that_ends_while_it_is_looked_at_is_over)
 	sender_tick(sender);
 	ck_assert_uint_le(wake_ms, 2);
 	ms_of_a_reading = 0;
-	sender_free(&sender);
-	db_close(&db);
-	clock_fake_clear();
+}
+
+/* To compose one may take long, and between two of them the process says that it lives. */
+TEST(one_message_is_begun_in_a_round)
+{
+	send_to(2);
+	ck_assert_uint_eq(n_begun, 1);
+	ck_assert_uint_eq(wake_ms, 0);
+	sender_tick(sender);
+	ck_assert_uint_eq(n_begun, 2);
+	ck_assert_uint_gt(wake_ms, 1000);
 }
 
 TEST_MAIN("reporter/sender_clock")
 {
-	(void)t;
+	tcase_add_checked_fixture(t, begin, end);
 }
