@@ -200,8 +200,12 @@ static void print_effective_override(const struct config *c, const struct policy
 
 static void print_clusters(const struct config *c, FILE *out)
 {
-	(void)fprintf(out, c->n_clusters ? "clusters:\n" : "");
-	for (size_t i = 0; i < c->n_clusters; i++)
+	size_t n = c->n_clusters;
+
+	while (n > 0 && c->clusters[n - 1].is_file)
+		n--;
+	(void)fprintf(out, n ? "clusters:\n" : "");
+	for (size_t i = 0; i < n; i++)
 		print_item(settings_cluster_table, &c->clusters[i], out);
 }
 

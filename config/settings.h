@@ -85,11 +85,12 @@ struct settings {
 	void *window_zones; /* TZif bytes by name (config/window.h), read by the loader */
 	uint64_t window_zones_size;
 	char *state_dir;
-	char *metrics_listen;          /* "127.0.0.1:9090"; empty = off */
-	uint64_t history_megabytes;    /* the database at most */
-	uint64_t history_days;         /* rows older than this are removed */
-	struct str_list cluster_names; /* index -> name, for reporter and cli */
-	char *cluster_title;           /* of the only cluster, where it has no name; NULL = there is none */
+	char *metrics_listen;       /* "127.0.0.1:9090"; empty = off */
+	uint64_t history_megabytes; /* the database at most */
+	uint64_t history_days;      /* rows older than this are removed */
+	struct str_list
+		cluster_names; /* index -> name, for reporter and cli; empty: there is none any more */
+	char *cluster_title;   /* of the only cluster, where it has no name; NULL = there is none */
 	/* watcher, worker */
 	struct cluster_settings cluster;
 	char *owner_annotation; /* tooManyRestart.ownerAnnotation: keys, separated by commas */
@@ -112,6 +113,7 @@ struct cluster_config {
 	uint64_t workers;     /* at most; 0 = config.workers */
 	uint64_t workers_min; /* of clusters_at() */
 	char *writer_kubeconfig, *writer_context;
+	bool is_file; /* of clustersFrom */
 };
 
 struct config {
@@ -122,9 +124,10 @@ struct config {
 	char *api_url, *api_url_file;             /* tooManyRestart.apiurl: a secret */
 	char *api_secret, *api_secret_file;       /* its signing secret */
 	bool tell_actions, tell_attention;
-	uint64_t language; /* enum language, or LANGUAGE__MAX: of the title */
+	uint64_t language;   /* enum language, or LANGUAGE__MAX: of the title */
+	char *clusters_from; /* a pattern of files */
 	struct cluster_config *clusters;
-	size_t n_clusters;
+	size_t n_clusters; /* those of clustersFrom stand last */
 };
 
 /* Is tooManyRestart enabled, with an address: then its bot is a sink, the first one, and called so. */
@@ -134,6 +137,8 @@ bool config_has_original_sink(const struct config *c);
 void settings_init(struct settings *s);
 void settings_done(struct settings *s);
 
+/* How many of cluster_names there still are, and the first of them (NULL: not wanted). */
+size_t cluster_names_count(const struct str_list *names, const char **ret_first);
 /* What people call the cluster of that name. */
 const char *settings_cluster_title(const struct settings *s, const char *name);
 

@@ -205,9 +205,23 @@ static bool bytes_equal(const void *const *a, const void *const *b)
 	return n == m && (n == 0 || memcmp(*a, *b, n) == 0);
 }
 
+size_t cluster_names_count(const struct str_list *names, const char **ret_first)
+{
+	size_t n = 0;
+
+	for (size_t i = names->n; i-- > 0;) {
+		n += *names->v[i] != '\0';
+		if (ret_first && *names->v[i])
+			*ret_first = names->v[i];
+	}
+	return n;
+}
+
 const char *settings_cluster_title(const struct settings *s, const char *name)
 {
-	return s->cluster_title && s->cluster_names.n == 1 && *name ? s->cluster_title : name;
+	return s->cluster_title && cluster_names_count(&s->cluster_names, NULL) == 1 && *name
+		       ? s->cluster_title
+		       : name;
 }
 
 bool settings_judge_alike(const struct settings *a, const struct settings *b)

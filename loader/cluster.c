@@ -229,6 +229,25 @@ size_t loader_clusters(const struct loader *l)
 	return clusters_count(&l->config);
 }
 
+bool loader_give_indexes(struct loader *l)
+{
+	for (size_t i = 0; i < loader_clusters(l); i++) {
+		const struct cluster_config c = clusters_at(&l->config, i);
+		const char *name = clusters_name(&c);
+		size_t k = 0;
+
+		while (k < l->indexes.n && strcmp(l->indexes.v[k], name) != 0)
+			k++;
+		if (k == CLUSTERS_MAX)
+			return loader_error(l, -EINVAL, (struct place){ .key = "clusters" }, NO_INDEX,
+					    CLUSTERS_MAX);
+		if (k == l->indexes.n)
+			str_list_add(&l->indexes, name, strlen(name));
+		l->index[i] = k;
+	}
+	return true;
+}
+
 void loaded_cluster_init(const struct loader *l, size_t i, struct loaded_cluster *ret)
 {
 	const struct cluster_config c = clusters_at(&l->config, i);

@@ -16,6 +16,9 @@ struct loaded_cluster {
 
 /* How many there are. Without `clusters` it is one, called default. */
 size_t loader_clusters(const struct loader *l);
+/* Each cluster keeps the index of its name, and a new name gets the next one. False, after an error, when
+ * none is left: a restart gives them anew. */
+bool loader_give_indexes(struct loader *l);
 /* Name and workers of the i-th; nothing is read. */
 void loaded_cluster_init(const struct loader *l, size_t i, struct loaded_cluster *ret);
 /* Load the i-th, which is initialised. False after an error; it may be half filled then. */

@@ -76,6 +76,7 @@ static int load_cluster(struct loader *l, struct channel *c, size_t i)
 	struct loaded_cluster k;
 	_cleanup_close_ int watcher = -1, worker = -1;
 	const size_t from = l->diags.n, from_watch = l->watches.n;
+	const uint64_t index = l->index[i];
 
 	loaded_cluster_init(l, i, &k);
 	if (loader_load_cluster(l, i, &k)) {
@@ -85,10 +86,10 @@ static int load_cluster(struct loader *l, struct channel *c, size_t i)
 	const bool ok = watcher >= 0 && worker >= 0;
 
 	send_watches(c, &l->watches, from_watch);
-	send_lines(c, &l->diags, from, i, &k);
-	send_cluster(c, l, i, &k, ok);
-	if (ok && (send_blob(c, ROLE_WATCHER, i, watcher, l->refresh_ms) < 0 ||
-		   send_blob(c, ROLE_WORKER, i, worker, l->refresh_ms) < 0))
+	send_lines(c, &l->diags, from, index, &k);
+	send_cluster(c, l, index, &k, ok);
+	if (ok && (send_blob(c, ROLE_WATCHER, index, watcher, l->refresh_ms) < 0 ||
+		   send_blob(c, ROLE_WORKER, index, worker, l->refresh_ms) < 0))
 		return EXIT_CODE_RESOURCE;
 	loaded_cluster_done(&k);
 	return ok ? SENT : TOLD;
@@ -207,13 +208,13 @@ static void describe(const struct loader *l, const struct job *j, char why[stati
 }
 
 /* A running process may hold on to how it reaches its cluster; everything else is new. */
-static int kept_blob(struct loader *l, enum role role, size_t i)
+static int kept_blob(struct loader *l, enum role role, uint64_t index)
 {
 	_cleanup_(settings_done) struct settings old = { 0 };
 	struct settings *s = &l->config.settings;
 	char why[SETTINGS_ERROR_MAX];
 
-	if (l->kept[role][i] < 0 || settings_read_blob(l->kept[role][i], &old, why) < 0)
+	if (l->kept[role][index] < 0 || settings_read_blob(l->kept[role][index], &old, why) < 0)
 		return -1;
 	s->cluster = old.cluster;
 	const int fd = make_blob(l, role);
@@ -222,14 +223,15 @@ static int kept_blob(struct loader *l, enum role role, size_t i)
 	return fd;
 }
 
-static void send_kept(struct loader *l, struct channel *c, size_t i)
+static void send_kept(struct loader *l, struct channel *c, uint64_t index)
 {
-	_cleanup_close_ int watcher = kept_blob(l, ROLE_WATCHER, i), worker = kept_blob(l, ROLE_WORKER, i);
+	_cleanup_close_ int watcher = kept_blob(l, ROLE_WATCHER, index),
+			    worker = kept_blob(l, ROLE_WORKER, index);
 
 	if (watcher < 0 || worker < 0)
 		return;
-	(void)send_blob(c, ROLE_WATCHER, i, watcher, 0);
-	(void)send_blob(c, ROLE_WORKER, i, worker, 0);
+	(void)send_blob(c, ROLE_WATCHER, index, watcher, 0);
+	(void)send_blob(c, ROLE_WORKER, index, worker, 0);
 }
 
 static void finish_cluster(struct loader *l, struct channel *c, const struct job *j, size_t i)
@@ -245,10 +247,10 @@ static void finish_cluster(struct loader *l, struct channel *c, const struct job
 		describe(l, j, why);
 		(void)diags_put(&l->diags, true, place_of_file(NULL), why);
 		(void)loader_failed(l, -EAGAIN);
-		send_lines(c, &l->diags, from, i, &k);
-		send_cluster(c, l, i, &k, false);
+		send_lines(c, &l->diags, from, l->index[i], &k);
+		send_cluster(c, l, l->index[i], &k, false);
 	}
-	send_kept(l, c, i);
+	send_kept(l, c, l->index[i]);
 }
 
 static bool finish_reporter(struct loader *l, struct channel *c, const struct job *j)
@@ -264,16 +266,26 @@ static bool finish_reporter(struct loader *l, struct channel *c, const struct jo
 	return send_reporter(l, c, from);
 }
 
+/* By index; one that the configuration has no more is empty. */
+static void name_clusters(struct loader *l)
+{
+	struct str_list *names = &l->config.settings.cluster_names;
+
+	for (size_t k = 0; k < l->indexes.n; k++) {
+		const char *name = "";
+
+		for (size_t i = 0; i < loader_clusters(l); i++)
+			name = l->index[i] == k ? l->indexes.v[k] : name;
+		str_list_add(names, name, strlen(name));
+	}
+}
+
 bool loader_run_jobs(struct loader *l, struct channel *c, struct event_base *base)
 {
 	const size_t n = loader_clusters(l);
 	struct job jobs[CLUSTERS_MAX + 1] = { 0 };
-	struct loaded_cluster k;
 
-	for (size_t i = 0; i < n; i++) {
-		loaded_cluster_init(l, i, &k);
-		str_list_add(&l->config.settings.cluster_names, k.name, strlen(k.name));
-	}
+	name_clusters(l);
 	l->until_ms = clock_boot_ms() + l->limit_ms;
 	start(l, c, base, jobs, n + 1);
 	wait_for(jobs, n + 1, l->until_ms);

@@ -23,9 +23,11 @@ struct loader {
 	struct config config;
 	struct diags diags;
 	struct watches watches;
-	uint64_t refresh_ms; /* when to run again; 0 = never */
-	bool lasting;        /* an error that will not go away by itself */
+	uint64_t refresh_ms;          /* when to run again; 0 = never */
+	bool lasting;                 /* an error that will not go away by itself */
+	uint64_t index[CLUSTERS_MAX]; /* of each cluster of the configuration, in its order */
 	/* From the supervisor: */
+	struct str_list indexes;           /* the name that each index belongs to */
 	uint64_t limit_ms;                 /* for all that may have to be waited for */
 	int kept[ROLE__MAX][CLUSTERS_MAX]; /* settings in force, sealed memfds; -1 = none */
 	uint64_t until_ms;                 /* boot time: limit_ms from the begin on */

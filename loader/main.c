@@ -17,6 +17,7 @@
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "config/cluster_files.h"
 #include "ipc/channel.h"
 #include "loader/cluster.h"
 #include "loader/complete.h"
@@ -78,12 +79,21 @@ static void on_close(void *ctx, struct channel *c, int err, const struct facts *
 	_exit(EXIT_CODE_ORPHAN);
 }
 
+/* They come in their order. */
+static void take_index(struct loader *l, const struct msg_load_index *m)
+{
+	if (m->cluster == l->indexes.n)
+		str_list_add(&l->indexes, m->cluster_name, strlen(m->cluster_name));
+}
+
 static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 {
 	const struct msg_load_kept *k = &m->u.load_kept;
 	const struct start *s = ctx;
 
 	(void)c;
+	if (m->type == MSG_LOAD_INDEX)
+		take_index(s->loader, &m->u.load_index);
 	if (m->type == MSG_LOAD_KEPT && s->loader->kept[k->role][k->cluster] < 0) {
 		s->loader->kept[k->role][k->cluster] = fd;
 		return;
@@ -107,11 +117,27 @@ static void watch(struct loader *l)
 	watches_add(&l->watches, l->options->config);
 }
 
+static int load_config(struct loader *l)
+{
+	_cleanup_free_ char *folder = NULL, *pattern = NULL;
+	const int r = config_load(l->options->config, &l->config, &l->diags);
+
+	if (!cluster_files_place(l->options->config, &l->config, &folder, &pattern))
+		return r;
+	watches_add_pattern(&l->watches, folder, pattern);
+	if (r < 0)
+		return r;
+	/* The pattern is known only now, and a file that came meanwhile would never be noticed. */
+	config_done(&l->config);
+	config_init(&l->config);
+	return config_load(l->options->config, &l->config, &l->diags);
+}
+
 /* Everything that concerns all clusters; what is wrong there is wrong for the whole. */
 static bool load_common(struct loader *l)
 {
 	watch(l);
-	const int r = config_load(l->options->config, &l->config, &l->diags);
+	const int r = load_config(l);
 
 	l->lasting = r < 0 && !exit_is_transient(r);
 	if (r < 0)
@@ -124,7 +150,7 @@ static bool load_common(struct loader *l)
 		free(l->config.context);
 		l->config.context = xstrdup(l->options->context);
 	}
-	return loader_set(l) && loader_complete(l);
+	return loader_give_indexes(l) && loader_set(l) && loader_complete(l);
 }
 
 static int load(struct channel *c, struct event_base *base, struct loader *l)
@@ -200,6 +226,7 @@ int main(int argc, char **argv)
 	if (channel_flush(c, FLUSH_MS) < 0)
 		code = EXIT_CODE_ORPHAN;
 	config_done(&l.config);
+	str_list_done(&l.indexes);
 	diags_done(&l.diags);
 	watches_done(&l.watches);
 	channel_free(&c);

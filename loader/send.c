@@ -127,7 +127,7 @@ void send_supervisor(struct channel *c, const struct loader *l)
 	const struct settings *s = &l->config.settings;
 	const char *path = l->options->config;
 	struct msg m = { .type = MSG_LOAD_SUPERVISOR,
-			 .u.load_supervisor = { .clusters = loader_clusters(l),
+			 .u.load_supervisor = { .clusters = l->indexes.n,
 						.observe = s->policy.mode == MODE_OBSERVE,
 						.election = s->election,
 						.refresh_ms = at_most_a_day(l->refresh_ms) } };

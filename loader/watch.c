@@ -120,6 +120,13 @@ void watches_add(struct watches *w, const char *path)
 	free(k.rest);
 }
 
+void watches_add_pattern(struct watches *w, const char *folder, const char *pattern)
+{
+	watches_add(w, folder);
+	if (w->fd >= 0)
+		add_name(w, folder, pattern);
+}
+
 void watches_add_list(struct watches *w, const char *list)
 {
 	_cleanup_free_ char *copy = xstrdup(list ? list : "");

@@ -26,7 +26,9 @@ void watches_done(struct watches *w);
  * link `..data` of a mounted ConfigMap or Secret), or the first part that is missing. A folder that cannot be
  * watched is left out. path NULL: nothing. */
 void watches_add(struct watches *w, const char *path);
-/* The same for each of "a:b:c". */
+/* Every name in this folder that matches, as fnmatch(3) has it, and the folder itself. */
+void watches_add_pattern(struct watches *w, const char *folder, const char *pattern);
+/* The same as watches_add() for each of "a:b:c". */
 void watches_add_list(struct watches *w, const char *list);
 
 #endif

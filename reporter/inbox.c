@@ -305,7 +305,8 @@ static void send_tallies(struct inbox *i, uint64_t conn)
 
 	status_snapshot_tally(&from, conn, rows);
 	for (size_t k = 0; k < n; k++)
-		send_ack(i, &(struct msg){ .type = MSG_CTL_TALLY_ROW, .u.ctl_tally_row = rows[k] });
+		if (*rows[k].cluster_name)
+			send_ack(i, &(struct msg){ .type = MSG_CTL_TALLY_ROW, .u.ctl_tally_row = rows[k] });
 }
 
 static void on_ctl_sinks(struct inbox *i, const struct msg *m)

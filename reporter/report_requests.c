@@ -185,7 +185,8 @@ static char *in_form(struct report_requests *d, enum report_form form, const str
 	if (form == REPORT_FORM_JSON)
 		return indented(doc);
 	if (form == REPORT_FORM_HTML || s->type == SINK_EMAIL)
-		digest_attach_page(d->db, s, zone, d->settings->cluster_names.n == 1, doc);
+		digest_attach_page(d->db, s, zone,
+				   cluster_names_count(&d->settings->cluster_names, NULL) == 1, doc);
 	return form == REPORT_FORM_HTML ? xstrdup(doc->html) : body_of(s, doc);
 }
 

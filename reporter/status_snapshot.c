@@ -116,6 +116,8 @@ static void fill_clusters(const struct status_sources *from, struct live *l)
 		const struct msg_watch_stats *said = state_watch(from->state, names->v[i]);
 		const struct msg_watch_stats *m = said ? said : &nothing;
 
+		if (!*names->v[i])
+			continue;
 		l->clusters[l->n_clusters++] = (struct live_cluster){ .name = names->v[i],
 								      .synced = m->synced,
 								      .leading = m->leading,

@@ -274,7 +274,7 @@ static void welcome_reporter(struct supervisor *s)
 	dispatch_on_reporter_ready(s->dispatch);
 	reporter_link_send_waiting(s->reporter);
 	trouble_list_send(s->troubles);
-	for (uint64_t c = 0; c < lifecycle_generation(s->root)->clusters; c++) {
+	for (uint64_t c = 0; generation_next(lifecycle_generation(s->root), &c); c++) {
 		status_send_watch_stats(s, c);
 		due.u.due_get.cluster = c;
 		(void)children_send(lifecycle_children(s->root), ROLE_WATCHER, c, &due);
@@ -341,7 +341,7 @@ static void send_stats(struct supervisor *s)
 
 	for (size_t i = 0; i < children_count(all); i++)
 		status_send_child_stats(s, children_get(all, i));
-	for (uint64_t c = 0; c < lifecycle_generation(s->root)->clusters; c++)
+	for (uint64_t c = 0; generation_next(lifecycle_generation(s->root), &c); c++)
 		status_send_worker_stats(s, c);
 }
 
@@ -369,7 +369,7 @@ static void on_loaded(struct supervisor *s)
 	log_configure((enum log_level)g->log_level, (enum log_format)g->log_format);
 	worker_pool_on_loaded(s->pool);
 	status_log_identity(s);
-	for (uint64_t c = 0; c < g->clusters; c++)
+	for (uint64_t c = 0; generation_next(g, &c); c++)
 		status_send_watch_stats(s, c);
 	trouble_list_check(s->troubles);
 	lifecycle_tell_status(s->root);
@@ -387,10 +387,12 @@ static void on_reload_end(struct supervisor *s, uint64_t conn, int code, const s
 	answers_end(&s->answers, conn, (uint64_t)code, what);
 }
 
-static size_t count_busy(const struct supervisor *s)
+static size_t count_busy(const struct supervisor *s, uint64_t cluster)
 {
 	struct dispatch_stats d;
 
+	if (cluster < CLUSTERS_MAX)
+		return dispatch_leases_in(s->dispatch, cluster);
 	dispatch_stats(s->dispatch, &d);
 	return d.busy;
 }

@@ -32,7 +32,7 @@
 #define ASK_MS     UINT64_C(60000)
 
 struct plan {
-	char clusters[CLUSTERS_MAX][64]; /* names by index */
+	char clusters[CLUSTERS_MAX][64]; /* names by index; empty: there is none any more */
 	uint64_t n_clusters;
 	bool left_out[CLUSTERS_MAX]; /* by index: known not to answer, which was told; or it did not */
 	struct msg_ctl_plan_seen seen[CLUSTERS_MAX]; /* by index; of several namespaces the sum */
@@ -399,15 +399,17 @@ static void print_text(const struct plan *p, const struct table_view *view)
 static void on_status_row(void *ctx, const struct msg *m)
 {
 	struct plan *p = ctx;
-	const struct msg_ctl_cluster *c = &m->u.ctl_cluster; /* in the order of their numbers */
+	const struct msg_ctl_cluster *c = &m->u.ctl_cluster; /* in the order of their indexes */
 
 	stops_take(&p->stops, m);
 	if (m->type == MSG_CTL_SUPERVISOR) {
 		p->observe = m->u.ctl_supervisor.observe;
 		p->duties = m->u.ctl_supervisor.duties;
 	}
-	if (m->type == MSG_CTL_CLUSTER && p->n_clusters < CLUSTERS_MAX)
-		(void)snprintf(p->clusters[p->n_clusters++], sizeof(p->clusters[0]), "%s", c->cluster_name);
+	if (m->type != MSG_CTL_CLUSTER)
+		return;
+	p->n_clusters = c->cluster + 1;
+	(void)snprintf(p->clusters[c->cluster], sizeof(p->clusters[0]), "%s", c->cluster_name);
 }
 
 /* -- the watchers -- */
@@ -466,7 +468,7 @@ static int ask_watchers(struct ctl *c, struct plan *p)
 	bool known = p->o->clusters.n == 0;
 
 	for (uint64_t i = 0; i < p->n_clusters; i++) {
-		if (!option_names_take(&p->o->clusters, p->clusters[i]))
+		if (!*p->clusters[i] || !option_names_take(&p->o->clusters, p->clusters[i]))
 			continue;
 		known = true;
 		if (p->left_out[i])

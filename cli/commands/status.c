@@ -25,7 +25,8 @@ struct status {
 	struct msg_ctl_supervisor supervisor;
 	struct msg_child_stats *children;
 	size_t n_children;
-	struct msg_ctl_cluster clusters[CLUSTERS_MAX]; /* by index, which has no gaps */
+	struct msg_ctl_cluster clusters[CLUSTERS_MAX]; /* by index, where one that is gone has no name; close
+							 behind keep_clusters() */
 	struct msg_watch_stats watch[CLUSTERS_MAX];
 	struct msg_worker_stats workers[CLUSTERS_MAX];
 	struct msg_ctl_tally_row tallies[CLUSTERS_MAX]; /* zero while the reporter does not answer */
@@ -595,7 +596,8 @@ static void keep_clusters(const struct options *o, struct status *s)
 	size_t clusters = 0, children = 0, troubles = 0, pauses = 0;
 
 	for (size_t i = 0; i < s->n_clusters; i++) {
-		if (!option_names_take(&o->clusters, s->clusters[i].cluster_name))
+		if (!*s->clusters[i].cluster_name ||
+		    !option_names_take(&o->clusters, s->clusters[i].cluster_name))
 			continue;
 		s->clusters[clusters] = s->clusters[i];
 		s->watch[clusters] = s->watch[i];

@@ -28,6 +28,7 @@
 struct state {
 	uint64_t quiet_ms, pods, guards;
 	size_t clusters, judged, children, ready;
+	uint64_t end;         /* behind the last index; one between may be of no cluster */
 	char no_history[800]; /* why nothing can be written down; "" = it can */
 	struct {
 		bool judged, refused;
@@ -49,6 +50,7 @@ static void note_trouble(struct state *s, uint64_t cluster, const struct facts *
 static void on_cluster(struct state *s, const struct msg_ctl_cluster *m)
 {
 	s->clusters++;
+	s->end = m->cluster + 1;
 	s->judged += m->judged;
 	s->at[m->cluster].judged = m->judged;
 	s->at[m->cluster].failing_ms = m->failing_ms;
@@ -61,7 +63,7 @@ static void on_watch_stats(struct state *s, const struct msg_watch_stats *m)
 {
 	s->pods += m->pods;
 	s->guards |= m->guards;
-	if (m->cluster >= s->clusters || !m->failing)
+	if (m->cluster >= s->end || !m->failing)
 		return;
 	s->at[m->cluster].refused = m->http == HTTP_UNAUTHORIZED;
 	s->at[m->cluster].lasts |= s->at[m->cluster].refused;
@@ -158,13 +160,13 @@ static bool is_over_without(const struct state *s, const struct wait_limits *lim
 	size_t lost = 0;
 
 	*ret = (struct wait_lost){ .code = EXIT_CODE_OK };
-	for (size_t i = 0; i < s->clusters; i++) {
-		ret->is[i] = (all_needed || !s->at[i].judged) && is_lost(s, i, limits);
+	for (size_t i = 0; i < s->end; i++) {
+		ret->is[i] = s->at[i].name[0] && (all_needed || !s->at[i].judged) && is_lost(s, i, limits);
 		lost += ret->is[i];
 	}
 	if (lost == 0 || (!all_needed && s->judged + lost < s->clusters))
 		return false;
-	for (size_t i = 0; i < s->clusters; i++)
+	for (size_t i = 0; i < s->end; i++)
 		/* Where nothing is left the first one is enough. */
 		if (ret->is[i] && (ret->code == EXIT_CODE_OK || (!all_needed && s->judged > 0))) {
 			const int code = give_up(s, i);
@@ -213,7 +215,7 @@ int wait_ready(struct ctl *c, uint64_t timeout_ms)
 
 		if (code != EXIT_CODE_OK || (s.children > 0 && s.ready == s.children))
 			return code;
-		for (size_t i = 0; i < s.clusters; i++)
+		for (size_t i = 0; i < s.end; i++)
 			if (s.at[i].trouble[0] && s.at[i].lasts)
 				return give_up(&s, i);
 		(void)nanosleep(&pause, NULL);

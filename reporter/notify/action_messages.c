@@ -76,7 +76,9 @@ static const char *name_of(const struct action_details *t)
 /* "[prod] " where there are several. */
 static char *cluster_prefix(const struct composer *c, const char *cluster)
 {
-	return c->settings->cluster_names.n > 1 && *cluster ? xasprintf("[%s] ", cluster) : xstrdup("");
+	return cluster_names_count(&c->settings->cluster_names, NULL) > 1 && *cluster
+		       ? xasprintf("[%s] ", cluster)
+		       : xstrdup("");
 }
 
 static char *object_of(const struct composer *c, const struct action_details *t)

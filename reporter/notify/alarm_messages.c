@@ -127,7 +127,7 @@ static struct words words_of(const struct alarm *a, enum language l)
 /* "[prod] errImagePull: " and the sentence */
 static char *title_of(const struct composer *t, const struct alarm *a, const char *sentence)
 {
-	const bool several = t->from->settings->cluster_names.n > 1 && *a->cluster;
+	const bool several = cluster_names_count(&t->from->settings->cluster_names, NULL) > 1 && *a->cluster;
 	const bool of_duty = a->duty >= 0 && a->duty < DUTY__MAX;
 	_cleanup_free_ char *cluster = several ? xasprintf("[%s] ", a->cluster) : xstrdup("");
 	_cleanup_free_ char *text =
@@ -274,9 +274,10 @@ static void set_title(struct composer *t)
 	while (t->n[first] == 0 && first + 1 < STAGE__MAX)
 		first++;
 	const struct settings *s = t->from->settings;
-	_cleanup_free_ char *cluster =
-		s->cluster_names.n == 1 ? xasprintf("[%s] ", settings_cluster_title(s, s->cluster_names.v[0]))
-					: xstrdup("");
+	const char *only = "";
+	_cleanup_free_ char *cluster = cluster_names_count(&s->cluster_names, &only) == 1
+					       ? xasprintf("[%s] ", settings_cluster_title(s, only))
+					       : xstrdup("");
 	_cleanup_free_ char *news =
 		xasprintf(phrase_checked(phrase_en_NEWS_BEGUN_TITLE, stages[first].title, t->language),
 			  cluster, t->doc->sections[0].entries[0].title);

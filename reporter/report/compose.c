@@ -189,11 +189,12 @@ static void add_text(struct document *d, char *line)
 static char *names_of_clusters(const struct report_input *in, const struct sink_settings *s, bool unanswered,
 			       enum language l)
 {
-	const bool is_titled = in->cluster_title && in->clusters->n == 1;
+	const bool is_titled = in->cluster_title && cluster_names_count(in->clusters, NULL) == 1;
 	struct name_list names = { .max = NAMES_MAX };
 
 	for (size_t i = 0; i < in->clusters->n; i++)
-		if (select_object(s, in->clusters->v[i], "", DUTY_ALL) && !(unanswered && in->answered[i]))
+		if (*in->clusters->v[i] && select_object(s, in->clusters->v[i], "", DUTY_ALL) &&
+		    !(unanswered && in->answered[i]))
 			name_list_add(&names, is_titled ? in->cluster_title : in->clusters->v[i]);
 	return name_list_end(&names, l);
 }
@@ -360,6 +361,6 @@ bool report_compose(const struct report *r, const struct report_input *in, const
 	put_recovered(r, in, s, sums.recovered, ret);
 	put_attention(in, s, attention, ret);
 	if (has_routine)
-		routine_put(in->routine, s, in->clusters->n > 1, ret);
+		routine_put(in->routine, s, cluster_names_count(in->clusters, NULL) > 1, ret);
 	return true;
 }

@@ -171,10 +171,16 @@ static int write_run(struct digest_runner *r)
 	return db_end(r->db, err);
 }
 
+/* An index of a cluster that there is no more is asked nothing. */
+static bool is_gone(const struct digest_runner *r, size_t cluster)
+{
+	return *r->schedule->clusters.v[cluster] == '\0';
+}
+
 static bool all_are_synced(const struct digest_runner *r)
 {
 	for (size_t c = 0; c < r->schedule->clusters.n; c++)
-		if (!r->synced[c])
+		if (!r->synced[c] && !is_gone(r, c))
 			return false;
 	return true;
 }
@@ -229,7 +235,8 @@ static void compose_one(struct digest_runner *r, const struct sink_settings *s,
 		return;
 	links_add(&m->document, r->schedule->links);
 	if (s->type == SINK_EMAIL)
-		digest_attach_page(r->db, s, r->schedule->zone, r->schedule->clusters.n == 1, &m->document);
+		digest_attach_page(r->db, s, r->schedule->zone,
+				   cluster_names_count(&r->schedule->clusters, NULL) == 1, &m->document);
 	m->sink = xstrdup(s->name);
 	r->n_messages++;
 }
@@ -321,8 +328,11 @@ static void ask_all(struct digest_runner *r)
 	r->number++;
 	wait_until(r, COLLECTING, DIGEST_ANSWER_MS);
 	r->report_run = report_run_new();
-	for (size_t i = 0; i < r->schedule->clusters.n; i++)
-		ask_one(r, i);
+	for (size_t i = 0; i < r->schedule->clusters.n; i++) {
+		r->complete[i] = is_gone(r, i);
+		if (!r->complete[i])
+			ask_one(r, i);
+	}
 }
 
 static void begin(struct digest_runner *r, int64_t due_at)

@@ -68,7 +68,8 @@ void stats_use_settings(struct stats *s, bool observe)
 	metrics_set(s->metrics, METRIC_MODE, observe, METRIC_LABELS("observe"));
 	set(s, METRIC_CONFIG_TIME, seconds(clock_wall_ms()));
 	for (size_t i = 0; i < s->clusters->n; i++)
-		begin_at_zero(s, s->clusters->v[i]);
+		if (*s->clusters->v[i])
+			begin_at_zero(s, s->clusters->v[i]);
 }
 
 /* -- messages -- */
@@ -204,6 +205,8 @@ void stats_read_state(struct stats *s)
 		const struct msg_watch_stats *watch = state_watch(s->state, cluster);
 		_cleanup_free_ char *check = xasprintf("watch-%s", cluster);
 
+		if (!*cluster)
+			continue;
 		health_set_any(&s->ready, check, watch && watch->synced);
 		metrics_set(s->metrics, METRIC_WATCH_SYNCED, watch && watch->synced, METRIC_LABELS(cluster));
 		metrics_set(s->metrics, METRIC_LEADER, watch && watch->leading, METRIC_LABELS(cluster));
@@ -289,6 +292,8 @@ static void refresh_guards(struct stats *s, const struct history *h)
 	for (size_t i = 0; i < s->clusters->n; i++) {
 		const char *cluster = s->clusters->v[i];
 
+		if (!*cluster)
+			continue;
 		metrics_set(s->metrics, METRIC_AT_ZERO, (double)at_zero[i], METRIC_LABELS(cluster));
 		metrics_set(s->metrics, METRIC_BREAKER_OPEN,
 			    history_has_saved(h, cluster, guard_desc(GUARD_BREAKER)->saved),

@@ -72,9 +72,13 @@ static bool is_paused(const struct dispatch *d, uint64_t cluster, uint64_t duty)
 	return pause_list_pauses(d->pauses, settings(d)->names[cluster], duty, clock_wall_ms());
 }
 
+/* What is in doubt is looked at before its cluster goes. */
 static bool lease_is_paused(void *ctx, const struct lease *l)
 {
-	return !l->by_operator && is_paused(ctx, l->cluster, l->duty);
+	const struct dispatch *d = ctx;
+
+	return !l->by_operator && (is_paused(d, l->cluster, l->duty) ||
+				   (!l->verify_first && lifecycle_is_leaving(d->root, l->cluster)));
 }
 
 /* -- messages -- */
@@ -217,7 +221,7 @@ static bool may_open(const struct dispatch *d)
 
 static bool has_room(const struct dispatch *d, uint64_t cluster)
 {
-	return !lease_table_is_full(d->leases, cluster, settings(d)->clusters == 1) &&
+	return !lease_table_is_full(d->leases, cluster, settings(d)->n_wanted == 1) &&
 	       !bucket_is_empty(&d->nominations[cluster], &nomination_rate, clock_boot_ms());
 }
 
@@ -229,7 +233,7 @@ struct objection {
 
 static struct objection objection(const struct dispatch *d, const struct msg_nominate *n)
 {
-	if (!may_open(d) || !has_room(d, n->cluster))
+	if (!may_open(d) || !has_room(d, n->cluster) || lifecycle_is_leaving(d->root, n->cluster))
 		return (struct objection){ REASON_BUSY, BUSY_RETRY_MS };
 	if (write_guard_check(d->guard, n->cluster, 0))
 		return (struct objection){ REASON_WRITE_LIMIT, LIMIT_RETRY_MS };
@@ -294,7 +298,8 @@ bool dispatch_restore(struct dispatch *d, const struct msg *row, uint64_t conn, 
 	msg_copy_fields(&m, row);
 	m.u.intent.by_operator = by_operator;
 	m.u.intent.vouched = dispatch_vouches(d, row);
-	struct lease *l = may_open(d) ? lease_open(d->leases, &m, settings(d)->observe) : NULL;
+	const bool may = may_open(d) && !lifecycle_is_leaving(d->root, row->u.ctl_restore_row.cluster);
+	struct lease *l = may ? lease_open(d->leases, &m, settings(d)->observe) : NULL;
 
 	if (!l)
 		return false;
@@ -463,7 +468,9 @@ static struct msg new_result(uint64_t id, enum outcome outcome, enum reason reas
 /* What was written down before the pause ends now: an operator who pauses sees that nothing is in flight. */
 static void refuse_paused(struct dispatch *d, uint64_t cluster)
 {
-	const struct msg m = new_result(1, OUTCOME_REFUSED, REASON_PAUSED, PAUSED_RETRY_MS);
+	const enum reason why =
+		lifecycle_is_leaving(d->root, cluster) ? REASON_CLUSTER_REMOVED : REASON_PAUSED;
+	const struct msg m = new_result(1, OUTCOME_REFUSED, why, PAUSED_RETRY_MS);
 	struct lease *l;
 
 	while ((l = lease_refuse_paused(d->leases, cluster, &m)))
@@ -500,7 +507,8 @@ void dispatch_cluster(struct dispatch *d, uint64_t cluster)
 		return;
 	if (lease_is_waiting(d->leases, cluster))
 		worker_pool_start(d->pool, cluster, lease_table_count_of(d->leases, cluster));
-	if (!pause_list_is_empty(d->pauses)) /* what waits is looked at one by one */
+	if (!pause_list_is_empty(d->pauses) ||
+	    lifecycle_is_leaving(d->root, cluster)) /* what waits is looked at one by one */
 		refuse_paused(d, cluster);
 	for (unsigned held = 0; held < WORKER_LEASES_MAX; held++)
 		grant_where_held(d, cluster, held);
@@ -509,7 +517,7 @@ void dispatch_cluster(struct dispatch *d, uint64_t cluster)
 
 void dispatch_all(struct dispatch *d)
 {
-	for (uint64_t c = 0; c < settings(d)->clusters; c++)
+	for (uint64_t c = 0; generation_next(settings(d), &c); c++)
 		dispatch_cluster(d, c);
 }
 
@@ -633,7 +641,7 @@ void dispatch_tick(struct dispatch *d, uint64_t now_ms)
 		send_unsent(d);
 	write_guard_tick(d->guard);
 	worker_pool_tick(d->pool, has_waiting, d, now_ms);
-	for (uint64_t c = 0; settings(d) && c < settings(d)->clusters; c++)
+	for (uint64_t c = 0; settings(d) && generation_next(settings(d), &c); c++)
 		if (lease_is_waiting(d->leases, c))
 			dispatch_cluster(d, c);
 	keep_floor(d, now_ms);
@@ -647,7 +655,7 @@ void dispatch_tick(struct dispatch *d, uint64_t now_ms)
 void dispatch_stats(const struct dispatch *d, struct dispatch_stats *ret)
 {
 	*ret = (struct dispatch_stats){ .leases = lease_table_count(d->leases), .done = d->done };
-	for (uint64_t c = 0; settings(d)->observe && c < settings(d)->clusters; c++)
+	for (uint64_t c = 0; settings(d)->observe && generation_next(settings(d), &c); c++)
 		ret->dry_run_forbidden = ret->dry_run_forbidden || d->end_log.clusters[c].dry_run_forbidden;
 	ret->limited = settings(d) && write_guard_blocks(d->guard);
 	for (const struct lease *l = lease_next(d->leases, NULL); l; l = lease_next(d->leases, l))

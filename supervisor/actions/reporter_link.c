@@ -102,6 +102,8 @@ uint64_t reporter_link_dropped(const struct reporter_link *l, uint64_t cluster)
 void reporter_link_on_reporter_dead(struct reporter_link *l)
 {
 	for (uint64_t c = 0; c < CLUSTERS_MAX; c++) {
+		/* Its question has died with it: the next one is asked at once. */
+		l->saved[c].pending |= l->saved[c].asked > 0 && !l->saved[c].stale;
 		l->saved[c].asked = 0;
 		l->saved[c].stale = false;
 	}

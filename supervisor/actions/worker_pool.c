@@ -59,7 +59,7 @@ void worker_pool_on_loaded(struct worker_pool *p)
 	const struct generation *g = lifecycle_generation(p->root);
 	const long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
-	for (uint64_t c = 0; c < g->clusters; c++)
+	for (uint64_t c = 0; generation_next(g, &c); c++)
 		if (p->clusters[c].most == 0)
 			concurrency_init(&p->clusters[c], (unsigned)g->workers_min[c],
 					 (unsigned)g->workers[c], processors > 0 ? (unsigned)processors : 1);
@@ -199,7 +199,7 @@ void worker_pool_tick(struct worker_pool *p, bool (*waits)(void *ctx, uint64_t c
 	const struct generation *g = lifecycle_generation(p->root);
 
 	expire_questions(p, now_ms);
-	for (uint64_t c = 0; g && lifecycle_is_running(p->root) && c < g->clusters; c++) {
+	for (uint64_t c = 0; g && lifecycle_is_running(p->root) && generation_next(g, &c); c++) {
 		concurrency_tick(&p->clusters[c], waits(ctx, c), now_ms);
 		rest_idle(p, c, now_ms);
 	}

@@ -84,7 +84,7 @@ void write_guard_tick(struct write_guard *g)
 
 bool write_guard_blocks(const struct write_guard *g)
 {
-	for (uint64_t c = 0; c < settings(g)->clusters; c++)
+	for (uint64_t c = 0; generation_next(settings(g), &c); c++)
 		if (g->reached[c])
 			return true;
 	return false;

@@ -11,6 +11,7 @@ struct children {
 	const struct child_env *env;
 	struct child **v;
 	size_t n;
+	uint64_t clusters;              /* that children were made for */
 	size_t first[CLUSTERS_MAX + 1]; /* of a cluster: its watcher, workers behind it; then the end */
 };
 
@@ -42,22 +43,28 @@ static void add(struct children *s, const struct child_info *which, const char *
 	s->v[s->n++] = child_new(s->env, &info);
 }
 
+static void add_cluster(struct children *s, const struct generation *g, uint64_t c)
+{
+	add(s, &(struct child_info){ .role = ROLE_WATCHER, .cluster = c }, g->names[c]);
+	for (uint64_t w = 0; w < g->workers[c]; w++)
+		add(s,
+		    &(struct child_info){ .role = ROLE_WORKER,
+					  .cluster = c,
+					  .number = w,
+					  .on_demand = w >= g->workers_min[c] },
+		    g->names[c]);
+}
+
 void children_make(struct children *s, const struct generation *g)
 {
-	add(s, &(struct child_info){ .role = ROLE_REPORTER, .cluster = CLUSTERS_MAX }, "");
-	for (uint64_t c = 0; c < CLUSTERS_MAX; c++) {
-		s->first[c] = s->n;
-		if (c < g->clusters)
-			add(s, &(struct child_info){ .role = ROLE_WATCHER, .cluster = c }, g->names[c]);
-		for (uint64_t w = 0; c < g->clusters && w < g->workers[c]; w++)
-			add(s,
-			    &(struct child_info){ .role = ROLE_WORKER,
-						  .cluster = c,
-						  .number = w,
-						  .on_demand = w >= g->workers_min[c] },
-			    g->names[c]);
+	if (s->n == 0)
+		add(s, &(struct child_info){ .role = ROLE_REPORTER, .cluster = CLUSTERS_MAX }, "");
+	for (; s->clusters < g->clusters; s->clusters++) {
+		s->first[s->clusters] = s->n;
+		add_cluster(s, g, s->clusters);
 	}
-	s->first[CLUSTERS_MAX] = s->n;
+	for (uint64_t c = s->clusters; c <= CLUSTERS_MAX; c++)
+		s->first[c] = s->n;
 }
 
 size_t children_count(const struct children *s)

@@ -1,5 +1,5 @@
 /* children.h - all children of the supervisor: the reporter, then for each cluster its watcher and its
- * workers. They are made once and keep their places.
+ * workers. They are made once and keep their places, also when their cluster goes.
  * Process: supervisor.  Owns: the children. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef SUPERVISOR_CHILDREN_CHILDREN_H
@@ -13,7 +13,7 @@ struct children;
 /* Empty. env is kept for all that are made later. */
 struct children *children_new(const struct child_env *env);
 void children_free(struct children **s);
-/* Make all that this generation wants, none of them started. Once. */
+/* Make those of this generation that are not there yet, none of them started. */
 void children_make(struct children *s, const struct generation *g);
 
 size_t children_count(const struct children *s);

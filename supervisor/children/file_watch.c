@@ -4,6 +4,7 @@
 
 #include <event2/event.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +83,8 @@ static const char *name_of(const struct file_watch *w, const struct inotify_even
 	if (e->mask & IN_Q_OVERFLOW)
 		return "too many changes to tell which";
 	for (size_t i = 0; e->len > 0 && i < w->n; i++)
-		if ((uint64_t)e->wd == w->v[i].watch && strcmp(e->name, w->v[i].name) == 0)
+		if ((uint64_t)e->wd == w->v[i].watch &&
+		    (strcmp(e->name, w->v[i].name) == 0 || fnmatch(w->v[i].name, e->name, FNM_PERIOD) == 0))
 			return w->v[i].name;
 	return NULL;
 }

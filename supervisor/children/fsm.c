@@ -41,6 +41,7 @@ static const struct fsm_step table[FSM_STATE__MAX][FSM_EVENT__MAX] = {
 	},
 	[FSM_STOPPED] = {
 		[FSM_EV_START] = { FSM_STARTING, FSM_ACT_SPAWN },
+		[FSM_EV_REST] = { FSM_RESTING, FSM_ACT_NONE },
 	},
 	[FSM_RESTING] = {
 		[FSM_EV_START] = { FSM_STARTING, FSM_ACT_SPAWN },

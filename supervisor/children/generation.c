@@ -56,6 +56,7 @@ static void add_cluster(struct generation *g, const struct msg_load_cluster *c)
 	g->workers[c->cluster] = c->workers;
 	g->workers_min[c->cluster] = c->workers_min;
 	(void)snprintf(g->names[c->cluster], sizeof(g->names[0]), "%s", c->cluster_name);
+	g->wanted[c->cluster] = true;
 	if (c->loaded) {
 		facts_clear(&g->problem[c->cluster]);
 		return;
@@ -102,11 +103,18 @@ void generation_add(struct generation *g, const struct msg *m, int fd)
 	close_fd(fd);
 }
 
+bool generation_next(const struct generation *g, uint64_t *c)
+{
+	while (*c < g->clusters && !g->wanted[*c])
+		++*c;
+	return *c < g->clusters;
+}
+
 uint64_t generation_find_cluster(const struct generation *g, const char *name)
 {
 	uint64_t c = 0;
 
-	while (c < g->clusters && strcmp(g->names[c], name) != 0)
+	while (generation_next(g, &c) && strcmp(g->names[c], name) != 0)
 		c++;
 	return c;
 }
@@ -115,7 +123,7 @@ bool generation_whole(const struct generation *g)
 {
 	if (!g->complete || g->clusters == 0 || g->fd[ROLE_REPORTER][CLUSTERS_MAX] < 0)
 		return false;
-	for (uint64_t c = 0; c < g->clusters; c++)
+	for (uint64_t c = 0; generation_next(g, &c); c++)
 		if (g->workers[c] == 0 || (!generation_has_cluster(g, c) && facts_empty(&g->problem[c])))
 			return false;
 	return true;
@@ -128,7 +136,7 @@ bool generation_has_cluster(const struct generation *g, uint64_t cluster)
 
 bool generation_has_trouble(const struct generation *g)
 {
-	for (uint64_t c = 0; c < g->clusters; c++)
+	for (uint64_t c = 0; generation_next(g, &c); c++)
 		if (!facts_empty(&g->problem[c]))
 			return true;
 	return false;
@@ -141,23 +149,47 @@ void generation_update(struct generation *g, const struct generation *newer)
 	memcpy(g->problem, newer->problem, g->clusters * sizeof(g->problem[0]));
 }
 
-void generation_keep_places(struct generation *g, const struct generation *older)
+static void keep_place(struct generation *g, const struct generation *older, uint64_t c)
 {
-	for (uint64_t c = 0; c < g->clusters; c++) {
-		const struct msg_load_cluster now = g->at[c];
+	const struct msg_load_cluster now = g->at[c];
 
-		if (now.loaded || !generation_has_cluster(older, c))
+	if (now.loaded || !generation_has_cluster(older, c))
+		return;
+	g->at[c] = older->at[c];
+	g->at[c].loaded = false;
+	memcpy(g->at[c].namespaces, now.namespaces, sizeof(now.namespaces));
+}
+
+bool generation_follow(struct generation *g, const struct generation *older)
+{
+	const uint64_t known = older ? older->clusters : 0;
+
+	if (g->clusters < known)
+		return false;
+	for (uint64_t c = known; c < g->clusters; c++)
+		if (!g->wanted[c])
+			return false;
+	for (uint64_t c = 0; c < known; c++) {
+		if (g->wanted[c] && strcmp(g->names[c], older->names[c]) != 0)
+			return false;
+		if (g->wanted[c]) {
+			keep_place(g, older, c);
 			continue;
-		g->at[c] = older->at[c];
-		g->at[c].loaded = false;
-		memcpy(g->at[c].namespaces, now.namespaces, sizeof(now.namespaces));
+		}
+		memcpy(g->names[c], older->names[c], sizeof(g->names[c]));
+		g->workers[c] = older->workers[c];
+		g->workers_min[c] = older->workers_min[c];
 	}
+	g->n_wanted = 0;
+	for (uint64_t c = 0; generation_next(g, &c); c++)
+		g->n_wanted++;
+	return g->n_wanted > 0;
 }
 
 void generation_describe_trouble(const struct generation *g, struct facts *ret)
 {
 	facts_clear(ret);
-	for (uint64_t c = 0; c < g->clusters; c++) {
+	for (uint64_t c = 0; generation_next(g, &c); c++) {
 		struct facts one =
 			facts_of(generation_has_cluster(g, c) ? TEXT_CLUSTER_STAYS : TEXT_CLUSTER_WAITS);
 
@@ -171,11 +203,9 @@ void generation_describe_trouble(const struct generation *g, struct facts *ret)
 
 const char *generation_fixed_difference(const struct generation *a, const struct generation *b)
 {
-	if (a->clusters != b->clusters || memcmp(a->names, b->names, sizeof(a->names)) != 0)
-		return "clusters";
-	if (memcmp(a->workers, b->workers, sizeof(a->workers)) != 0 ||
-	    memcmp(a->workers_min, b->workers_min, sizeof(a->workers_min)) != 0)
-		return "workers";
+	for (uint64_t c = 0; c < a->clusters; c++)
+		if (a->workers[c] != b->workers[c] || a->workers_min[c] != b->workers_min[c])
+			return "workers";
 	for (size_t i = 0; i < b->n_fixed; i++) /* of one build, so the keys are the same */
 		if (a->fixed[i].value != b->fixed[i].value)
 			return b->fixed[i].key;

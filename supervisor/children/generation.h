@@ -20,7 +20,11 @@ struct generation {
 	uint64_t log_level, log_format;
 	uint64_t duties;  /* that are enabled, bits: no other is nominated for */
 	char config[256]; /* for people */
-	uint64_t clusters;
+	/* An index belongs to one name as long as the supervisor lives: that of a cluster which these
+	 * settings have no more stays empty. */
+	uint64_t clusters; /* indexes so far */
+	uint64_t n_wanted; /* of them, those that these settings have: by generation_follow() */
+	bool wanted[CLUSTERS_MAX];
 	char names[CLUSTERS_MAX][64];
 	uint64_t workers[CLUSTERS_MAX];                    /* at most */
 	uint64_t workers_min[CLUSTERS_MAX];                /* that run while there is no work */
@@ -35,7 +39,9 @@ struct generation *generation_new(uint64_t number);
 void generation_free(struct generation **g);
 /* One message of the loader. fd is what rode along, or -1; it is taken over. */
 void generation_add(struct generation *g, const struct msg *m, int fd);
-/* Index of the cluster of that name; g->clusters when there is none. */
+/* The first cluster of these settings from *c on is *c; false when there is none. */
+bool generation_next(const struct generation *g, uint64_t *c);
+/* Index of the cluster of that name; g->clusters when these settings have none. */
 uint64_t generation_find_cluster(const struct generation *g, const char *name);
 /* Every part has arrived; a cluster that could not be loaded has none, or those of an earlier generation. */
 bool generation_whole(const struct generation *g);
@@ -45,8 +51,10 @@ bool generation_has_cluster(const struct generation *g, uint64_t cluster);
 bool generation_has_trouble(const struct generation *g);
 /* What has changed without any child's noticing: problems, places, when to load again. */
 void generation_update(struct generation *g, const struct generation *newer);
-/* Where a cluster is whose credential is kept from `older`. */
-void generation_keep_places(struct generation *g, const struct generation *older);
+/* What g does not know: where a cluster is whose credential is kept from `older`, and the names of indexes
+ * that it has no more. older NULL: it is the first. False: it gives an index to another name, or to none, and
+ * cannot follow `older`. */
+bool generation_follow(struct generation *g, const struct generation *older);
 /* Of each cluster that could not be loaded, why (FACT_EACH); none when all are loaded. */
 void generation_describe_trouble(const struct generation *g, struct facts *ret);
 /* What differs so that b cannot replace a without a restart, NULL = nothing; borrowed from b. */

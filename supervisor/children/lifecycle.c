@@ -23,6 +23,7 @@
 #define TRIM_FIRST 4 /* ticks: what only the start needed, as its children do */
 #define TRIM_EVERY 300
 #define DRAIN_MS   20000u
+#define LEAVE_MS   40000u /* a lease and a drain; then a cluster that goes is ended */
 
 struct lifecycle {
 	struct child_env env;
@@ -37,6 +38,7 @@ struct lifecycle {
 	bool told_ready; /* the service manager */
 	bool draining;   /* inside drain_next() */
 	uint64_t drain_until_ms;
+	uint64_t leave_until_ms; /* 0 = no cluster goes */
 	struct event *events[7];
 	size_t n_events;
 	unsigned int ticks;
@@ -68,6 +70,11 @@ bool lifecycle_is_running(const struct lifecycle *l)
 	return l->phase == LIFECYCLE_RUNNING;
 }
 
+bool lifecycle_is_leaving(const struct lifecycle *l, uint64_t cluster)
+{
+	return settings_load_is_leaving(l->settings, cluster);
+}
+
 uint64_t lifecycle_next_load_ms(const struct lifecycle *l)
 {
 	return settings_load_next_ms(l->settings);
@@ -86,7 +93,8 @@ static size_t count_in_state(const struct lifecycle *l, enum fsm_state state)
 static size_t count_wanted(const struct lifecycle *l)
 {
 	return children_count(l->children) - count_in_state(l, FSM_DOWN) - count_in_state(l, FSM_RESTING) -
-	       count_in_state(l, FSM_LEAVING);
+	       count_in_state(l, FSM_LEAVING) - count_in_state(l, FSM_DRAINING) -
+	       count_in_state(l, FSM_STOPPED);
 }
 
 const struct facts *lifecycle_refusal(const struct lifecycle *l)
@@ -159,7 +167,7 @@ static void start_loaded(struct lifecycle *l, enum role role)
 		struct child *c = children_get(l->children, i);
 		const struct child_info *at = child_info(c);
 
-		if (at->role == role && at->state == FSM_DOWN &&
+		if (at->role == role && (at->state == FSM_DOWN || at->state == FSM_STOPPED) &&
 		    generation_has_cluster(lifecycle_generation(l), at->cluster))
 			child_event(c, at->on_demand ? FSM_EV_REST : FSM_EV_START);
 	}
@@ -174,7 +182,7 @@ static void tell_ready(struct lifecycle *l)
 	if (l->told_ready || count_in_state(l, FSM_READY) < n)
 		return;
 	l->told_ready = true;
-	log_info("all processes are ready", kv_u("processes", n), kv_u("clusters", g->clusters),
+	log_info("all processes are ready", kv_u("processes", n), kv_u("clusters", g->n_wanted),
 		 kv_s("mode", g->observe ? "observe" : "enforce"));
 	notify_send(l->notify, "READY=1");
 	lifecycle_tell_status(l);
@@ -218,7 +226,7 @@ static void drain_next(struct lifecycle *l)
 	if (l->draining)
 		return; /* child_event() has come back here */
 	l->draining = true;
-	const bool idle = l->ops->busy(l->above) == 0;
+	const bool idle = l->ops->busy(l->above, CLUSTERS_MAX) == 0;
 
 	if (idle) {
 		send_event(l, ROLE_WATCHER, FSM_EV_DRAIN);
@@ -226,11 +234,49 @@ static void drain_next(struct lifecycle *l)
 	}
 	const bool others = has_stopped(l, ROLE_WATCHER) && has_stopped(l, ROLE_WORKER);
 
-	if (others && l->ops->busy(l->above) == 0)
+	if (others && l->ops->busy(l->above, CLUSTERS_MAX) == 0)
 		send_event(l, ROLE_REPORTER, FSM_EV_DRAIN);
 	if (others && has_stopped(l, ROLE_REPORTER))
 		leave(l, l->exit_code);
 	l->draining = false;
+}
+
+/* -- clusters that go -- */
+
+/* True when none of its processes is left. */
+static bool end_cluster(struct lifecycle *l, uint64_t cluster, bool late)
+{
+	static const enum role roles[] = { ROLE_WATCHER, ROLE_WORKER };
+	const bool idle = l->ops->busy(l->above, cluster) == 0;
+	bool gone = true;
+
+	for (size_t r = 0; r < ARRAY_SIZE(roles); r++) {
+		size_t i = 0;
+
+		for (struct child *c; (c = children_next_of(l->children, roles[r], cluster, &i));) {
+			if (idle || late)
+				child_event(c, FSM_EV_DRAIN);
+			if (late)
+				child_event(c, FSM_EV_LATE);
+			gone = gone && child_info(c)->state == FSM_STOPPED;
+		}
+	}
+	return gone;
+}
+
+/* As drain_next(), while all others go on. */
+static bool has_left(struct lifecycle *l, const struct generation *next)
+{
+	const uint64_t now = clock_boot_ms();
+	bool all = true;
+
+	l->leave_until_ms = l->leave_until_ms ? l->leave_until_ms : now + LEAVE_MS;
+	for (uint64_t c = 0; generation_next(lifecycle_generation(l), &c); c++)
+		if (!next->wanted[c])
+			all = end_cluster(l, c, now > l->leave_until_ms) && all;
+	if (all)
+		l->leave_until_ms = 0;
+	return all;
 }
 
 /* 0 drains first, everything else ends at once; so does a second 0. */
@@ -272,6 +318,8 @@ static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const struc
 	if (err)
 		facts_set(&l->refusal, what);
 	if (!err) {
+		if (l->phase != LIFECYCLE_STARTING)
+			children_make(l->children, lifecycle_generation(l));
 		l->ops->on_loaded(l->above);
 		start_all_loaded(l);
 	}
@@ -424,7 +472,7 @@ struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, co
 {
 	static const struct child_ops child_ops = { on_hello, on_msg,     still_counts,
 						    on_dead,  on_give_up, on_changed };
-	static const struct settings_load_ops load_ops = { on_first, on_load_end, on_taken };
+	static const struct settings_load_ops load_ops = { on_first, on_load_end, has_left, on_taken };
 	struct lifecycle *l = xcalloc(1, sizeof(*l));
 
 	l->notify = notify_new(&l->watchdog_ms);

@@ -36,8 +36,9 @@ struct lifecycle_ops {
 	void (*on_taken)(struct supervisor *s, struct child *c);
 	/* A load that conn asked for has ended: exit code, and what to say of it. */
 	void (*on_reload_end)(struct supervisor *s, uint64_t conn, int code, const struct facts *what);
-	/* So many things have to end before anybody is asked to drain. */
-	size_t (*busy)(const struct supervisor *s);
+	/* So many things have to end before anybody is asked to drain; before that cluster is, where it is
+	 * one. */
+	size_t (*busy)(const struct supervisor *s, uint64_t cluster);
 	/* SIGUSR1: tell the log how all is. */
 	void (*dump)(struct supervisor *s);
 	/* For the status line, e.g. "2/2 clusters synced". */
@@ -69,6 +70,8 @@ const struct generation *lifecycle_generation(const struct lifecycle *l);
 /* It has the settings in force, none older. */
 bool lifecycle_is_current(const struct lifecycle *l, const struct child *c);
 bool lifecycle_is_running(const struct lifecycle *l);
+/* The cluster is about to end, as new settings have it no more: nothing is begun there. */
+bool lifecycle_is_leaving(const struct lifecycle *l, uint64_t cluster);
 /* When the settings are loaded again by themselves, boot time; 0 = not, or just now. */
 uint64_t lifecycle_next_load_ms(const struct lifecycle *l);
 /* Why the last reload was refused; none when it was not. */

@@ -47,7 +47,8 @@ struct settings_load {
 	uint32_t instance; /* random */
 	bool stopped;
 	struct spawned loader;
-	struct generation *made;     /* by the loader that runs, NULL = none does */
+	struct generation *made; /* by the loader that runs, NULL = none does */
+	struct generation *next; /* waits until clusters that it has no more have ended; NULL = none does */
 	struct generation *in_force; /* for the supervisor and for new children; others are offered it */
 	bool taking;                 /* the end of this run waits for children that have older ones */
 	struct held held[CHILDREN_MAX];
@@ -71,9 +72,15 @@ const struct generation *settings_load_generation(const struct settings_load *l)
 	return l->in_force;
 }
 
+/* A run has not come to its end. */
+static bool is_busy(const struct settings_load *l)
+{
+	return l->made || l->next || l->taking;
+}
+
 uint64_t settings_load_next_ms(const struct settings_load *l)
 {
-	return l->made || l->taking ? 0 : l->refresh_at_ms;
+	return is_busy(l) ? 0 : l->refresh_at_ms;
 }
 
 bool settings_load_is(const struct settings_load *l, pid_t pid)
@@ -275,13 +282,15 @@ static void check_room(const struct generation *g)
 {
 	struct tree_size size = tree_size_of_none();
 
-	for (uint64_t c = 0; c < g->clusters; c++)
+	for (uint64_t c = 0; generation_next(g, &c); c++)
 		tree_size_add(&size, g->workers_min[c], g->workers[c]);
 	room_check(&size);
 }
 
 static void on_first(struct settings_load *l, struct generation *g, int code)
 {
+	if (g && !generation_follow(g, NULL))
+		generation_free(&g);
 	l->in_force = g;
 	if (g)
 		check_room(g);
@@ -291,6 +300,17 @@ static void on_first(struct settings_load *l, struct generation *g, int code)
 								  : EXIT_CODE_TEMPORARY);
 	if (g)
 		finish(l, 0, NULL);
+}
+
+bool settings_load_is_leaving(const struct settings_load *l, uint64_t cluster)
+{
+	return l->next && l->in_force->wanted[cluster] && !l->next->wanted[cluster];
+}
+
+static void take_next(struct settings_load *l)
+{
+	if (l->next && !l->stopped && l->ops->has_left(l->env->root, l->next))
+		take(l, TAKE_PTR(l->next));
 }
 
 /* Settings change: a run of the loader is over. g is NULL when it made no whole generation; code is its exit
@@ -304,15 +324,16 @@ static void use_loaded(struct settings_load *l, struct generation *g, int code)
 		on_first(l, g, code);
 		return;
 	}
+	if (g && !generation_follow(g, l->in_force))
+		generation_free(&g);
 	const char *fixed = g ? generation_fixed_difference(l->in_force, g) : NULL;
 
-	if (g)
-		generation_keep_places(g, l->in_force);
 	if (fixed) {
 		problem = facts_of(TEXT_NEEDS_RESTART);
 		facts_quoted(&problem, FACT_SETTING, STR_C(fixed));
 	} else if (g && !l->stopped && !generation_equal(l->in_force, g)) {
-		take(l, g); /* the run ends when all children have it */
+		l->next = g; /* the run ends when all children have it */
+		take_next(l);
 		return;
 	} else if (g) {
 		generation_update(l->in_force, g); /* no child would notice */
@@ -370,12 +391,22 @@ static void send_kept(struct settings_load *l, enum role role, uint64_t cluster)
 		(void)channel_send(l->loader.channel, &m, fd);
 }
 
+static void send_index(struct settings_load *l, uint64_t cluster)
+{
+	struct msg m = { .type = MSG_LOAD_INDEX, .u.load_index.cluster = cluster };
+	const char *name = l->in_force->names[cluster];
+
+	msg_set(&m, load_index.cluster_name, name, strlen(name));
+	(void)channel_send(l->loader.channel, &m, -1);
+}
+
 static void begin(struct settings_load *l)
 {
 	const struct msg m = { .type = MSG_LOAD_BEGIN,
 			       .u.load_begin.limit_ms = l->in_force ? LIMIT_MS : FIRST_LIMIT_MS };
 
 	for (uint64_t c = 0; l->in_force && c < l->in_force->clusters; c++) {
+		send_index(l, c);
 		send_kept(l, ROLE_WATCHER, c);
 		send_kept(l, ROLE_WORKER, c);
 	}
@@ -482,7 +513,7 @@ int settings_load_start(struct settings_load *l, uint64_t conn)
 
 	if (l->stopped || (conn && l->again_conn))
 		return -EBUSY;
-	l->again = l->made || l->taking;
+	l->again = is_busy(l);
 	if (l->again) {
 		l->again_conn = conn ? conn : l->again_conn;
 		return 0;
@@ -514,8 +545,7 @@ static bool load_changed_files(struct settings_load *l, uint64_t now_ms)
 {
 	const char *name = file_watch_due(l->watch, now_ms);
 
-	if (!name || l->stopped || l->made || l->taking ||
-	    (l->by_files_ms && now_ms - l->by_files_ms < BY_FILES_MS))
+	if (!name || l->stopped || is_busy(l) || (l->by_files_ms && now_ms - l->by_files_ms < BY_FILES_MS))
 		return false;
 	log_info("a file has changed: the settings are loaded again", kv_s("name", name));
 	l->by_files_ms = now_ms;
@@ -530,11 +560,12 @@ void settings_load_tick(struct settings_load *l, uint64_t now_ms)
 	if (left_out)
 		(void)log_warn(0, "the loader has more told than the log takes",
 			       kv_u("lines_left_out", left_out));
+	take_next(l);
 	if (l->made && now_ms - l->since_ms > LOAD_MS)
 		spawned_kill(&l->loader);
 	else if (load_changed_files(l, now_ms))
 		return;
-	else if (!l->made && !l->taking && l->refresh_at_ms && now_ms >= l->refresh_at_ms)
+	else if (!is_busy(l) && l->refresh_at_ms && now_ms >= l->refresh_at_ms)
 		(void)settings_load_start(l, 0);
 	else if (l->in_force && !l->stopped)
 		offer_to_all(l);
@@ -559,6 +590,7 @@ void settings_load_free(struct settings_load **lp)
 
 	spawned_done(&l->loader);
 	generation_free(&l->made);
+	generation_free(&l->next);
 	generation_free(&l->in_force);
 	file_watch_free(&l->made_watch);
 	file_watch_free(&l->watch);

@@ -16,6 +16,9 @@ struct settings_load_ops {
 	/* A run has ended. err 0: its settings are in force, and `what` names the clusters that could not be
 	 * loaded; else the old ones stay, and it says why. conn: what settings_load_start() was given. */
 	void (*on_end)(struct lifecycle *l, uint64_t conn, int err, const struct facts *what);
+	/* Has all ended that `next` wants no more, so that it may be in force? Asked once a second until
+	 * it has. */
+	bool (*has_left)(struct lifecycle *l, const struct generation *next);
 	/* A child that had older settings has those in force. */
 	void (*on_taken)(struct lifecycle *l, struct child *c);
 };
@@ -39,6 +42,8 @@ const struct generation *settings_load_generation(const struct settings_load *l)
 uint64_t settings_load_next_ms(const struct settings_load *l);
 /* It has the settings in force: what it does, it does by them. */
 bool settings_load_is_current(const struct settings_load *l, const struct child *c);
+/* Settings that wait to be in force have this cluster no more. */
+bool settings_load_is_leaving(const struct settings_load *l, uint64_t cluster);
 /* This process is the loader. */
 bool settings_load_is(const struct settings_load *l, pid_t pid);
 

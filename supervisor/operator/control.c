@@ -201,7 +201,10 @@ static void restore_by_mark(struct connection *c, const struct msg_ctl_restore *
 	struct msg row = { .type = MSG_CTL_RESTORE_ROW };
 	struct msg_ctl_restore_row *r = &row.u.ctl_restore_row;
 
-	r->cluster = *m->cluster_name ? generation_find_cluster(g, m->cluster_name) : 0;
+	if (*m->cluster_name)
+		r->cluster = generation_find_cluster(g, m->cluster_name);
+	else
+		(void)generation_next(g, &r->cluster);
 	if (r->cluster >= g->clusters || !name || name == ns + 1 || !name[1] || !m->want_uid[0]) {
 		refuse_request(c, EXIT_CODE_USAGE, TEXT_UNKNOWN_CLUSTER);
 		return;

@@ -58,7 +58,7 @@ void settled_check(struct supervisor *s)
 	dispatch_stats(s->dispatch, &d);
 	uint64_t moves = d.done;
 
-	for (uint64_t c = 0; c < g->clusters; c++) {
+	for (uint64_t c = 0; generation_next(g, &c); c++) {
 		const struct msg_watch_stats *w = stats_of(s, c);
 
 		moves += w ? w->nominated + w->dropped : 0;

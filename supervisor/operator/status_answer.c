@@ -36,7 +36,7 @@ static void log_start(const struct generation *g)
 	describe_duties(g->duties, duties, sizeof(duties));
 	log_info("ops-pod-cleaner starts", kv_s("version", OPC_BUILD_ID), kv_s("config", g->config),
 		 kv_s("mode", g->observe ? "observe" : "enforce"), kv_s("duties", duties),
-		 kv_u("clusters", g->clusters));
+		 kv_u("clusters", g->n_wanted));
 #if defined(OPC_PROBES)
 	(void)log_warn(0, "this is a test build: its processes obey attackers; install another one");
 #endif
@@ -53,7 +53,7 @@ static void log_cluster(const struct msg_load_cluster *at)
  * apart by the credential it may be right. */
 static void warn_same_server(const struct generation *g, uint64_t cluster)
 {
-	for (uint64_t c = 0; c < cluster; c++)
+	for (uint64_t c = 0; generation_next(g, &c) && c < cluster; c++)
 		if (g->at[c].server[0] && strcmp(g->at[c].server, g->at[cluster].server) == 0) {
 			(void)log_warn(0, "two clusters have one API server: if they are one, remove one",
 				       kv_s("cluster", g->names[cluster]), kv_s("other", g->names[c]),
@@ -154,7 +154,7 @@ static void answer_clusters(const struct supervisor *s, uint64_t conn)
 	const struct generation *g = lifecycle_generation(s->root);
 	struct msg m;
 
-	for (uint64_t c = 0; c < g->clusters; c++) {
+	for (uint64_t c = 0; generation_next(g, &c); c++) {
 		answer_cluster(s, g, c, conn);
 		if (stats_of(s, c, &m))
 			answers_send(&s->answers, conn, &m);
@@ -216,7 +216,7 @@ void status_answer(struct supervisor *s, uint64_t conn)
 		answers_send(&s->answers, conn, &m);
 	}
 	pauses_send_status(s->pauses, conn);
-	for (uint64_t c = 0; c < CLUSTERS_MAX; c++)
+	for (uint64_t c = 0; generation_next(lifecycle_generation(s->root), &c); c++)
 		if ((leader = dispatch_leader(s->dispatch, c)))
 			answers_send(&s->answers, conn, leader);
 	answers_end(&s->answers, conn, EXIT_CODE_OK, NULL);
@@ -224,18 +224,18 @@ void status_answer(struct supervisor *s, uint64_t conn)
 
 void status_describe(const struct supervisor *s, char *ret, size_t size)
 {
-	const uint64_t clusters = lifecycle_generation(s->root)->clusters;
+	const struct generation *g = lifecycle_generation(s->root);
 	uint64_t pods = 0, synced = 0;
 	struct dispatch_stats d;
 
-	for (uint64_t c = 0; c < clusters; c++) {
+	for (uint64_t c = 0; generation_next(g, &c); c++) {
 		pods += s->watch_stats[c].u.watch_stats.pods;
 		synced += s->watch_stats[c].u.watch_stats.synced;
 	}
 	dispatch_stats(s->dispatch, &d);
 	(void)snprintf(ret, size, "%s%llu/%llu clusters synced, %llu pods, %llu actions",
 		       pause_list_is_empty(s->pause_list) ? "" : "paused: ", (unsigned long long)synced,
-		       (unsigned long long)clusters, (unsigned long long)pods, (unsigned long long)d.done);
+		       (unsigned long long)g->n_wanted, (unsigned long long)pods, (unsigned long long)d.done);
 }
 
 /* -- the answer in the log -- */

@@ -199,16 +199,16 @@ void trouble_list_end(struct trouble_list *t, uint64_t boot_ms, int64_t wall_ms)
 
 const char *trouble_list_headline(const struct trouble_list *t)
 {
-	const uint64_t clusters = lifecycle_generation(t->s->root)->clusters;
+	const struct generation *g = lifecycle_generation(t->s->root);
 	bool is_blind[CLUSTERS_MAX + 1] = { false };
 	uint64_t blind = 0;
 
 	for (size_t i = 0; i < t->n; i++)
 		is_blind[t->v[i].cluster] |=
 			trouble_desc((enum trouble)t->v[i].row.trouble)->severity == TROUBLE_IS_BLIND;
-	for (uint64_t c = 0; c < clusters; c++)
+	for (uint64_t c = 0; generation_next(g, &c); c++)
 		blind += is_blind[c];
-	if (blind == clusters)
+	if (blind == g->n_wanted)
 		return "blind";
 	return t->n ? "degraded" : "running";
 }
@@ -217,7 +217,7 @@ const char *trouble_list_headline(const struct trouble_list *t)
 
 static void check_loads(struct trouble_list *t, const struct generation *g)
 {
-	for (uint64_t c = 0; c < g->clusters; c++)
+	for (uint64_t c = 0; generation_next(g, &c); c++)
 		if (!facts_empty(&g->problem[c]))
 			trouble_list_add(t,
 					 generation_has_cluster(g, c) ? TROUBLE_CREDENTIAL_KEPT
@@ -375,7 +375,7 @@ void trouble_list_check(struct trouble_list *t)
 	dispatch_stats(s->dispatch, &d);
 	trouble_list_begin(t);
 	check_loads(t, g);
-	for (uint64_t c = 0; c < g->clusters; c++) {
+	for (uint64_t c = 0; generation_next(g, &c); c++) {
 		check_watch(t, c);
 		check_actions(t, c);
 		check_dropped(t, c);

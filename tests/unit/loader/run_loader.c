@@ -192,9 +192,17 @@ static void say(int sock, const struct msg *m, int fd)
 	(void)sendmsg(sock, &mh, MSG_NOSIGNAL);
 }
 
+const char *known[4];
+
 /* What the supervisor answers to HELLO. */
 static void begin(int sock)
 {
+	for (uint64_t i = 0; i < ARRAY_SIZE(known) && known[i]; i++) {
+		struct msg m = { .type = MSG_LOAD_INDEX, .u.load_index.cluster = i };
+
+		msg_set(&m, load_index.cluster_name, known[i], strlen(known[i]));
+		say(sock, &m, -1);
+	}
 	for (enum role r = 0; r < ROLE__MAX; r++)
 		if (in_force[r] > 0)
 			say(sock, &(struct msg){ .type = MSG_LOAD_KEPT, .u.load_kept.role = r }, in_force[r]);

@@ -57,6 +57,9 @@ extern rlim_t descriptors; /* how many the loader may have, 0 = as many as we */
 extern uint64_t limit_ms;  /* how long a cluster may take */
 extern bool as_pod;        /* as POD_USER, as a container whose volumes belong to POD_GROUP */
 
+/* Names of indexes that the supervisor knows, NULL behind the last. */
+extern const char *known[4];
+
 /* Further arguments, NULL behind the last; NULL: none. */
 extern const char *const *more;
 

@@ -118,6 +118,7 @@ void start_again(void)
 	state_free(&state);
 	world_close();
 	world_open();
+	settings.cluster_names = w.clusters;
 	state = state_new();
 }
 

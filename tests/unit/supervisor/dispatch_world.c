@@ -91,6 +91,11 @@ bool lifecycle_is_current(const struct lifecycle *l, const struct child *c)
 	return true;
 }
 
+bool lifecycle_is_leaving(const struct lifecycle *l, uint64_t cluster)
+{
+	return l->leaving >> cluster & 1;
+}
+
 void lifecycle_open(struct lifecycle *l)
 {
 	(void)l;
@@ -264,12 +269,14 @@ void begin_with(uint64_t clusters, uint64_t least, uint64_t workers, bool electi
 	env = (struct child_env){ event_base_new(), NULL, &ops, &root };
 	root.children = children_new(&env);
 	root.generation = generation_new(1);
-	root.generation->clusters = clusters;
+	root.generation->clusters = root.generation->n_wanted = clusters;
+	root.leaving = 0;
 	root.generation->election = election;
 	root.generation->duties = UINT64_MAX;
 	for (uint64_t c = 0; c < clusters; c++) {
 		(void)snprintf(root.generation->names[c], sizeof(root.generation->names[c]), "c%u",
 			       (unsigned)c);
+		root.generation->wanted[c] = true;
 		root.generation->workers[c] = workers;
 		root.generation->workers_min[c] = least;
 	}

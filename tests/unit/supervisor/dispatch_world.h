@@ -13,6 +13,7 @@
 struct lifecycle {
 	struct children *children;
 	struct generation *generation;
+	uint64_t leaving; /* bits 1 << cluster */
 };
 struct channel {
 	struct spawned *process;

@@ -262,6 +262,37 @@ TEST(a_duty_that_is_off_is_not_nominated_for)
 	ck_assert_uint_eq(was_sent(NULL, MSG_INTENT, NULL), 1);
 }
 
+/* New settings have it no more: what waits and nobody has begun is ended with its reason, what is at work
+ * goes on, nothing is taken any more. The other cluster goes on. */
+TEST(a_cluster_that_leaves_begins_nothing)
+{
+	struct msg m;
+
+	begin(2, 1, false);
+	struct child *worker = gets_ready(ROLE_WORKER, 0, 0), *other = gets_ready(ROLE_WORKER, 1, 0);
+
+	for (unsigned key = 1; key <= WORKER_LEASES_MAX + 1; key++) {
+		nominate(0, key);
+		is_written(key);
+	}
+	ck_assert_uint_eq(was_sent(worker, MSG_GRANT, &m), WORKER_LEASES_MAX);
+	root.leaving = 1;
+	forget();
+	dispatch_tick(dispatch, NOW_MS);
+	ck_assert_uint_eq(was_sent(NULL, MSG_RECORD, &m), 1);
+	ck_assert_uint_eq(m.u.record.id, WORKER_LEASES_MAX + 1);
+	ck_assert_str_eq(m.u.record.reason, "ClusterRemoved");
+	ck_assert_uint_eq(dispatch_leases_in(dispatch, 0), WORKER_LEASES_MAX + 1);
+	nominate(0, 100);
+	ck_assert_uint_eq(was_sent(child_of(ROLE_WATCHER, 0, 0), MSG_NOMINATION_RESULT, &m), 1);
+	ck_assert_str_eq(m.u.nomination_result.reason, "Busy");
+	ends(worker, 1, OUTCOME_DONE);
+	ck_assert_uint_eq(was_sent(worker, MSG_GRANT, NULL), 0);
+	nominate(1, 200);
+	is_written(WORKER_LEASES_MAX + 2);
+	ck_assert_uint_eq(was_sent(other, MSG_GRANT, NULL), 1);
+}
+
 TEST_MAIN("supervisor/dispatch")
 {
 	tcase_add_checked_fixture(t, NULL, tear_down);

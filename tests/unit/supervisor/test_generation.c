@@ -103,7 +103,7 @@ TEST(a_cluster_without_settings_needs_a_reason)
 {
 	say_rest();
 	say_line(false, 1, "only a warning");
-	ck_assert(!generation_whole(g)); /* nothing was said of the second */
+	ck_assert(!generation_follow(g, NULL)); /* nothing was said of the second */
 	say_line(true, 1, "file: first");
 	say_line(true, 1, "file: second");
 	say_cluster(1, false);
@@ -151,6 +151,64 @@ TEST(what_has_no_room_is_left_out)
 	generation_describe_trouble(g, &f);
 	ck_assert_uint_lt(f.n, FACTS_MAX);
 	ck_assert_ptr_nonnull(strstr(EN(f), line));
+}
+
+/* -- clusters that come and go -- */
+
+static struct generation *after(const char *const names[], uint64_t n)
+{
+	struct generation *one = generation_new(2);
+
+	generation_add(one,
+		       &(struct msg){ .type = MSG_LOAD_SUPERVISOR, .u.load_supervisor = { .clusters = n } },
+		       -1);
+	for (uint64_t c = 0; c < n; c++) {
+		struct msg m = { .type = MSG_LOAD_CLUSTER,
+				 .u.load_cluster = { .cluster = c, .workers = c + 1 } };
+
+		if (!names[c])
+			continue;
+		msg_set(&m, load_cluster.cluster_name, names[c], strlen(names[c]));
+		generation_add(one, &m, -1);
+	}
+	return one;
+}
+
+static const struct {
+	const char *then[4];
+	uint64_t n;
+	bool follows;
+	uint64_t wanted;
+} followers[] = {
+	{ { "a", "b" }, 2, true, 2 },        { { "a", NULL }, 2, true, 1 },
+	{ { NULL, "b" }, 2, true, 1 },       { { NULL, "b", "c" }, 3, true, 2 },
+	{ { NULL, NULL, "c" }, 3, true, 1 }, { { NULL, NULL }, 2, false, 0 },
+	{ { "b", "a" }, 2, false, 0 },       { { "a" }, 1, false, 0 },
+	{ { "a", "c" }, 2, false, 0 },       { { "a", "b", NULL, "d" }, 4, false, 0 },
+};
+
+TEST(an_index_belongs_to_one_name)
+{
+	static const char *const first[] = { "a", "b" };
+	struct generation *older = after(first, 2);
+
+	ck_assert(generation_follow(older, NULL));
+	for (size_t i = 0; i < ARRAY_SIZE(followers); i++) {
+		struct generation *next = after(followers[i].then, followers[i].n);
+		uint64_t c = 0;
+
+		ck_assert_msg(generation_follow(next, older) == followers[i].follows, "row %zu", i);
+		if (followers[i].follows) {
+			ck_assert_uint_eq(next->n_wanted, followers[i].wanted);
+			ck_assert_str_eq(next->names[0], "a"); /* whether there is one or not */
+			ck_assert_ptr_null(generation_fixed_difference(older, next));
+			ck_assert(generation_next(next, &c) && next->wanted[c]);
+			ck_assert_uint_eq(generation_find_cluster(next, "a"),
+					  followers[i].then[0] ? 0 : next->clusters);
+		}
+		generation_free(&next);
+	}
+	generation_free(&older);
 }
 
 TEST_MAIN("supervisor/generation")

@@ -1,0 +1,136 @@
+"""Clusters that come and go while the program runs: by a reload, and as files of a folder."""
+import time
+
+from harness.scenario import scenario
+
+from .surface import another_cluster
+from .switches import switch
+
+
+class Two:
+    """Two servers with one namespace each, and a program that may be given either."""
+
+    def __init__(self, t):
+        self.t, self.ns = t, t.ns()
+        self.elsewhere, self.there = another_cluster(t, self.ns)
+        self.kubeconfigs = {"here": t.kubeconfig("cleaner"), "there": t.write("kubeconfig-there", self.elsewhere.kubeconfig("cleaner"))}
+
+    def config(self, *names, **more):
+        clusters = [{"name": n, "kubeconfig": str(self.kubeconfigs[n])} for n in names]
+        return {**self.t.config(evicted=self.ns), "workers": {"min": 1, "max": 2}, **({"clusters": clusters} if clusters else {}), **more}
+
+    def start(self, *names, **more):
+        self.program = self.t.program(self.config(*names, **more), kubeconfig=None)
+        return self.program
+
+    def reload(self, *names, **more):
+        self.program.write_config(self.config(*names, **more))
+        self.program.reload()
+
+    def names(self):
+        return [c["cluster"] for c in self.program.status()["clusters"]]
+
+    def becomes(self, *names, limit=15):
+        self.t.until(f"clusters {names}", lambda: self.names() == list(names) and all(c["synced"] for c in self.program.status()["clusters"]), limit)
+
+    def canary_there(self):
+        """A pod that is deleted in the other cluster."""
+        pod = self.there.evict(self.there.pod(self.ns))
+        self.t.until("the pod elsewhere to go", lambda: not self.there.get(pod), 15)
+        return pod
+
+    def pids_of(self, name):
+        return {c["pid"] for c in self.program.status()["processes"] if c.get("cluster") == name}
+
+
+@switch("clusters")
+def come_and_go(t):
+    """An entry that is added is worked in, one that is removed is left, and comes back as itself; the other one's processes go on."""
+    two = Two(t)
+    program = two.start("here")
+    gone = [t.canary(two.ns)]
+    here = two.pids_of("here")
+    two.reload("here", "there")
+    two.becomes("here", "there")
+    two.canary_there()
+    two.reload("here")
+    two.becomes("here")
+    stays = two.there.evict(two.there.pod(two.ns))
+    gone.append(t.canary(two.ns))
+    assert two.there.get(stays), "a cluster that is configured no more was worked in"
+    assert "there" not in program.ask("explain", f"{two.ns}/{stays['metadata']['name']}").stdout
+    two.reload("there", "here")
+    two.becomes("here", "there")
+    t.until("what waited there to go", lambda: not two.there.get(stays), 15)
+    assert here <= two.pids_of("here"), "a process of the cluster that stayed was started again"
+    assert not any(word in program.log() for word in ("is killed", "broke the protocol")), program.log()
+    rows = [r for r in program.history() if r["outcome"] == "done"]
+    assert sorted({r["cluster"] for r in rows}) == ["here", "there"], rows
+    t.expect(deleted=gone)
+
+
+@switch("clusters[].name")
+def another_name(t):
+    """The same cluster under another name is another one: the old one ends before the new one begins."""
+    two = Two(t)
+    program = two.start("here")
+    gone = [t.canary(two.ns)]
+    two.kubeconfigs["new"] = two.kubeconfigs["here"]
+    two.reload("new")
+    two.becomes("new")
+    gone.append(t.canary(two.ns))
+    assert [r["cluster"] for r in program.history() if r["outcome"] == "done"] == ["here", "new"], program.history()
+    t.expect(deleted=gone)
+
+
+@switch("clustersFrom")
+def files(t):
+    """Each file is a cluster, called as the file; one that comes or goes is noticed without a reload."""
+    two = Two(t)
+    folder = t.dir / "clusters.d"
+    folder.mkdir()
+
+    def put(name):
+        temporary = folder / f".{name}"
+        temporary.write_text(two.kubeconfigs[name].read_text())
+        temporary.chmod(0o600)
+        temporary.rename(folder / f"{name}.kubeconfig")
+
+    put("here")
+    (folder / "README").write_text("not a kubeconfig")
+    program = two.start(clustersFrom=f"{folder}/*.kubeconfig")
+    two.becomes("here")
+    gone = [t.canary(two.ns)]
+    put("there")
+    two.becomes("here", "there", limit=20)
+    two.canary_there()
+    (folder / "broken.kubeconfig").write_text("apiVersion: [\n")
+    t.until("the broken one to be told", lambda: two.names() == ["here", "there", "broken"], 20)
+    gone.append(t.canary(two.ns))
+    (folder / "broken.kubeconfig").unlink()
+    (folder / "there.kubeconfig").unlink()
+    two.becomes("here", limit=20)
+    (folder / "here.kubeconfig").unlink()
+    t.until("the refusal", lambda: "no file in" in program.log() and "matches *.kubeconfig" in program.log(), 20)
+    gone.append(t.canary(two.ns))       # the settings before stay in force
+    assert two.names() == ["here"]
+    t.expect(deleted=gone)
+
+
+@scenario("reload/cluster-leaves-at-work", servers=("apisim",))
+def leaves_at_work(t):
+    """A cluster goes in the middle of a storm: what was begun ends, what waited is refused with its reason, nothing is left open."""
+    two = Two(t)
+    program = two.start("here", "there")
+    two.becomes("here", "there")
+    pods = [two.there.evict(two.there.pod(two.ns)) for _ in range(300)]
+    t.until("work there", lambda: any(not two.there.get(p) for p in pods[:40]), 15)
+    two.reload("here")
+    two.becomes("here", limit=60)
+    gone = [t.canary(two.ns)]
+    rows = program.history()
+    assert all(r["outcome"] for r in rows), [r for r in rows if not r["outcome"]]
+    left = [p for p in pods if two.there.get(p)]
+    time.sleep(2)
+    assert left == [p for p in pods if two.there.get(p)], "somebody still works there"
+    t.expect(deleted=gone)

@@ -1,0 +1,124 @@
+/* test_cluster_files.c - clusters that are files of a folder: which of them, in which order, and what is said
+ * of a pattern that cannot be used. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "tests/suite.h"
+#include "tests/unit/config/loaded.h"
+
+static char dir[SUITE_PATH_MAX];
+
+static void put(const char *name)
+{
+	free(suite_file(dir, name, "apiVersion: v1\nkind: Config\n"));
+}
+
+static void begin(void)
+{
+	_cleanup_free_ char *folder = NULL;
+
+	loaded_setup();
+	suite_folder(dir);
+	folder = xasprintf("%s/d", dir);
+	ck_assert_int_eq(mkdir(folder, 0700), 0);
+}
+
+static int load_from(const char *pattern, const char *rest)
+{
+	_cleanup_free_ char *text = xasprintf("clustersFrom: %s/%s\n%s", dir, pattern, rest);
+
+	return load(text);
+}
+
+static bool says(const char *line)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < diags.n; i++)
+		any = any || strstr(diags.v[i].text, line);
+	return any;
+}
+
+static const char *names(void)
+{
+	static char all[256];
+
+	all[0] = '\0';
+	for (size_t i = 0; i < config.n_clusters; i++) {
+		const size_t n = strlen(all);
+
+		(void)snprintf(all + n, sizeof(all) - n, "%s%s", i ? " " : "", config.clusters[i].name);
+	}
+	return all;
+}
+
+/* Editors, mounted volumes and copies under way put names with a dot in front into a folder. */
+TEST(files_that_match_are_clusters_in_the_order_of_their_names)
+{
+	_cleanup_free_ char *west = xasprintf("%s/d/west.kubeconfig", dir);
+
+	put("d/west.kubeconfig");
+	put("d/east.eu.kubeconfig");
+	put("d/.half.kubeconfig");
+	put("d/..data");
+	put("d/README");
+	ck_assert_int_eq(load_from("d/*.kubeconfig", ""), 0);
+	ck_assert_str_eq(names(), "east.eu west");
+	ck_assert_str_eq(config.clusters[1].kubeconfig, west);
+	ck_assert_uint_eq(config.clusters[1].workers, 0); /* as all */
+}
+
+TEST(they_stand_behind_those_of_the_list)
+{
+	put("d/b.yaml");
+	ck_assert_int_eq(load_from("d/*", "clusters:\n- {name: c, kubeconfig: c}\n"), 0);
+	ck_assert_str_eq(names(), "c b");
+	config_done(&config);
+	config_init(&config);
+	ck_assert_int_lt(load_from("d/*", "clusters:\n- {name: b, kubeconfig: c}\n"), 0);
+	ck_assert(says("two are called \"b\""));
+}
+
+static const struct {
+	const char *file, *pattern, *rest, *line; /* line NULL: it is right */
+} rows[] = {
+	{ NULL, "d/*.kubeconfig", "", "f:1:1: clustersFrom: no file in " },
+	{ NULL, "d/*.kubeconfig", "clusters: [{name: a, kubeconfig: a}]", NULL },
+	{ NULL, "nowhere/*", "", "nowhere cannot be read: No such file or directory" },
+	{ "d/a", "*/a", "", "only the name of the file may have * ? [ ], not its folder" },
+	{ "d/a", "d/a", "", NULL },
+	{ "d/-x.yaml", "d/*", "", "/d/-x.yaml: clustersFrom: " },
+	{ "d/a b.yaml", "d/*", "", "/d/a b.yaml: clustersFrom: " },
+};
+
+TEST_LOOP(what_cannot_be_used_is_told_with_its_place, 0, ARRAY_SIZE(rows))
+{
+	if (rows[_i].file)
+		put(rows[_i].file);
+	ck_assert_int_eq(load_from(rows[_i].pattern, rows[_i].rest) < 0, rows[_i].line != NULL);
+	ck_assert(!rows[_i].line || says(rows[_i].line));
+}
+
+TEST(more_than_there_may_be_are_refused)
+{
+	for (int i = 0; i <= CLUSTERS_MAX; i++) {
+		char name[32];
+
+		(void)snprintf(name, sizeof(name), "d/c%04d.yaml", i);
+		put(name);
+	}
+	ck_assert_int_lt(load_from("d/*", ""), 0);
+	ck_assert_uint_eq(config.n_clusters, CLUSTERS_MAX);
+	ck_assert(says("more than 300 clusters"));
+}
+
+TEST_MAIN("config/cluster_files")
+{
+	tcase_add_checked_fixture(t, begin, loaded_teardown);
+}
