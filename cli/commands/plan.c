@@ -33,11 +33,10 @@
 
 struct plan {
 	char clusters[CLUSTERS_MAX][64]; /* names by index; empty: there is none any more */
-	uint64_t n_clusters;
-	bool left_out[CLUSTERS_MAX]; /* by index: known not to answer, which was told; or it did not */
+	uint64_t n_clusters, answered;   /* indexes; those that answered */
+	bool left_out[CLUSTERS_MAX];     /* by index: known not to answer, which was told; or it did not */
 	struct msg_ctl_plan_seen seen[CLUSTERS_MAX]; /* by index; of several namespaces the sum */
 	bool has_seen[CLUSTERS_MAX];
-	uint64_t answered;
 	uint64_t duties; /* that are on: bit 1 << enum duty */
 	struct stops stops;
 	const struct options *o;
@@ -399,17 +398,16 @@ static void print_text(const struct plan *p, const struct table_view *view)
 static void on_status_row(void *ctx, const struct msg *m)
 {
 	struct plan *p = ctx;
-	const struct msg_ctl_cluster *c = &m->u.ctl_cluster; /* in the order of their indexes */
 
 	stops_take(&p->stops, m);
 	if (m->type == MSG_CTL_SUPERVISOR) {
 		p->observe = m->u.ctl_supervisor.observe;
 		p->duties = m->u.ctl_supervisor.duties;
 	}
-	if (m->type != MSG_CTL_CLUSTER)
-		return;
-	p->n_clusters = c->cluster + 1;
-	(void)snprintf(p->clusters[c->cluster], sizeof(p->clusters[0]), "%s", c->cluster_name);
+	if (m->type == MSG_CTL_CLUSTER) {
+		p->n_clusters = m->u.ctl_cluster.cluster + 1; /* in their order */
+		memcpy(p->clusters[m->u.ctl_cluster.cluster], m->u.ctl_cluster.cluster_name, 64);
+	}
 }
 
 /* -- the watchers -- */

@@ -27,7 +27,6 @@
 #define PAUSED_RETRY_MS 5000u
 #define LIMIT_RETRY_MS  10000u
 #define FLOOR_MS        60000u /* how often it is kept up to when all has ended */
-#define KNOWN_SLACK_MS  2000   /* a watcher says what it sees a moment later: so much is believed */
 
 /* Leases a cluster may open: a storm at once, then so many a second that write nothing. One that wrote gives
  * its token back; those have their own limit (write_guard.h). */
@@ -183,10 +182,7 @@ void dispatch_on_failing_since(struct dispatch *d, const struct msg_failing_sinc
 		return;
 	const struct failing_since_key key = key_of(d, m->cluster, m->duty, m->owner, m->revision);
 
-	if (m->at > 0)
-		known_failures_add(&d->known, &key, clock_wall_ms() - KNOWN_SLACK_MS);
-	else
-		failing_since_remove(own_state_failing_since(d->own), &key);
+	known_failures_note(&d->known, &key, m->at > 0);
 }
 
 /* -- nominations -- */
@@ -214,9 +210,10 @@ static void send_prefetch(struct dispatch *d, const struct lease *l, const struc
 		state_of(d, w)->prefetch_id = l->id;
 }
 
-static bool may_open(const struct dispatch *d)
+static bool may_open(const struct dispatch *d, uint64_t cluster)
 {
-	return lifecycle_is_running(d->root) && open_intents_are_known(d->open);
+	return lifecycle_is_running(d->root) && open_intents_are_known(d->open) &&
+	       !lifecycle_is_leaving(d->root, cluster);
 }
 
 static bool has_room(const struct dispatch *d, uint64_t cluster)
@@ -233,7 +230,7 @@ struct objection {
 
 static struct objection objection(const struct dispatch *d, const struct msg_nominate *n)
 {
-	if (!may_open(d) || !has_room(d, n->cluster) || lifecycle_is_leaving(d->root, n->cluster))
+	if (!may_open(d, n->cluster) || !has_room(d, n->cluster))
 		return (struct objection){ REASON_BUSY, BUSY_RETRY_MS };
 	if (write_guard_check(d->guard, n->cluster, 0))
 		return (struct objection){ REASON_WRITE_LIMIT, LIMIT_RETRY_MS };
@@ -298,7 +295,7 @@ bool dispatch_restore(struct dispatch *d, const struct msg *row, uint64_t conn, 
 	msg_copy_fields(&m, row);
 	m.u.intent.by_operator = by_operator;
 	m.u.intent.vouched = dispatch_vouches(d, row);
-	const bool may = may_open(d) && !lifecycle_is_leaving(d->root, row->u.ctl_restore_row.cluster);
+	const bool may = may_open(d, row->u.ctl_restore_row.cluster);
 	struct lease *l = may ? lease_open(d->leases, &m, settings(d)->observe) : NULL;
 
 	if (!l)
@@ -621,13 +618,6 @@ static void keep_floor(struct dispatch *d, uint64_t now_ms)
 	(void)own_state_save(d->own); /* else the old one holds, which is lower */
 }
 
-/* A restart does not begin anew. What is not on disk does: it is acted on later, never earlier. */
-static void keep_known(struct dispatch *d)
-{
-	if (failing_since_is_changed(own_state_failing_since(d->own)))
-		(void)own_state_save(d->own);
-}
-
 static bool has_waiting(void *ctx, uint64_t cluster)
 {
 	return lease_is_waiting(((const struct dispatch *)ctx)->leases, cluster);
@@ -645,7 +635,7 @@ void dispatch_tick(struct dispatch *d, uint64_t now_ms)
 		if (lease_is_waiting(d->leases, c))
 			dispatch_cluster(d, c);
 	keep_floor(d, now_ms);
-	keep_known(d);
+	own_state_keep_known(d->own);
 	if (settings(d))
 		end_log_tick(&d->end_log, settings(d)->names, settings(d)->clusters, now_ms);
 }

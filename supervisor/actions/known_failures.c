@@ -7,6 +7,8 @@
 #include "model/actions.h"
 #include "model/duties.h"
 
+#define SLACK_MS 2000
+
 int64_t known_failures_since(const struct known_failures *k, uint64_t action,
 			     const struct failing_since_key *key)
 {
@@ -27,4 +29,12 @@ void known_failures_add(struct known_failures *k, const struct failing_since_key
 	(void)log_warn(
 		0, "more workloads fail than can be kept in mind: what begins to fail now is not scaled down",
 		kv_s("cluster", key->cluster_name), kv_u("kept", FAILING_SINCE_MAX));
+}
+
+void known_failures_note(struct known_failures *k, const struct failing_since_key *key, bool fails)
+{
+	if (fails)
+		known_failures_add(k, key, clock_wall_ms() - SLACK_MS);
+	else
+		failing_since_remove(k->registry, key);
 }

@@ -21,4 +21,8 @@ int64_t known_failures_since(const struct known_failures *k, uint64_t action,
 /* It was named at `at`, Unix ms. Without room it is left out, which is logged once. */
 void known_failures_add(struct known_failures *k, const struct failing_since_key *key, int64_t at);
 
+/* A watcher says that it fails, or does no more. It says so a moment after it has seen it: so much is
+ * believed. */
+void known_failures_note(struct known_failures *k, const struct failing_since_key *key, bool fails);
+
 #endif

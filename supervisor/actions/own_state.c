@@ -242,6 +242,12 @@ int own_state_save(struct own_state *o)
 	return r;
 }
 
+void own_state_keep_known(struct own_state *o)
+{
+	if (failing_since_is_changed(o->known))
+		(void)own_state_save(o);
+}
+
 /* -- reading -- */
 
 /* Everything that may have been written counts as used. */

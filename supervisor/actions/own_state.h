@@ -44,6 +44,9 @@ void own_state_set_read(struct own_state *o);
 enum own_found own_state_found(const struct own_state *o);
 /* Write it. 0, or negative errno: then the last that was written still stands there. */
 int own_state_save(struct own_state *o);
+/* The same where what is known to fail has changed: a restart does not begin anew. What is not on disk does,
+ * and is acted on later, never earlier. */
+void own_state_keep_known(struct own_state *o);
 
 /* The name of the history that goes with this state: no other has it. It tells nothing of the key. A history
  * that is lost beside this file does not count from 1 again (own_state_floor()), and without this file the

@@ -646,42 +646,6 @@ TEST(a_refused_file_is_watched_too)
 	ck_assert_int_gt(run.watch_fd, 0);
 }
 
-TEST(a_folder_of_clusters_is_watched_for_files_that_come)
-{
-	_cleanup_free_ char *folder = path_of("d");
-
-	ck_assert_int_eq(mkdir(folder, 0700), 0);
-	run_text("clustersFrom: d/*.kubeconfig\n", NULL);
-	ck_assert_int_eq(run.code, EXIT_CODE_CONFIG);
-	ck_assert(said("no file in") && watches("*.kubeconfig") && watches("d"));
-}
-
-/* -- indexes of clusters -- */
-
-#define LIST(a, b) "clusters: [{name: " a ", kubeconfig: reader}, {name: " b ", kubeconfig: writer}]\n"
-
-/* Each keeps its own, whatever the order of the file; the place of one that is gone stays empty. */
-TEST(a_name_keeps_its_index)
-{
-	known[0] = "a";
-	known[1] = "b";
-	succeeds(LIST("c", "b"), NULL);
-	ck_assert_uint_eq(run.tree.clusters, 3);
-	ck_assert_uint_eq(run.n_clusters, 2);
-	ck_assert_str_eq(run.clusters[1].cluster_name, "b");
-	ck_assert_str_eq(run.clusters[2].cluster_name, "c");
-	ck_assert_str_eq(run.watcher[1].cluster.name, "b");
-	ck_assert_str_eq(run.worker[2].cluster.name, "c");
-	ck_assert_uint_eq(run.reporter.cluster_names.n, 3);
-	ck_assert_str_eq(run.reporter.cluster_names.v[0], "");
-	ck_assert_str_eq(run.reporter.cluster_names.v[1], "b");
-	ck_assert_str_eq(run.reporter.cluster_names.v[2], "c");
-	known[0] = NULL;
-	succeeds(LIST("c", "b"), NULL);
-	ck_assert_uint_eq(run.tree.clusters, 2);
-	ck_assert_str_eq(run.reporter.cluster_names.v[0], "c");
-}
-
 /* -- in a pod -- */
 
 /* A volume never belongs to the user of a pod, but a folder in it may. */
