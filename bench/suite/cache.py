@@ -37,6 +37,7 @@ def measure(run):
     run.table("The cache alone", f"One core, no network; best of {ROUNDS}. Bytes and nanoseconds a pod.", ["pods", *HEADERS], rows)
     counted = callgrind.each(run.folder, "take", INSTRUCTIONS, lambda n: [binary, "--instructions", n])
     if counted:
+        run.values["pod_instructions"] = counted
         run.table("Instructions", f"Counted by callgrind over {INSTRUCTIONS:,} pods: the same on every machine with this compiler.",
                   ["", "instructions a pod"], [["decode and store", f"{counted:.0f}"]])
 

@@ -13,8 +13,8 @@ def _deletions(run):
 
 
 def _deletions_real(run):
-    floor, peer = run.known["deletions_real_floor"], run.known["deletions_real_peer"]
-    return (f"a deletion is two requests, a fresh read and the write, where the peer makes one, and the API server is the limit on this machine. The floor, "
+    floor, peer, ratios = (run.known["deletions_real_" + name] for name in ("floor", "peer", "ratios"))
+    return (f"{min(ratios):.2f} to {max(ratios):.2f} in the {len(ratios)} rounds. A deletion is two requests, a fresh read and the write, where the peer makes one, and the API server is the limit on this machine. The floor, "
             f"libcurl that reads and deletes and does nothing else, makes {floor:.0f} a second, {floor / peer:.2f} × of what the faster peer makes. "
             "The answer to the write is asked for without the pod, to make up for a part of it.")
 
@@ -60,11 +60,15 @@ def _fairness(run):
             f"it is {floor:.2f} ms.")
 
 
-WHY = {"latency_p50": _latency(""), "latency_real": _latency_real, "deletions": _deletions, "deletions_real": _deletions_real,
+def _deletions_floor(run):
+    return _deletions(run) + " It writes nothing down, judges nothing, and is told the names."
+
+
+WHY = {"deletions_floor": _deletions_floor, "latency_p50": _latency(""), "latency_real": _latency_real, "deletions": _deletions, "deletions_real": _deletions_real,
        "sync_plain": _sync("sync_plain"), "sync_tls": _sync("sync_tls"), "sync_real": _sync_real, "growth_cpu": _growth, "fleet_fairness": _fairness}
 
 
 def of(run):
-    """One sentence or more for each goal that was measured and missed, where there is something to say."""
-    return [f"{g.text}: {WHY[g.key](run)}" for g in goals.GOALS
-            if g.key in WHY and run.values.get(g.key) is not None and g in goals.missed(run.values)]
+    """One sentence or more for each goal and limit that was measured and missed, where there is something to say."""
+    missed = {g.key: g for g in (*goals.missed(run.values, goals.LIMITS), *goals.missed(run.values))}
+    return [f"{g.text}: {WHY[g.key](run)}" for g in missed.values() if g.key in WHY and run.values.get(g.key) is not None]

@@ -28,11 +28,19 @@ def goal_table(run):
             ["", "goal", "measured", "verdict"], goals.rows(run.values))
 
 
+def limit_table(run):
+    n = sum(g.verdict(run.values.get(g.key)) == "met" for g in goals.LIMITS)
+    return (f"The next limits: {n} of {len(goals.LIMITS)} met", "What the same figures are to become.", ["", "goal", "measured", "verdict"],
+            goals.rows(run.values, goals.LIMITS))
+
+
 def as_markdown(run):
     title, note, headers, rows = goal_table(run)
     lines = ["# Benchmarks", "", "Written by `make bench` (`bench/run`). Servers, measured programs and load generators share one machine, and figures of a",
              "run move with it. The peer is the usual design on client-go, an informer and a queue, in `bench/peers/`.", "",
              *[f"- {m}" for m in machine.describe(run.build)], "", f"## {title}", "", note, "", *table(headers, rows)]
+    title, note, headers, rows = limit_table(run)
+    lines += ["", f"## {title}", "", note, "", *table(headers, rows)]
     if run.notes:
         lines += ["", *[line for text in run.notes for line in textwrap.wrap(f"- {text}", WIDTH, subsequent_indent="  ")]]
     if run.lines["memory"]:

@@ -1,4 +1,7 @@
 """Everything that is measured on apisim, the API server in memory."""
+import json
+import os
+import subprocess
 import time
 from typing import NamedTuple
 
@@ -6,7 +9,7 @@ from harness.servers import Apisim
 from harness.wait import Timeout, until
 
 from . import actions, machine
-from .subjects import IN_FLIGHT, VARIANTS, WORKERS, Floor, Ours, Peer, Variant, curl, drop
+from .subjects import CONFIG, IN_FLIGHT, VARIANTS, WORKERS, Floor, Ours, Peer, Variant, curl, drop
 
 GROWTH = (10_000, 50_000, 150_000, 1_000_000)
 GROWTH_QUICK = (10_000, 50_000, 150_000)
@@ -23,6 +26,8 @@ SETTLE = 13         # seconds until a process has given back what only its start
 BEAT = 8            # seconds between two heartbeats of a child
 LOOK = 1            # seconds after which the supervisor looks whether one is missing
 START = 300         # seconds within which a million pods are filled in
+PLANNED = 10_000    # pods
+PLANS = 5
 STORMS = (1_000, 5_000, 20_000)     # events a second
 
 
@@ -60,6 +65,7 @@ class Sim:
 
     def growth(self):
         self.idle()
+        self.plan()
         for pods in GROWTH_QUICK if self.run.quick else GROWTH:
             server = self.server(pods)
             ours = self.sync(server, "sync_plain" if pods == MAIN else None, ROUNDS if pods == MAIN else 1, pods)
@@ -74,6 +80,8 @@ class Sim:
         server = self.server(MAIN, tls=True)
         ours = self.sync(server, "sync_tls", ROUNDS, None)
         self.latencies(server, ours)
+        time.sleep(SETTLE)
+        self.run.values["burst_bytes"] = (machine.pss(ours.watcher()) - self.empty) / MAIN
         ours.stop()
         self.run.known["trip"] = self.trip(server)
         server.stop()
@@ -161,7 +169,7 @@ class Sim:
 
     def idle(self):
         server = self.server(100)
-        ours = self.ours(server)
+        ours = self.ours(server, workers=None)
         ours.start()
         ours.ready()
         time.sleep(SETTLE + 2)      # what the start has armed has run, too
@@ -183,6 +191,28 @@ class Sim:
                        f"missing: {beats:.1f} a second. The figures of the children reach the reporter every 5 s.",
                        ["process", "PSS, MB", "wake-ups a second", "CPU"], rows)
         ours.stop()
+        server.stop()
+
+    # --- without an instance ---
+
+    def plan(self):
+        """`plan` beside curl of the same list, in turns: the median of each."""
+        server, folder = self.server(PLANNED), self.run.new_folder("plan")
+        (folder / "config.yml").write_text(json.dumps(CONFIG))
+        (folder / "kubeconfig").write_text(server.kubeconfig("cleaner"))
+        command = [self.run.build / "bin" / "ops-pod-cleaner", "plan", "--config", folder / "config.yml", "--kubeconfig", folder / "kubeconfig"]
+        plans, curls = [], []
+        for _ in range(PLANS):
+            curls.append(curl(server)[0])
+            begin = time.monotonic()
+            subprocess.run([str(c) for c in command], check=True, capture_output=True, env={**os.environ, "HOME": str(folder), "LANG": "C.UTF-8"})
+            plans.append(time.monotonic() - begin)
+        wall, one = machine.median(plans), machine.median(curls)
+        self.run.say(f"plan {wall:.2f} s, curl {one:.2f} s")
+        self.run.values.update(plan_wall=wall, plan_list=machine.median(p / c for p, c in zip(plans, curls)))
+        self.run.table("A plan without an instance", f"{PLANNED:,} pods; medians of {PLANS} rounds in turns. It starts the whole tree in mode observe, waits for a "
+                       "complete list and its judgement, asks, and ends it.", ["", "seconds"],
+                       [["`plan`, start to end", f"{wall:.2f}"], ["`curl -o /dev/null` of the list", f"{one:.2f}"]])
         server.stop()
 
     # --- actions ---
@@ -246,6 +276,7 @@ class Sim:
         default, two = (machine.median(rates) for rates in others.values())
         self.run.values["deletions"] = speed
         self.run.values["deletions_default"] = default / max(two, speed)
+        self.run.values["deletions_floor"] = machine.median(rate / floor for rate, floor in zip(others[None], floors))
         self.run.known.update(deletions_floor=machine.median(floors), deletion_cpu=spent)
         rows += [["ops-pod-cleaner, 2 workers", f"{two:.0f}"], ["ops-pod-cleaner, the default", f"{default:.0f}"],
                  [f"ops-pod-cleaner, {WORKERS} workers", f"{speed:.0f}"], [floor.name, f"{self.run.known['deletions_floor']:.0f}"]]

@@ -1,0 +1,172 @@
+"""What more than one machine's worth of clusters needs: unit costs, the formulas made of them, and three trees that hold the formulas. Writes docs/scale.md."""
+import contextlib
+import sqlite3
+import textwrap
+import time
+from typing import NamedTuple
+
+from harness.program import Program
+from harness.servers import Apisim
+from harness.wait import until
+
+from . import actions, machine, pages
+from .subjects import CONFIG
+
+SETTLE = 13             # seconds until what only the start needed is given back
+EVENTS, SECONDS = 200, 15   # changes of pods a second, for so long
+ACTIONS = 1_000         # evictions at once
+SMALL = 100             # pods
+MANY, LARGE = 41, 200_000
+POINTS = ((20, 5_000), (60, 2_000), (100, 10_000))     # clusters, pods of each
+CLUSTERS_MAX = 300      # of one tree
+WITHIN = 15             # %
+PLAN = ((1, 5_000), (30, 2_000), (300, 3_000), (1_000, 10_000))     # clusters, pods of each
+CHANGES = 6             # of a pod, an hour
+DUE = 0.01              # of all pods, a day
+DAYS = 30               # of history
+
+
+class Seen(NamedTuple):
+    """What one tree took."""
+    memory: float       # bytes, all processes
+    event: float        # µs of CPU, all processes, for one event of one cluster
+    requests: float     # of one action
+    history: float      # bytes of one action
+
+
+class Scale:
+    def __init__(self, run):
+        self.run = run
+
+    def server(self, pods):
+        server = self.run.keep(Apisim(self.run.new_folder("server"), self.run.build, ("--fill", pods), answers=False))
+        server.start(300)
+        actions.create_namespace(server)
+        return server
+
+    def start(self, clusters, pods):
+        """A tree in which all clusters are one server, so that each sees all its pods and events; where something is due it is another one."""
+        common, own, folder = self.server(pods), self.server(SMALL), self.run.new_folder("scale")
+        entries, busy = [], own if clusters > 1 else common
+        for name, server in {**{f"c{i}": common for i in range(clusters - 1)}, "own": busy}.items():
+            path = folder / f"{name}.kubeconfig"
+            path.write_text(server.kubeconfig("cleaner"))
+            entries.append({"name": name, "kubeconfig": str(path)})
+        program = self.run.keep(Program(self.run.build, folder, {**CONFIG, "clusters": entries}))
+        program.start(wait=False)
+        until("all lists", lambda: program.log().count('"list complete"') >= clusters, 300, every=0.1)
+        program.wait_ready(60)
+        time.sleep(SETTLE)
+        return program, common, busy
+
+    @staticmethod
+    def cpu(program):
+        return sum(machine.cpu_seconds(pid) for pid, _ in program.tree())
+
+    def events(self, program, server, clusters):
+        """µs of CPU for each event of each cluster; what the idle tree takes in that time is not theirs."""
+        before = self.cpu(program)
+        time.sleep(SECONDS)
+        idle = self.cpu(program) - before
+        begin = self.cpu(program)
+        code, answer = server.admin.request("POST", "/_sim/storm", {"pods": 20000, "ratePerSecond": EVENTS, "seconds": SECONDS})
+        if code != 200:
+            raise AssertionError(f"no storm: {answer}")
+        time.sleep(SECONDS + 1)
+        return (self.cpu(program) - begin - idle) / (EVENTS * SECONDS * max(1, clusters - 1)) * 1e6
+
+    def deletions(self, program, server):
+        """Requests and bytes of the history of an action."""
+        names = [f"scale-{i}" for i in range(ACTIONS)]
+        actions.create(server, names)
+        since, before = len(server.log()), self.history(program)
+        for name in names:
+            actions.evict(server, name)
+        until("all to be written down", lambda: program.log().count('"outcome":"done"') >= ACTIONS, 120, every=0.2)
+        time.sleep(2)
+        own = [r for r in server.log()[since:] if server.is_program(r) and r.verb in ("get", "delete", "create", "patch")]
+        return len(own) / ACTIONS, (self.history(program) - before) / ACTIONS
+
+    @staticmethod
+    def history(program):
+        """Bytes of all its pages, those of the write-ahead log among them."""
+        with contextlib.closing(sqlite3.connect(f"file:{next(program.state.rglob('history.db'))}?mode=ro", uri=True)) as db:
+            return db.execute("PRAGMA page_count").fetchone()[0] * db.execute("PRAGMA page_size").fetchone()[0]
+
+    def measure(self, clusters, pods, acts=True):
+        self.run.say(f"{clusters} clusters of {pods:,} pods")
+        program, common, own = self.start(clusters, pods)
+        memory = sum(machine.pss(pid) for pid, _ in program.tree())
+        event = self.events(program, common, clusters) if pods >= 1_000 else 0.0
+        requests, history = self.deletions(program, own) if acts else (0.0, 0.0)
+        program.stop()
+        self.run.close_all()
+        self.run.say(f"{memory / 1e6:.1f} MB, {event:.1f} µs an event, {requests:.2f} requests and {history:.0f} bytes an action")
+        return Seen(memory, event, requests, history)
+
+    # --- formulas ---
+
+    def units(self):
+        one, many, large = (self.measure(c, p, acts) for c, p, acts in ((1, SMALL, False), (MANY, SMALL, False), (1, LARGE, True)))
+        self.pod = (large.memory - one.memory) / (LARGE - SMALL)
+        self.cluster = (many.memory - one.memory) / (MANY - 1) - SMALL * self.pod
+        self.base = one.memory - self.cluster - SMALL * self.pod
+        self.event, self.requests, self.bytes = large.event, large.requests, large.history
+
+    def memory(self, clusters, pods):
+        return self.base + clusters * self.cluster + pods * self.pod
+
+    def check(self):
+        """[clusters, pods of each, what, by the formula, measured, off] of each point."""
+        rows, worst = [], 0.0
+        for clusters, pods in POINTS:
+            seen = self.measure(clusters, pods)
+            in_all = (clusters - 1) * pods + SMALL
+            for what, formula, measured, form in (("memory, MB", self.memory(clusters, in_all) / 1e6, seen.memory / 1e6, "{:.1f}"),
+                                                  ("µs an event", self.event, seen.event, "{:.1f}"),
+                                                  ("requests an action", self.requests, seen.requests, "{:.2f}"),
+                                                  ("bytes an action", self.bytes, seen.history, "{:.0f}")):
+                off = formula / measured - 1
+                worst = max(worst, abs(off))
+                rows.append([f"{clusters} × {pods:,}", what, form.format(formula), form.format(measured), f"{off * 100:+.0f} %"])
+        self.run.values["scale_off"] = worst * 100
+        return rows
+
+    def plan(self):
+        rows = []
+        for clusters, each in PLAN:
+            trees, pods = -(-clusters // CLUSTERS_MAX), clusters * each
+            events, acts = pods * CHANGES / 3600, pods * DUE
+            memory = trees * self.base + clusters * self.cluster + pods * self.pod
+            rows.append([f"{clusters:,}", f"{pods:,}", str(trees), f"{memory / 1e6:,.0f} MB", f"{memory / trees / 1e6:,.0f} MB", f"{events:,.0f}",
+                         f"{events * self.event / 1e6:.2f}", f"{acts:,.0f}", f"{acts * self.requests / 86400:.2f}", f"{acts * DAYS * self.bytes / 1e6:,.0f} MB"])
+        return rows
+
+    def all(self):
+        self.units()
+        rows = self.check()
+        write(self, rows, self.plan())
+
+
+def write(scale, checks, plan):
+    wrap = lambda text: textwrap.wrap(" ".join(text.split()), pages.WIDTH)     # noqa: E731
+    units = [["memory of a tree", f"{scale.base / 1e6:.1f} MB"], ["of a cluster in it", f"{scale.cluster / 1e6:.2f} MB"], ["of a pod", f"{scale.pod:.0f} bytes"],
+             ["CPU of an event (a change of a pod)", f"{scale.event:.1f} µs"], ["requests of a deletion (fresh read, DELETE, Event)", f"{scale.requests:.2f}"],
+             ["history of a deletion", f"{scale.bytes:.0f} bytes"]]
+    lines = ["# How much it takes for how many clusters", "",
+             *wrap(f"""Written by `bench/run BUILD_DIR --only scale`. Servers, trees and what evicts share one machine. One supervisor has at most {CLUSTERS_MAX} clusters:
+             more are shared out to several of them, each with a folder of kubeconfigs (`clustersFrom`) and a state directory of its own."""), "",
+             *[f"- {m}" for m in machine.describe(scale.run.build)], "", "## What one more costs", "",
+             *wrap(f"""Memory is PSS of all processes without workers, {SETTLE} s after the start: a tree of one cluster with {SMALL} pods, one of {MANY} of these, and one
+             with {LARGE:,} pods. CPU is that of all processes for {EVENTS} changes a second, above that of the idle tree."""), "",
+             *pages.table(["", ""], units), "", "## What holds it", "",
+             *wrap(f"""The same figures for trees of other sizes, by the formula and measured. Goal: within {WITHIN} %; the worst here is
+             {scale.run.values['scale_off']:.0f} %: **{'met' if scale.run.values['scale_off'] <= WITHIN else 'missed'}**."""), "",
+             *pages.table(["clusters × pods", "", "by the formula", "measured", "off"], checks), "", "## What follows", "",
+             *wrap(f"""For pods that change {CHANGES} times an hour, of which {DUE:.0%} are deleted a day, with {DAYS} days of history. Each cluster has two watches (pods, namespaces)
+             and, at the start, one list of each; a worker that acts takes 2 MB more until five minutes after the last action. Scale-downs take two to six times
+             the history of a deletion ([benchmarks](benchmarks.md))."""), "",
+             *pages.table(["clusters", "pods", "supervisors", "memory", "of each", "events a second", "cores", "actions a day", "requests a second", "history"], plan), ""]
+    path = machine.TOP / "docs" / "scale.md"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    scale.run.say(f"written to {path}")
