@@ -120,37 +120,43 @@ static bool char_ok(enum field_kind kind, unsigned char c)
 	return char_kinds[c] >> kind & 1;
 }
 
+/* The line that *rest begins with, without its end, is taken off; whether it had one. */
+static bool take_line(struct str *rest, struct str *ret)
+{
+	const char *feed = memchr(rest->p, '\n', rest->n);
+	const size_t n = feed ? (size_t)(feed - rest->p) : rest->n, taken = n + (feed != NULL);
+
+	*ret = (struct str){ rest->p, n };
+	*rest = (struct str){ rest->p + taken, rest->n - taken };
+	return feed != NULL;
+}
+
 static bool lines_ok(const char *s, size_t n)
 {
-	const char *const end = s + n;
+	struct str rest = { s, n }, line;
+	bool ok = true;
 
-	for (const char *line = s; line < end; line++) {
-		const char *feed = memchr(line, '\n', (size_t)(end - line));
-		const char *stop = feed ? feed : end;
-
-		if (!unicode_all_printable(line, (size_t)(stop - line)))
-			return false;
-		line = stop;
+	while (ok && rest.n > 0) {
+		(void)take_line(&rest, &line);
+		ok = unicode_all_printable(line.p, line.n);
 	}
-	return true;
+	return ok;
 }
 
 /* Each of them as a STR. */
 static void set_lines(char *field, size_t size, const char *s, size_t n)
 {
-	const char *const end = s + n;
+	struct str rest = { s, n }, line;
 	size_t at = 0;
 
 	field[0] = '\0';
-	for (const char *line = s; line < end && at + 1 < size; line++) {
-		const char *feed = memchr(line, '\n', (size_t)(end - line));
-		const char *stop = feed ? feed : end;
+	while (rest.n > 0 && at + 1 < size) {
+		const bool ended = take_line(&rest, &line);
 
-		at += str_copy_printable(field + at, size - at, line, (size_t)(stop - line));
-		if (feed && at + 1 < size)
+		at += str_copy_printable(field + at, size - at, line.p, line.n);
+		if (ended && at + 1 < size)
 			field[at++] = '\n';
 		field[at] = '\0';
-		line = stop;
 	}
 }
 

@@ -73,17 +73,42 @@ static void end(const struct pauses *ps, uint64_t conn, uint64_t code, enum text
 	answers_refuse(&ps->s->answers, conn, code, why);
 }
 
-void pauses_send_status(const struct pauses *ps, uint64_t conn)
+static bool names_a_cluster(const struct pauses *ps, const struct msg_pause *p)
+{
+	const struct generation *g = lifecycle_generation(ps->s->root);
+
+	return !p->cluster_name[0] || generation_find_cluster(g, p->cluster_name) < g->clusters;
+}
+
+/* The next one from *i on that is in force; NULL behind the last. That of a cluster which is configured no
+ * more waits for it. */
+static const struct pause *next_in_force(const struct pauses *ps, size_t *i)
 {
 	const int64_t now = clock_wall_ms();
 	const struct pause *e;
 
-	for (size_t i = 0; (e = pause_list_get(ps->s->pause_list, i)); i++) {
+	do
+		e = pause_list_get(ps->s->pause_list, (*i)++);
+	while (e && !(e->p.on && !pause_has_ended(&e->p, now) && names_a_cluster(ps, &e->p)));
+	return e;
+}
+
+void pauses_send_status(const struct pauses *ps, uint64_t conn)
+{
+	const struct pause *e;
+
+	for (size_t i = 0; (e = next_in_force(ps, &i));) {
 		const struct msg m = { .type = MSG_PAUSE, .u.pause = e->p };
 
-		if (e->p.on && !pause_has_ended(&e->p, now))
-			answers_send(&ps->s->answers, conn, &m);
+		answers_send(&ps->s->answers, conn, &m);
 	}
+}
+
+bool pauses_any(const struct pauses *ps)
+{
+	size_t i = 0;
+
+	return next_in_force(ps, &i) != NULL;
 }
 
 /* -- having it written down -- */
@@ -236,13 +261,6 @@ static void on_confirmation(const struct pauses *ps, const struct msg_pause *p)
 	e->unsaved = false;
 	if (!p->on)
 		pause_list_remove(ps->s->pause_list, e);
-}
-
-static bool names_a_cluster(const struct pauses *ps, const struct msg_pause *p)
-{
-	const struct generation *g = lifecycle_generation(ps->s->root);
-
-	return !p->cluster_name[0] || generation_find_cluster(g, p->cluster_name) < g->clusters;
 }
 
 void pauses_on_own_state(struct pauses *ps)

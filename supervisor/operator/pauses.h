@@ -27,7 +27,9 @@ void pauses_on_reporter_dead(struct pauses *p);
 void pauses_on_watcher_ready(const struct pauses *p, uint64_t cluster);
 /* Ends pauses that have ended, and tells the history what it did not take. */
 void pauses_tick(struct pauses *p);
-/* A PAUSE for each that is in force. */
+/* A PAUSE for each that is in force: not that of a cluster which is configured no more. */
 void pauses_send_status(const struct pauses *p, uint64_t conn);
+/* Is any? */
+bool pauses_any(const struct pauses *p);
 
 #endif

@@ -234,7 +234,7 @@ void status_describe(const struct supervisor *s, char *ret, size_t size)
 	}
 	dispatch_stats(s->dispatch, &d);
 	(void)snprintf(ret, size, "%s%llu/%llu clusters synced, %llu pods, %llu actions",
-		       pause_list_is_empty(s->pause_list) ? "" : "paused: ", (unsigned long long)synced,
+		       pauses_any(s->pauses) ? "paused: " : "", (unsigned long long)synced,
 		       (unsigned long long)g->n_wanted, (unsigned long long)pods, (unsigned long long)d.done);
 }
 

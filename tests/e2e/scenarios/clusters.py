@@ -134,3 +134,23 @@ def leaves_at_work(t):
     time.sleep(2)
     assert left == [p for p in pods if two.there.get(p)], "somebody still works there"
     t.expect(deleted=gone)
+
+
+@scenario("reload/cluster-that-is-paused", servers=("apisim",))
+def is_paused(t):
+    """The pause of a cluster goes with it from what is shown, and holds again when it comes back."""
+    two = Two(t)
+    program = two.start("here", "there")
+    two.becomes("here", "there")
+    program.ask("pause", "there", check=True)
+    two.reload("here")
+    two.becomes("here")
+    assert program.ask("status", "-q").returncode == 0 and not program.status()["pauses"], program.status()
+    two.reload("here", "there")
+    two.becomes("here", "there")
+    stays = two.there.evict(two.there.pod(two.ns))
+    gone = [t.canary(two.ns)]
+    assert [p["cluster"] for p in program.status()["pauses"]] == ["there"] and two.there.get(stays)
+    program.ask("resume", "there", check=True)
+    t.until("what waited there to go", lambda: not two.there.get(stays), 15)
+    t.expect(deleted=gone)

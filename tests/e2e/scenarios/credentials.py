@@ -185,7 +185,10 @@ def many_clusters(t):
 @scenario("credentials/no-room", servers=("apisim",), timeout=60)
 def no_room(t):
     """A limit that is too low for all workers is told at the start with its remedy, and the work goes on; config check tells what is needed."""
-    ns, other = t.ns(), t.write("kubeconfig-other", t.server.kubeconfig("cleaner"))
+    ns, elsewhere = t.ns(), Apisim(t.dir / "elsewhere", t.build)
+    elsewhere.start()
+    t.closing.append(elsewhere)
+    other = t.write("kubeconfig-other", elsewhere.kubeconfig("cleaner"))
     clusters = [{"name": name, "kubeconfig": str(path)} for name, path in (("first", t.kubeconfig("cleaner")), ("second", other))]
     program = t.program({**t.config(evicted=ns), "workers": {"min": 0, "max": 8}, "clusters": clusters}, kubeconfig=None, start=False)
     program.preexec = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))

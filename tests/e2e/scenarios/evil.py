@@ -208,11 +208,17 @@ def claims_to_have_written(tree):
     tree.t.until("the contradiction to be told", lambda: "contradicts a worker's result" in tree.program.log(), 60)
 
 
-def ends_anothers_lease(tree):
-    """The worker of the other cluster says that what this cluster's worker holds is done."""
+def held_lease(tree):
+    """A pod whose deletion this cluster's worker has been granted, and does not begin."""
     tree.obey("worker", "swallow GRANT")
     pod = tree.t.objects.evict(tree.t.objects.pod(tree.ns))
     tree.t.until("the lease to be held", lambda: any(r["uid"] == pod["metadata"]["uid"] for r in tree.program.history()), 10)
+    return pod
+
+
+def ends_anothers_lease(tree):
+    """The worker of the other cluster says that what this cluster's worker holds is done."""
+    pod = held_lease(tree)
     tree.obey("worker", "flood 50 RESULT outcome=0 reason=Evicted", cluster=1)
     tree.t.until("the other worker to be killed", lambda: tree.broke_the_protocol("worker"), 10)
     assert not [r for r in tree.program.history() if r["uid"] == pod["metadata"]["uid"] and r["outcome"] == "done"]
@@ -221,9 +227,7 @@ def ends_anothers_lease(tree):
 
 def quotes_for_anothers_lease(tree):
     """What the worker of the other cluster says of an action of this one is in no row of the history."""
-    tree.obey("worker", "swallow GRANT")
-    pod = tree.t.objects.evict(tree.t.objects.pod(tree.ns))
-    tree.t.until("the lease to be held", lambda: any(r["uid"] == pod["metadata"]["uid"] for r in tree.program.history()), 10)
+    pod = held_lease(tree)
     tree.obey("worker", "flood 50 QUOTE quote=0 number=0 pod=x text=lies", cluster=1)
     tree.t.until("the other worker to be killed", lambda: tree.broke_the_protocol("worker"), 10)
     tree.t.wait_write(pod, 60)

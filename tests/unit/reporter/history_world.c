@@ -25,7 +25,6 @@ void world_on_committed(void *ctx, const struct history_entry *e)
 void world_open(void)
 {
 	w.db = test_db_open(w.dir);
-	test_names(&w.clusters, "prod", "staging");
 	w.h = history_new(w.db, &w.clusters, world_on_committed, &w.seen);
 	w.seen = (struct seen){ 0 };
 }
@@ -33,7 +32,6 @@ void world_open(void)
 void world_close(void)
 {
 	history_free(&w.h);
-	str_list_done(&w.clusters);
 	db_close(&w.db);
 }
 
@@ -47,12 +45,14 @@ void world_setup(void)
 {
 	clock_fake_set(WORLD_NOW, 1000);
 	suite_folder(w.dir);
+	test_names(&w.clusters, "prod", "staging"); /* which tests borrow */
 	world_open();
 }
 
 void world_teardown(void)
 {
 	world_close();
+	str_list_done(&w.clusters);
 	clock_fake_clear();
 }
 

@@ -118,7 +118,6 @@ void start_again(void)
 	state_free(&state);
 	world_close();
 	world_open();
-	settings.cluster_names = w.clusters;
 	state = state_new();
 }
 

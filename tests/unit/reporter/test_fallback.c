@@ -347,7 +347,6 @@ TEST(what_was_told_without_a_history_joins_what_it_knew)
 	ck_assert_int_lt(fallback_return(fallback, w.db), 0);
 	db_close(&w.db);
 	world_open();
-	settings.cluster_names = w.clusters;
 	trouble(TROUBLE_HISTORY, "", 0);
 	ck_assert_int_eq(fallback_return(fallback, w.db), 0);
 	ck_assert_str_eq(told("team"), "");

@@ -257,7 +257,6 @@ TEST(without_a_database_nothing_is_acknowledged_and_all_is_kept)
 	ck_assert_int_eq(mkdir(file, 0700), 0);
 	ck_assert_int_eq(db_claim(w.dir, &w.db, &why), 0);
 	ck_assert_int_eq(db_open(w.db, 0, &why), -EPERM);
-	test_names(&w.clusters, "prod", "staging");
 	w.h = history_new(w.db, &w.clusters, world_on_committed, &w.seen);
 	w.seen = (struct seen){ 0 };
 	ck_assert(!history_writable(w.h));
