@@ -154,3 +154,21 @@ def is_paused(t):
     program.ask("resume", "there", check=True)
     t.until("what waited there to go", lambda: not two.there.get(stays), 15)
     t.expect(deleted=gone)
+
+
+@scenario("reload/cluster-in-trouble-goes", servers=("apisim",), timeout=120)
+def in_trouble(t):
+    """The alarm of a cluster that cannot be loaded ends when the cluster is configured no more."""
+    two = Two(t)
+    sink = t.sink(kind="webhook")
+    two.kubeconfigs["broken"] = t.write("broken", "apiVersion: [\n")
+    sinks = {"sinks": [sink.settings(tell=["attention"])], "tell": {"gather": "1s"}}
+    two.program = t.program(two.config("here", "broken", **sinks), kubeconfig=None, start=False)
+    two.program.start(wait=False)
+    told = lambda word: any(word in p.text for p in sink.accepted)     # noqa: E731
+    t.until("the alarm", lambda: told("broken"), 60)
+    n = len(sink.accepted)
+    two.reload("here", **sinks)
+    two.becomes("here")
+    t.until("its end", lambda: any("broken" in p.text for p in sink.accepted[n:]), 90)
+    t.expect(deleted=[t.canary(two.ns)])
