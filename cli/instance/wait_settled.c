@@ -16,6 +16,7 @@
 #include "model/troubles.h"
 #include "text/facts_text.h"
 
+#define FIRST_MS  5u /* between two looks, then twice that, up to */
 #define EVERY_MS  100u
 #define ANSWER_MS UINT64_C(20000)
 /* Watchers say every 2 s what has changed: what has been quiet for longer is over. */
@@ -176,10 +177,19 @@ static bool is_over_without(const struct state *s, const struct wait_limits *lim
 	return true;
 }
 
+/* A small cluster is judged within a few milliseconds, a large one is not asked about it all the time. */
+static void rest(unsigned *ms)
+{
+	const struct timespec pause = { 0, *ms * 1000000L };
+
+	(void)nanosleep(&pause, NULL);
+	*ms = *ms * 2 < EVERY_MS ? *ms * 2 : EVERY_MS;
+}
+
 int wait_settled(struct ctl *c, const struct wait_limits *limits, struct wait_lost *ret_lost)
 {
-	const struct timespec pause = { 0, EVERY_MS * 1000000L };
 	const uint64_t begin = clock_boot_ms();
+	unsigned pause_ms = FIRST_MS;
 	struct wait_lost lost;
 	struct state s;
 
@@ -200,13 +210,13 @@ int wait_settled(struct ctl *c, const struct wait_limits *limits, struct wait_lo
 				*ret_lost = lost;
 			return ret_lost && s.judged > 0 ? EXIT_CODE_OK : lost.code;
 		}
-		(void)nanosleep(&pause, NULL);
+		rest(&pause_ms);
 	}
 }
 
 int wait_ready(struct ctl *c, uint64_t timeout_ms)
 {
-	const struct timespec pause = { 0, EVERY_MS * 1000000L };
+	unsigned pause_ms = FIRST_MS;
 	const uint64_t end = clock_boot_ms() + timeout_ms;
 	struct state s;
 
@@ -218,7 +228,7 @@ int wait_ready(struct ctl *c, uint64_t timeout_ms)
 		for (size_t i = 0; i < s.end; i++)
 			if (s.at[i].trouble[0] && s.at[i].lasts)
 				return give_up(&s, i);
-		(void)nanosleep(&pause, NULL);
+		rest(&pause_ms);
 	} while (clock_boot_ms() < end);
 	output_complain(NULL, "%s", TEXT(ROUND_NOT_READY));
 	return EXIT_CODE_UNAVAILABLE;
