@@ -172,8 +172,8 @@ def write(scale, checks, plan):
              *wrap(f"""For pods that change {CHANGES} times an hour, of which {DUE * 100:g} % are deleted a day, with {DAYS} days of history; cores for events that come
              alone, which costs most ({scale.alone:.0f} µs). The API server of each cluster
              serves one watch of pods, and a list at the start (of namespaces, too, where their labels are asked for); requests are those of actions. A worker that
-             acts takes some 2 MB more until five minutes after the last action. Scale-downs take two to six times
-             the history of a deletion ([benchmarks](benchmarks.md))."""), "",
+             acts takes some 2 MB more until five minutes after the last action."""), "",
+             *wrap("Scale-downs take two to six times the history of a deletion ([benchmarks](benchmarks.md))."), "",
              *pages.table(["clusters", "pods", "supervisors", "memory", "of each", "events a second", "cores", "actions a day", "requests a second", "history"], plan), ""]
     path = machine.TOP / "docs" / "scale.md"
     path.write_text("\n".join(lines), encoding="utf-8")
