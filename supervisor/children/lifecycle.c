@@ -318,8 +318,6 @@ static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const struc
 	if (err)
 		facts_set(&l->refusal, what);
 	if (!err) {
-		if (l->phase != LIFECYCLE_STARTING)
-			children_make(l->children, lifecycle_generation(l));
 		l->ops->on_loaded(l->above);
 		start_all_loaded(l);
 	}
@@ -329,6 +327,13 @@ static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const struc
 		notify_send(l->notify, "READY=1\nSTATUS=%s%s%s", err ? "reload failed" : "settings in force",
 			    *text ? err ? ": " : "; " : "", text);
 	l->ops->on_reload_end(l->above, conn, err ? EXIT_CODE_CONFIG : EXIT_CODE_OK, what);
+}
+
+/* What a new cluster needs is there before anybody can ask about it. */
+static void on_in_force(struct lifecycle *l)
+{
+	children_make(l->children, lifecycle_generation(l));
+	l->ops->on_loaded(l->above);
 }
 
 static void on_taken(struct lifecycle *l, struct child *c)
@@ -472,7 +477,8 @@ struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, co
 {
 	static const struct child_ops child_ops = { on_hello, on_msg,     still_counts,
 						    on_dead,  on_give_up, on_changed };
-	static const struct settings_load_ops load_ops = { on_first, on_load_end, has_left, on_taken };
+	static const struct settings_load_ops load_ops = { on_first, on_load_end, has_left, on_in_force,
+							   on_taken };
 	struct lifecycle *l = xcalloc(1, sizeof(*l));
 
 	l->notify = notify_new(&l->watchdog_ms);

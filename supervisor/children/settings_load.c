@@ -236,6 +236,7 @@ static void take(struct settings_load *l, struct generation *g)
 	l->in_force = g;
 	l->taking = true;
 	log_info("settings in force", kv_u("generation", g->number));
+	l->ops->on_in_force(l->env->root);
 	offer_to_all(l);
 }
 
