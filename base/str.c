@@ -54,6 +54,15 @@ bool str_list_has(const struct str_list *l, struct str s)
 	return false;
 }
 
+bool str_list_equal(const struct str_list *a, const struct str_list *b)
+{
+	bool same = a->n == b->n;
+
+	for (size_t i = 0; same && i < a->n; i++)
+		same = strcmp(a->v[i], b->v[i]) == 0;
+	return same;
+}
+
 void str_list_done(struct str_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)

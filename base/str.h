@@ -46,6 +46,8 @@ struct str_list {
 };
 void str_list_add(struct str_list *l, const char *s, size_t n);
 bool str_list_has(const struct str_list *l, struct str s);
+/* The same strings in the same order. */
+bool str_list_equal(const struct str_list *a, const struct str_list *b);
 void str_list_done(struct str_list *l);
 
 /* True when text matches pattern, in which '*' means any characters, also none. */

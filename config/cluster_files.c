@@ -54,13 +54,11 @@ static void add(struct config *c, const char *folder, const char *file, struct p
 	const char *dot = strrchr(file, '.');
 	_cleanup_free_ char *kubeconfig = xasprintf("%s/%s", folder, file);
 	const struct place of_file = { .file = kubeconfig, .key = at.key };
-	struct cluster_config *one;
+	struct cluster_config *one = setting_add_cluster(c);
 
 	while (row->kind != SET_NAME)
 		row++;
-	c->clusters = xreallocarray(c->clusters, c->n_clusters + 1, sizeof(*c->clusters));
-	one = &c->clusters[c->n_clusters++];
-	*one = (struct cluster_config){ .is_file = true };
+	one->is_file = true;
 	(void)setting_assign(row, one, file, dot ? (size_t)(dot - file) : strlen(file), d, of_file);
 	one->kubeconfig = TAKE_PTR(kubeconfig);
 }

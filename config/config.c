@@ -210,14 +210,10 @@ static void read_value(struct walk *w, const struct setting *row, void *base, co
 static void read_cluster(struct walk *w, const yaml_node_t *node)
 {
 	struct yaml_item n;
-	struct config *c = w->c;
-
-	c->clusters = xreallocarray(c->clusters, c->n_clusters + 1, sizeof(*c->clusters));
-	struct cluster_config *cluster = &c->clusters[c->n_clusters];
-	struct place *position = &w->positions->cluster[c->n_clusters++];
+	struct place *position = &w->positions->cluster[w->c->n_clusters];
+	struct cluster_config *cluster = setting_add_cluster(w->c);
 
 	*position = position_of(w, node);
-	*cluster = (struct cluster_config){ 0 };
 	for (size_t k = 0; yaml_next(w->y, node, &k, &n);) {
 		const struct setting *row = find_row(settings_cluster_table, "clusters[].", yaml_text(n.key));
 

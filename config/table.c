@@ -162,14 +162,6 @@ static bool text_equal(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static bool list_equal(const struct str_list *a, const struct str_list *b)
-{
-	for (size_t i = 0; i < a->n && i < b->n; i++)
-		if (strcmp(a->v[i], b->v[i]) != 0)
-			return false;
-	return a->n == b->n;
-}
-
 bool setting_equal(const struct setting *row, const void *a, const void *b)
 {
 	const void *pa = setting_member_const(row, a), *pb = setting_member_const(row, b);
@@ -178,7 +170,7 @@ bool setting_equal(const struct setting *row, const void *a, const void *b)
 		return setting_get_number(row, a) == setting_get_number(row, b);
 	if (setting_is_text(row->kind))
 		return text_equal(*(char *const *)pa, *(char *const *)pb);
-	return !setting_is_list(row->kind) || list_equal(pa, pb);
+	return !setting_is_list(row->kind) || str_list_equal(pa, pb);
 }
 
 static bool overrides_equal(const struct policy *a, const struct policy *b)
@@ -319,6 +311,13 @@ struct policy_override *setting_add_override(struct policy *policy)
 		if (setting_is_of_duty(row))
 			copy(row, o, policy);
 	return o;
+}
+
+struct cluster_config *setting_add_cluster(struct config *c)
+{
+	c->clusters = xreallocarray(c->clusters, c->n_clusters + 1, sizeof(*c->clusters));
+	c->clusters[c->n_clusters] = (struct cluster_config){ 0 };
+	return &c->clusters[c->n_clusters++];
 }
 
 struct sink_settings *setting_add_sink(struct settings *s)

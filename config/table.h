@@ -92,6 +92,8 @@ void setting_clear(const struct setting *row, void *base);
 /* Append an override without name, namespaces and labels whose duties are copies of the policy's. The pointer
  * is valid until the next call. */
 struct policy_override *setting_add_override(struct policy *policy);
+/* Append a cluster without any key. Valid until the next call. */
+struct cluster_config *setting_add_cluster(struct config *c);
 /* Append a sink of which nothing is known. The same holds for the pointer. */
 struct sink_settings *setting_add_sink(struct settings *s);
 

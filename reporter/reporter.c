@@ -226,21 +226,12 @@ static void on_open_again(evutil_socket_t fd, short what, void *arg)
 	open_history(arg);
 }
 
-static bool same_names(const struct str_list *a, const struct str_list *b)
-{
-	bool same = a->n == b->n;
-
-	for (size_t i = 0; same && i < a->n; i++)
-		same = strcmp(a->v[i], b->v[i]) == 0;
-	return same;
-}
-
 static void on_commit(struct process *p, struct settings *s)
 {
 	struct reporter *r = process_ctx(p);
 
 	/* Much here is kept by their index, and a new process costs nothing but a moment. */
-	if (!same_names(&r->settings.cluster_names, &s->cluster_names)) {
+	if (!str_list_equal(&r->settings.cluster_names, &s->cluster_names)) {
 		log_info("other clusters: starting again with the new settings");
 		process_exit(p, EXIT_CODE_OK);
 		return;

@@ -185,12 +185,8 @@ void sampler_free(struct sampler **s)
 
 void sampler_set(struct sampler *s, bool enable, const struct str_list *clusters)
 {
-	bool same = clusters->n == s->clusters.n;
-
 	s->enable = enable;
-	for (size_t i = 0; same && i < clusters->n; i++)
-		same = strcmp(clusters->v[i], s->clusters.v[i]) == 0;
-	if (same)
+	if (str_list_equal(clusters, &s->clusters))
 		return;
 	drop_batch(s);
 	str_list_done(&s->clusters);

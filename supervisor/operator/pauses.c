@@ -217,7 +217,6 @@ static void resume_scope(struct pauses *ps, const struct msg_pause *scope, uint6
 
 void pauses_on_ctl_pause(struct pauses *ps, const struct msg *m)
 {
-	const struct generation *g = lifecycle_generation(ps->s->root);
 	const uint64_t conn = m->u.ctl_pause.conn;
 	struct msg pause = { .type = MSG_PAUSE };
 	struct msg_pause *p = &pause.u.pause;
@@ -226,7 +225,7 @@ void pauses_on_ctl_pause(struct pauses *ps, const struct msg *m)
 	p->at = clock_wall_ms();
 	if (!ps->known)
 		end(ps, conn, EXIT_CODE_UNAVAILABLE, TEXT_STARTING);
-	else if (p->cluster_name[0] && generation_find_cluster(g, p->cluster_name) == g->clusters)
+	else if (!names_a_cluster(ps, p))
 		end(ps, conn, EXIT_CODE_USAGE, TEXT_UNKNOWN_CLUSTER);
 	else if (p->on && p->until && p->until <= p->at)
 		end(ps, conn, EXIT_CODE_USAGE, TEXT_PAUSE_OVER);

@@ -21,6 +21,8 @@ class Two:
 
     def start(self, *names, **more):
         self.program = self.t.program(self.config(*names, **more), kubeconfig=None)
+        if names:
+            self.becomes(*names)
         return self.program
 
     def reload(self, *names, **more):
@@ -122,7 +124,6 @@ def leaves_at_work(t):
     """A cluster goes in the middle of a storm: what was begun ends, what waited is refused with its reason, nothing is left open."""
     two = Two(t)
     program = two.start("here", "there")
-    two.becomes("here", "there")
     pods = [two.there.evict(two.there.pod(two.ns)) for _ in range(300)]
     t.until("work there", lambda: any(not two.there.get(p) for p in pods[:40]), 15)
     two.reload("here")
@@ -141,7 +142,6 @@ def is_paused(t):
     """The pause of a cluster goes with it from what is shown, and holds again when it comes back."""
     two = Two(t)
     program = two.start("here", "there")
-    two.becomes("here", "there")
     program.ask("pause", "there", check=True)
     two.reload("here")
     two.becomes("here")

@@ -223,6 +223,14 @@ void run_done(void)
 	run = (struct run){ 0 };
 }
 
+bool watches(const char *name)
+{
+	for (size_t i = 0; i < run.n_watched; i++)
+		if (strcmp(run.watched[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 bool as_pod;
 const char *const *more;
 

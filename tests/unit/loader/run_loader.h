@@ -50,6 +50,9 @@ struct run {
 extern struct run run;
 extern char dir[SUITE_PATH_MAX];
 
+/* Is this name watched? */
+bool watches(const char *name);
+
 /* How it is run. */
 extern int in_force[ROLE__MAX]; /* what is in force of the first cluster; a run makes it where keep is set */
 extern bool keep;

@@ -11,14 +11,6 @@
 
 /* -- a folder -- */
 
-static bool watches(const char *name)
-{
-	for (size_t i = 0; i < run.n_watched; i++)
-		if (strcmp(run.watched[i].name, name) == 0)
-			return true;
-	return false;
-}
-
 TEST(a_folder_of_clusters_is_watched_for_files_that_come)
 {
 	_cleanup_free_ char *folder = path_of("d");

@@ -616,14 +616,6 @@ TEST(each_sink_has_its_own_problem)
 
 /* -- files that change -- */
 
-static bool watches(const char *name)
-{
-	for (size_t i = 0; i < run.n_watched; i++)
-		if (strcmp(run.watched[i].name, name) == 0)
-			return true;
-	return false;
-}
-
 static const char mounted[] =
 	"kubeconfig: reader\ntooManyRestart: {enable: true, namespaces: a, apiurlFile: url}\n"
 	"sinks: [{name: a, type: webhook, urlFile: url, secretFile: yet-to-come, caFile: its-ca}]\n";
