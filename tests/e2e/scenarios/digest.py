@@ -189,7 +189,8 @@ def crash(t):
     for moment in ("on-arrival", "on-arrival", "after", "after", "random", "random"):
         n = len(sink.posts)
         if moment == "on-arrival":
-            sink.on_post = lambda _: program.kill_all()
+            # not one that was started meanwhile
+            sink.on_post = lambda _, victim=program.process: program.process is victim and program.kill_all()
         crasher.until("a message", lambda: len(sink.posts) > n, 20)
         sink.on_post = None
         if moment == "random":
