@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
+#include "model/annotations.h"
 
 #define INITIAL_END_KEY "k8s.io/initial-events-end"
 #define TOO_LARGE_TYPE  "ResourceVersionTooLarge"
@@ -135,21 +136,95 @@ static void take_text(struct str s, char *ret, size_t size, bool *bad)
 		(void)snprintf(ret, size, "%.*s", STR_ARG(s));
 }
 
-int decode_lease_answer(const void *p, size_t n, struct lease_facts *ret)
+/* ObjectMeta: annotations = 12, entries of a map with key = 1 and value = 2. */
+static int lease_meta_field(struct field f, void *out)
 {
-	struct envelope e;
+	struct lease_facts *l = out;
 	bool bad = false;
 
-	*ret = (struct lease_facts){ 0 };
-	if (envelope_open(p, n, &e) < 0 || !str_is(e.kind, "Lease"))
-		return -EBADMSG;
-	const struct cursor meta = cursor_message(e.raw, 1, &bad), spec = cursor_message(e.raw, 2, &bad);
+	if (f.tag == TAG(1, WIRE_BYTES))
+		take_text(field_str(f), l->name, sizeof(l->name), &bad);
+	else if (f.tag == TAG(6, WIRE_BYTES))
+		take_text(field_str(f), l->rv, sizeof(l->rv), &bad);
+	else if (f.tag == TAG(12, WIRE_BYTES) &&
+		 str_is(cursor_text(field_message(f), 1, &bad), ANNOTATION_CLAIM))
+		take_text(cursor_text(field_message(f), 2, &bad), l->claim, sizeof(l->claim), &bad);
+	return bad ? -EBADMSG : 0;
+}
 
+static int decode_lease(struct cursor c, struct lease_facts *ret)
+{
+	bool bad = false;
+	const struct cursor meta = cursor_message(c, 1, &bad), spec = cursor_message(c, 2, &bad);
+
+	*ret = (struct lease_facts){ 0 };
 	ret->duration_s = cursor_int32(spec, 2, &bad);
 	ret->acquired = micro_time(cursor_message(spec, 3, &bad), &bad);
 	ret->renewed = micro_time(cursor_message(spec, 4, &bad), &bad);
 	ret->transitions = cursor_int32(spec, 5, &bad);
 	take_text(cursor_text(spec, 1, &bad), ret->holder, sizeof(ret->holder), &bad);
-	take_text(cursor_text(meta, 6, &bad), ret->rv, sizeof(ret->rv), &bad);
-	return bad || !ret->rv[0] ? -EBADMSG : 0; /* without a version a write could not be bound to it */
+	if (bad || cursor_walk(meta, lease_meta_field, ret) < 0)
+		return -EBADMSG;
+	return ret->rv[0] ? 0 : -EBADMSG; /* without a version a write could not be bound to it */
+}
+
+int decode_lease_answer(const void *p, size_t n, struct lease_facts *ret)
+{
+	struct envelope e;
+
+	*ret = (struct lease_facts){ 0 };
+	if (envelope_open(p, n, &e) < 0 || !str_is(e.kind, "Lease"))
+		return -EBADMSG;
+	return decode_lease(e.raw, ret);
+}
+
+static int memory_field(struct field f, void *out)
+{
+	bool bad = false;
+
+	if (f.tag == TAG(12, WIRE_BYTES) && str_is(cursor_text(field_message(f), 1, &bad), ANNOTATION_MEMORY))
+		*(struct str *)out = cursor_text(field_message(f), 2, &bad);
+	return bad ? -EBADMSG : 0;
+}
+
+struct str decode_lease_memory(const void *p, size_t n)
+{
+	struct str ret = { 0 };
+	struct envelope e;
+	bool bad = false;
+
+	if (envelope_open(p, n, &e) < 0 || !str_is(e.kind, "Lease") ||
+	    cursor_walk(cursor_message(e.raw, 1, &bad), memory_field, &ret) < 0 || bad)
+		return (struct str){ 0 };
+	return ret;
+}
+
+struct lease_list {
+	void (*fn)(void *ctx, const struct lease_facts *facts);
+	void *ctx;
+};
+
+/* LeaseList: items = 2. */
+static int lease_list_field(struct field f, void *out)
+{
+	const struct lease_list *list = out;
+	struct lease_facts facts;
+
+	if (f.tag != TAG(2, WIRE_BYTES))
+		return 0;
+	if (decode_lease(field_message(f), &facts) < 0)
+		return -EBADMSG;
+	list->fn(list->ctx, &facts);
+	return 0;
+}
+
+int decode_lease_list(const void *p, size_t n, void (*fn)(void *ctx, const struct lease_facts *facts),
+		      void *ctx)
+{
+	struct lease_list list = { fn, ctx };
+	struct envelope e;
+
+	if (envelope_open(p, n, &e) < 0 || !str_is(e.kind, "LeaseList"))
+		return -EBADMSG;
+	return cursor_walk(e.raw, lease_list_field, &list);
 }

@@ -45,7 +45,9 @@ int decode_status_answer(const void *p, size_t n, struct status_facts *ret);
 
 /* What a Lease (coordination.k8s.io/v1) says, as far as it matters. */
 struct lease_facts {
+	char name[LEASE_TEXT];
 	char holder[LEASE_TEXT]; /* "" = nobody */
+	char claim[LEASE_TEXT];  /* who asks the holder for it: ANNOTATION_CLAIM; "" = nobody */
 	char rv[64];
 	int64_t duration_s;
 	int64_t acquired, renewed; /* Unix ms, 0 = not set */
@@ -54,5 +56,10 @@ struct lease_facts {
 
 /* A Lease in an enveloped answer. */
 int decode_lease_answer(const void *p, size_t n, struct lease_facts *ret);
+/* Its annotation ANNOTATION_MEMORY; empty when there is none, or this is no Lease. */
+struct str decode_lease_memory(const void *p, size_t n);
+/* Every Lease of an enveloped LeaseList in turn; `facts` is valid during the call. */
+int decode_lease_list(const void *p, size_t n, void (*fn)(void *ctx, const struct lease_facts *facts),
+		      void *ctx);
 
 #endif

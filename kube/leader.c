@@ -8,6 +8,7 @@
 
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
+#include "model/annotations.h"
 
 static const struct leader_pace {
 	uint32_t lease_ms, renew_ms, retry_ms;
@@ -15,6 +16,7 @@ static const struct leader_pace {
 } paces[LEADER_KIND__MAX] = {
 	[LEADER_ELECTION] = { LEADER_LEASE_MS, LEADER_RENEW_MS, LEADER_RETRY_MS, LEADER_JITTER },
 	[LEADER_PRESENCE] = { LEADER_PRESENCE_MS, LEADER_PRESENCE_RENEW_MS, LEADER_PRESENCE_RETRY_MS, 0 },
+	[LEADER_MEMBER] = { LEADER_MEMBER_MS, LEADER_MEMBER_RENEW_MS, LEADER_MEMBER_RETRY_MS, 0 },
 };
 
 /* Boot ms at which a leader that has not renewed since stops. */
@@ -28,11 +30,37 @@ static bool is_mine(const struct leader *l)
 	return l->known && strcmp(l->seen.holder, l->identity) == 0;
 }
 
+/* Boot ms from which on the record binds nobody. */
+static uint64_t free_at(const struct leader *l)
+{
+	const bool is_bound = l->known && l->seen.holder[0] && l->seen.duration_s > 0;
+
+	return l->seen_at + (is_bound ? (uint64_t)l->seen.duration_s * 1000 : 0);
+}
+
 /* Somebody's claim still stands, by our own clock. */
 static bool is_held(const struct leader *l, uint64_t now)
 {
-	return l->known && l->seen.holder[0] && l->seen.duration_s > 0 &&
-	       now < l->seen_at + (uint64_t)l->seen.duration_s * 1000;
+	return l->known && now < free_at(l);
+}
+
+static bool is_preferred(const struct leader *l)
+{
+	return strcmp(l->preferred, l->identity) == 0;
+}
+
+/* The preferred replica, another one, has shown that it reaches this cluster. */
+static bool is_claimed(const struct leader *l)
+{
+	return l->known && l->preferred[0] && !is_preferred(l) && strcmp(l->seen.claim, l->preferred) == 0;
+}
+
+/* The Lease is left to the preferred replica, for a while; what a former life of ours holds is not. */
+static bool is_left_to_another(const struct leader *l, uint64_t now)
+{
+	if (!l->preferred[0] || is_preferred(l) || (is_mine(l) && !is_claimed(l)))
+		return false;
+	return now < free_at(l) + LEADER_HOLD_MS;
 }
 
 void leader_init(struct leader *l, const char *identity, enum leader_kind kind)
@@ -56,17 +84,44 @@ const char *leader_other(const struct leader *l, uint64_t now)
 	return l->other_lives && is_held(l, now) ? l->seen.holder : "";
 }
 
+void leader_done(struct leader *l)
+{
+	free(l->memory);
+	l->memory = NULL;
+}
+
+void leader_remember(struct leader *l, char *memory, uint64_t now)
+{
+	free(l->memory);
+	l->memory = memory;
+	l->carries = false;
+	if (l->leading && !l->yielding && l->next == LEADER_WAIT && l->try_at > now + LEADER_MEMORY_MS)
+		l->try_at = now + LEADER_MEMORY_MS;
+}
+
+void leader_prefer(struct leader *l, const char *identity)
+{
+	(void)snprintf(l->preferred, sizeof(l->preferred), "%s", identity);
+}
+
+void leader_let_go(struct leader *l, uint64_t now)
+{
+	if (l->yielding)
+		(void)leader_release(l, now);
+}
+
 enum leader_ask leader_step(struct leader *l, uint64_t now, uint64_t *ret_at)
 {
 	uint64_t at = l->try_at;
 
 	if (l->leading && now >= deadline(l))
 		l->leading = false;
-	if (l->leading && at > deadline(l))
+	l->yielding = l->leading && (l->yielding || (l->next == LEADER_WAIT && is_claimed(l)));
+	if (l->leading && (l->yielding || at > deadline(l)))
 		at = deadline(l);
 	if (l->next != LEADER_WAIT)
 		return l->next;
-	if (now < l->try_at) {
+	if (now < at && (l->yielding || now < l->try_at)) {
 		*ret_at = at;
 		return LEADER_WAIT;
 	}
@@ -92,20 +147,50 @@ static char *spec_json(const struct leader *l, int64_t wall_ms)
 			 (long long)(l->known ? l->seen.transitions + !taken : 0));
 }
 
+/* Who takes a Lease that was claimed has done what was asked, or knows better. */
+static bool ends_claim(const struct leader *l)
+{
+	return l->seen.claim[0] && !l->leading && !l->releasing;
+}
+
+/* The annotations that a write changes, and a comma before; owned by the caller. */
+static char *annotations_json(const struct leader *l)
+{
+	/* Who takes the Lease over has to read first what the one before has left. */
+	const bool claim = ends_claim(l), memory = l->memory && (l->leading || l->releasing);
+
+	if (!claim && !memory)
+		return xstrdup("");
+	return xasprintf(",\"annotations\":{%s%s%s%s%s}", claim ? "\"" ANNOTATION_CLAIM "\":null" : "",
+			 claim && memory ? "," : "", memory ? "\"" ANNOTATION_MEMORY "\":\"" : "",
+			 memory ? l->memory : "", memory ? "\"" : "");
+}
+
 char *leader_body(struct leader *l, const char *ns, const char *name, uint64_t now, int64_t wall_ms)
 {
-	char *spec, *body = NULL;
+	char *spec, *annotations, *body = NULL;
 
 	l->sent_at = now;
-	if (l->next != LEADER_CREATE && l->next != LEADER_PATCH)
+	if (l->next == LEADER_WAIT || l->next == LEADER_GET)
 		return NULL;
+	if (l->next == LEADER_CLAIM)
+		return xasprintf(
+			"{\"metadata\":{\"resourceVersion\":\"%s\",\"annotations\":{\"" ANNOTATION_CLAIM
+			"\":\"%s\"}}}",
+			l->seen.rv, l->identity);
 	spec = spec_json(l, wall_ms);
+	annotations = annotations_json(l);
+	l->carries = *annotations && l->memory;
 	if (l->next == LEADER_CREATE)
-		body = xasprintf("{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\",\"metadata\":"
-				 "{\"namespace\":\"%s\",\"name\":\"%s\"},\"spec\":%s}",
-				 ns, name, spec);
+		body = xasprintf(
+			"{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\",\"metadata\":"
+			"{\"namespace\":\"%s\",\"name\":\"%s\"%s},\"spec\":%s}",
+			ns, name,
+			l->kind == LEADER_MEMBER ? ",\"labels\":{\"" LEADER_LABEL "\":\"true\"}" : "", spec);
 	else
-		body = xasprintf("{\"metadata\":{\"resourceVersion\":\"%s\"},\"spec\":%s}", l->seen.rv, spec);
+		body = xasprintf("{\"metadata\":{\"resourceVersion\":\"%s\"%s},\"spec\":%s}", l->seen.rv,
+				 annotations, spec);
+	free(annotations);
 	free(spec);
 	return body;
 }
@@ -113,10 +198,13 @@ char *leader_body(struct leader *l, const char *ns, const char *name, uint64_t n
 static void retry(struct leader *l, uint64_t now, double random)
 {
 	const struct leader_pace *pace = &paces[l->kind];
-	const double spread = l->leading ? 0 : random * pace->jitter;
+	const double spread = l->leading || is_preferred(l) ? 0 : random * pace->jitter;
 
 	l->next = LEADER_WAIT;
 	l->try_at = now + (uint64_t)(pace->retry_ms * (1 + spread));
+	/* Who is preferred is there when it runs out. */
+	if (!l->leading && is_preferred(l) && is_held(l, now) && l->try_at > free_at(l))
+		l->try_at = free_at(l);
 }
 
 bool leader_is_denied(enum leader_ask asked, long status)
@@ -160,10 +248,16 @@ static void on_read(struct leader *l, long status, const struct lease_facts *fac
 	if (l->releasing ? !is_mine(l) : is_held(l, now) && !is_mine(l)) {
 		l->leading = false;
 		l->releasing = false;
-		retry(l, now, random);
+		if (is_preferred(l) && strcmp(l->seen.claim, l->identity) != 0)
+			l->next = LEADER_CLAIM;
+		else
+			retry(l, now, random);
 		return;
 	}
-	l->next = LEADER_PATCH;
+	if (!l->leading && !l->releasing && is_left_to_another(l, now))
+		retry(l, now, random);
+	else
+		l->next = LEADER_PATCH;
 }
 
 static void on_written(struct leader *l, const struct lease_facts *facts, uint64_t now, double random)
@@ -175,6 +269,9 @@ static void on_written(struct leader *l, const struct lease_facts *facts, uint64
 	l->leading = !l->releasing && is_mine(l);
 	l->renewed_at = l->sent_at;
 	l->releasing = false;
+	if (l->carries)
+		leader_done(l);
+	l->carries = false;
 	retry(l, now, random);
 }
 
@@ -191,6 +288,12 @@ void leader_answer(struct leader *l, long status, const struct lease_facts *fact
 	}
 	if (asked == LEADER_GET) {
 		on_read(l, status, facts, now, random);
+		return;
+	}
+	if (asked == LEADER_CLAIM) {
+		if (facts)
+			see(l, facts, now);
+		retry(l, now, random);
 		return;
 	}
 	if (facts) {
@@ -212,6 +315,7 @@ bool leader_release(struct leader *l, uint64_t now)
 	if (!leader_leads(l, now) || !is_mine(l))
 		return false;
 	l->leading = false;
+	l->yielding = false;
 	l->releasing = true;
 	l->next = LEADER_WAIT;
 	l->try_at = now;

@@ -16,6 +16,10 @@
 #define ANNOTATION_SKIP    ANNOTATION_PREFIX "skip"    /* "errImagePull,deleteEvictedPod" or "all" */
 #define ANNOTATION_EXTEND  ANNOTATION_PREFIX "extend"  /* "2h": so much longer than the announced grace */
 #define ANNOTATION_RESTORE ANNOTATION_PREFIX "restore" /* "now", on a workload that was scaled to 0 */
+/* Ours, on a Lease: the replica that the cluster should go to asks its leader for it. */
+#define ANNOTATION_CLAIM ANNOTATION_PREFIX "claimed-by"
+/* What the next leader must know of the last hour. */
+#define ANNOTATION_MEMORY ANNOTATION_PREFIX "last-hour"
 #define ANNOTATION_ANNOUNCED                                                                                 \
 	ANNOTATION_PREFIX "announced" /* ours: "errImagePull=2026-11-21T10:22:48Z", with commas */
 

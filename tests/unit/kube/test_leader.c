@@ -8,85 +8,16 @@
 #include "kube/cursor.h"
 #include "kube/leader.h"
 #include "tests/suite.h"
+#include "tests/unit/kube/lease_server.h"
 
 #define ME    "host-a_1"
 #define OTHER "host-b_1"
-#define WALL  INT64_C(1700000000000)
 
-/* The server: at most one record, optimistic locking. */
-struct server {
-	bool exists;
-	struct lease_facts lease;
-	unsigned version;
-	char ops[256];
-};
-
-static int64_t number_after(const char *body, const char *key)
+static struct lease_server held_by(const char *who)
 {
-	const char *at = strstr(body, key);
-
-	return at ? strtoll(at + strlen(key), NULL, 10) : 0;
-}
-
-static void text_after(const char *body, const char *key, char *ret, size_t size)
-{
-	const char *at = strstr(body, key);
-
-	ck_assert_ptr_nonnull(at);
-	at += strlen(key);
-	(void)snprintf(ret, size, "%.*s", (int)strcspn(at, "\""), at);
-}
-
-static long server_write(struct server *s, const char *body, bool create)
-{
-	char rv[64] = "";
-
-	if (create == s->exists)
-		return create ? 409 : 404;
-	if (!create)
-		text_after(body, "\"resourceVersion\":\"", rv, sizeof(rv));
-	if (!create && strcmp(rv, s->lease.rv) != 0)
-		return 409;
-	s->exists = true;
-	text_after(body, "\"holderIdentity\":\"", s->lease.holder, sizeof(s->lease.holder));
-	s->lease.duration_s = number_after(body, "\"leaseDurationSeconds\":");
-	s->lease.transitions = number_after(body, "\"leaseTransitions\":");
-	s->lease.renewed++;
-	(void)snprintf(s->lease.rv, sizeof(s->lease.rv), "%u", ++s->version);
-	return 200;
-}
-
-/* One request to its end. Returns what was asked. */
-static enum leader_ask one(struct leader *l, struct server *s, uint64_t now)
-{
-	static const char *const names[] = { "-", "get ", "create ", "update " };
-	uint64_t at = 0;
-	const enum leader_ask ask = leader_step(l, now, &at);
-	char *body;
-	long status = 200;
-
-	if (ask == LEADER_WAIT)
-		return ask;
-	body = leader_body(l, "ns", "name", now, WALL);
-	(void)strncat(s->ops, names[ask], sizeof(s->ops) - strlen(s->ops) - 1);
-	if (ask == LEADER_GET)
-		status = s->exists ? 200 : 404;
-	else
-		status = server_write(s, body, ask == LEADER_CREATE);
-	free(body);
-	leader_answer(l, status, status == 200 ? &s->lease : NULL, now, 0);
-	return ask;
-}
-
-static void run(struct leader *l, struct server *s, uint64_t now)
-{
-	for (int i = 0; i < 8 && one(l, s, now) != LEADER_WAIT; i++)
-		;
-}
-
-static struct server held_by(const char *who)
-{
-	struct server s = { .exists = true, .version = 7, .lease = { .duration_s = 15, .transitions = 3 } };
+	struct lease_server s = { .exists = true,
+				  .version = 7,
+				  .lease = { .duration_s = 15, .transitions = 3 } };
 
 	(void)snprintf(s.lease.holder, sizeof(s.lease.holder), "%s", who);
 	(void)snprintf(s.lease.rv, sizeof(s.lease.rv), "7");
@@ -94,12 +25,12 @@ static struct server held_by(const char *who)
 }
 
 /* Of most cases; both are new in each. */
-static struct server s;
+static struct lease_server s;
 static struct leader l;
 
 static void setup(void)
 {
-	s = (struct server){ 0 };
+	s = (struct lease_server){ 0 };
 	leader_init(&l, ME, LEADER_ELECTION);
 }
 
@@ -279,7 +210,7 @@ TEST_LOOP(never_two_leaders, 0, 20)
 			char *body = ask != LEADER_WAIT ? leader_body(one_of, "ns", "name", now, WALL) : NULL;
 
 			if (body && rand_r(&seed) % 2)
-				(void)server_write(&s, body, ask == LEADER_CREATE);
+				(void)lease_write(&s, body, ask == LEADER_CREATE);
 			free(body);
 			if (ask != LEADER_WAIT)
 				leader_answer(one_of, 0, NULL, now, 0.5);
