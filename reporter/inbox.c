@@ -351,6 +351,7 @@ static void on_watch_stats(struct inbox *i, const struct msg *m)
 		return;
 	state_put(i->state, history_cluster_name(i->history, s->cluster), m);
 	note_guards(i, s);
+	digest_runner_leads(i->runner, s->cluster, s->leading);
 	digest_runner_synced(i->runner, s->cluster, s->synced);
 }
 

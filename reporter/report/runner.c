@@ -41,13 +41,15 @@ struct digest_runner {
 	int64_t last;    /* when the newest run was due that needs no looking at */
 	int64_t claimed; /* when the run was due that was begun before a restart and is to be sent; 0 = none
 			  */
-	bool synced[CLUSTERS_MAX]; /* by index */
+	bool synced[CLUSTERS_MAX];    /* by index */
+	bool elsewhere[CLUSTERS_MAX]; /* another replica leads there, and tells of it */
 	/* the run under way */
 	enum runner_phase phase;
 	uint64_t deadline; /* boot ms: end of SYNCING, COLLECTING, LOOKING; WRITING is tried then */
 	struct scheduled_run run;
 	uint64_t number;             /* of the question to the watchers */
-	bool complete[CLUSTERS_MAX]; /* that answered from a complete cache */
+	bool complete[CLUSTERS_MAX]; /* that answered from a complete cache, or are left out */
+	bool left_out[CLUSTERS_MAX];
 	struct report_run *report_run;
 	struct run_message *messages;
 	size_t n_messages;
@@ -171,18 +173,37 @@ static int write_run(struct digest_runner *r)
 	return db_end(r->db, err);
 }
 
-/* An index of a cluster that there is no more is asked nothing. */
-static bool is_gone(const struct digest_runner *r, size_t cluster)
+/* An index of a cluster that there is no more is asked nothing, nor one of which another replica tells. Who
+ * asks for a preview is shown all that this one sees. */
+static bool is_left_out(const struct digest_runner *r, size_t cluster)
 {
-	return *r->schedule->clusters.v[cluster] == '\0';
+	return *r->schedule->clusters.v[cluster] == '\0' || (!r->preview && r->elsewhere[cluster]);
 }
 
+/* Where all are left out it may be that nobody leads yet. */
 static bool all_are_synced(const struct digest_runner *r)
 {
-	for (size_t c = 0; c < r->schedule->clusters.n; c++)
-		if (!r->synced[c] && !is_gone(r, c))
+	bool any = false;
+
+	for (size_t c = 0; c < r->schedule->clusters.n; c++) {
+		if (!r->synced[c] && !is_left_out(r, c))
 			return false;
-	return true;
+		any |= !is_left_out(r, c);
+	}
+	return any;
+}
+
+/* The names by index, "" where it is left out; to be freed. */
+static struct str_list names_of_run(const struct digest_runner *r)
+{
+	struct str_list ret = { 0 };
+
+	for (size_t c = 0; c < r->schedule->clusters.n; c++) {
+		const char *name = r->left_out[c] ? "" : r->schedule->clusters.v[c];
+
+		str_list_add(&ret, name, strlen(name));
+	}
+	return ret;
 }
 
 /* Have all answered that it waits for? Somebody sits before a preview: it was patient with caches, and says
@@ -288,7 +309,8 @@ static void conclude(struct digest_runner *r)
 {
 	int64_t last_at = 0;
 	int err = db_number(db_stmt(r->db, DB_DIGEST_COLLECTED), &last_at);
-	const struct report_run_options o = { .clusters = &r->schedule->clusters,
+	_cleanup_(str_list_done) struct str_list clusters = names_of_run(r);
+	const struct report_run_options o = { .clusters = &clusters,
 					      .title = r->schedule->title,
 					      .cluster_title = r->schedule->cluster_title,
 					      .window_ms = r->schedule->window_ms,
@@ -329,7 +351,7 @@ static void ask_all(struct digest_runner *r)
 	wait_until(r, COLLECTING, DIGEST_ANSWER_MS);
 	r->report_run = report_run_new();
 	for (size_t i = 0; i < r->schedule->clusters.n; i++) {
-		r->complete[i] = is_gone(r, i);
+		r->left_out[i] = r->complete[i] = is_left_out(r, i);
 		if (!r->complete[i])
 			ask_one(r, i);
 	}
@@ -355,6 +377,15 @@ void digest_runner_synced(struct digest_runner *r, uint64_t cluster, bool synced
 		ask_one(r, cluster);
 	sampler_synced(r->sampler, cluster, synced);
 	if (came)
+		digest_runner_tick(r);
+}
+
+void digest_runner_leads(struct digest_runner *r, uint64_t cluster, bool leads)
+{
+	if (cluster >= CLUSTERS_MAX || r->elsewhere[cluster] == !leads)
+		return;
+	r->elsewhere[cluster] = !leads;
+	if (leads)
 		digest_runner_tick(r);
 }
 

@@ -69,6 +69,9 @@ void digest_runner_tick(struct digest_runner *r);
 
 /* Is the cache of this cluster complete? */
 void digest_runner_synced(struct digest_runner *r, uint64_t cluster, bool synced);
+/* Does this replica lead there? A report of the schedule tells only of such clusters, so that of several
+ * replicas one tells of each. Until it is said it does. */
+void digest_runner_leads(struct digest_runner *r, uint64_t cluster, bool leads);
 void digest_runner_on_row(struct digest_runner *r, const struct msg_digest_row *row);
 void digest_runner_on_end(struct digest_runner *r, const struct msg_digest_end *end);
 

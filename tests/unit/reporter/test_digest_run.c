@@ -179,6 +179,43 @@ TEST(a_silent_cluster_is_waited_for_and_then_named)
 	ck_assert_str_eq(w.error, "staging|staging");
 }
 
+TEST(another_replica_tells_of_what_it_leads)
+{
+	clusters = 2;
+	start_again();
+	digest_runner_leads(run, 1, false);
+	pass(10000);
+	ck_assert_uint_eq(w.asked, 1);
+	answer();
+	answer_inspections();
+	ck_assert_uint_eq(messages(), 1);
+	ck_assert_ptr_null(strstr(message(), "staging"));
+	end_message(OUTBOX_DONE);
+	ck_assert_str_eq(w.error, "|");
+}
+
+/* It may be that nobody leads yet, so it waits for that. */
+TEST(a_standby_tells_nothing)
+{
+	digest_runner_leads(run, 0, false);
+	pass(10000);
+	pass(59999);
+	ck_assert_uint_eq(w.ended, 0);
+	pass(1);
+	ck_assert_uint_eq(w.asked, 0);
+	ck_assert_int_eq(w.last.state, RUN_EMPTY);
+	ck_assert_uint_eq(messages(), 0);
+}
+
+TEST(who_begins_to_lead_meanwhile_tells)
+{
+	digest_runner_leads(run, 0, false);
+	pass(10000);
+	pass(5000);
+	digest_runner_leads(run, 0, true);
+	ck_assert_uint_eq(w.asked, 1);
+}
+
 TEST(a_watcher_that_comes_back_is_asked_again)
 {
 	clusters = 2;
