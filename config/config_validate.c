@@ -299,6 +299,19 @@ static bool same(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
+/* Where replicas see one another. */
+static void check_home(const struct check *k)
+{
+	const char *home = k->c->settings.election_home;
+
+	if (!home || !*home)
+		return;
+	for (size_t i = 0; i < k->c->n_clusters; i++)
+		if (same(k->c->clusters[i].name, home))
+			return;
+	ERROR(k, place_at(k, "leaderElection.home"), NO_CLUSTER_NAMED, home);
+}
+
 static void check_clusters(const struct check *k)
 {
 	const struct config *c = k->c;
@@ -330,6 +343,7 @@ static void check_clusters(const struct check *k)
 	}
 	if (c->n_clusters > 0 && c->context)
 		WARN(k, place_at(k, "context"), CONTEXT_UNUSED);
+	check_home(k);
 }
 
 static bool shares(const struct str_list *a, const struct str_list *b)

@@ -97,6 +97,7 @@ struct settings {
 	bool election;          /* act only while holding the Lease */
 	bool presence;          /* without election: keep the Lease to notice other instances */
 	char *lease_namespace, *lease_name;
+	char *election_home;       /* name of the cluster where replicas see one another, "" = the first */
 	uint64_t max_pods;         /* in the watcher's cache */
 	uint64_t startup_quiet_ms; /* no nomination this long after the first sync */
 	/* all */

@@ -51,6 +51,8 @@ enum phase { PH_HELLO = 1, PH_SETUP = 2, PH_RUN = 4 };
 #define LEASE_ID_MAX INT64_MAX
 /* Bytes of the state directory's path. */
 #define STATE_DIR_MAX 1000
+/* Of all identities of replicas, with line feeds. */
+#define MEMBERS_LINES_MAX 2048
 
 /* The longest time a RESULT can ask to wait: 30 days. */
 #define RETRY_MS_MAX UINT64_C(2592000000)

@@ -125,7 +125,7 @@ static uint64_t write_limit(const struct policy *p, int64_t (*of)(const struct d
 void send_supervisor(struct channel *c, const struct loader *l)
 {
 	const struct settings *s = &l->config.settings;
-	const char *path = l->options->config;
+	const char *path = l->options->config, *home = s->election_home ? s->election_home : "";
 	struct msg m = { .type = MSG_LOAD_SUPERVISOR,
 			 .u.load_supervisor = { .clusters = l->indexes.n,
 						.observe = s->policy.mode == MODE_OBSERVE,
@@ -140,6 +140,7 @@ void send_supervisor(struct channel *c, const struct loader *l)
 	m.u.load_supervisor.log_level = s->log_level;
 	m.u.load_supervisor.log_format = s->log_format;
 	msg_set(&m, load_supervisor.state_dir, s->state_dir, strlen(s->state_dir));
+	msg_set(&m, load_supervisor.home, home, strlen(home));
 	msg_set(&m, load_supervisor.config, path, strlen(path));
 	(void)channel_send(c, &m, -1);
 	send_fixed(c, s);

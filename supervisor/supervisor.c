@@ -149,6 +149,12 @@ static void on_watch_stats(struct supervisor *s, const struct msg *m)
 	status_send_watch_stats(s, w->cluster);
 }
 
+static void on_leader(struct supervisor *s, const struct msg *m)
+{
+	if (replicas_on_leader(s->replicas, m))
+		dispatch_cluster(s->dispatch, m->u.leader.cluster);
+}
+
 /* False when there is nobody for it. */
 static bool take_own(struct supervisor *s, struct child *c, const struct msg *m)
 {
@@ -174,7 +180,9 @@ static bool take_own(struct supervisor *s, struct child *c, const struct msg *m)
 	case MSG_RECORD_ACK:
 		return dispatch_on_record_ack(s->dispatch, c, m), true;
 	case MSG_LEADER:
-		return dispatch_on_leader(s->dispatch, m), true;
+		return on_leader(s, m), true;
+	case MSG_MEMBERS:
+		return replicas_on_members(s->replicas, m), true;
 	case MSG_WATCH_STATS:
 		return on_watch_stats(s, m), true;
 	case MSG_PAUSE:
@@ -287,6 +295,12 @@ static void welcome_worker(struct supervisor *s, struct child *c)
 	dispatch_cluster(s->dispatch, child_info(c)->cluster);
 }
 
+static void welcome_watcher(struct supervisor *s, uint64_t cluster)
+{
+	pauses_on_watcher_ready(s->pauses, cluster);
+	replicas_on_watcher_ready(s->replicas, cluster);
+}
+
 /* A child is ready: it gets what its predecessor knew, or what waits for it. */
 static void welcome(struct supervisor *s, struct child *c)
 {
@@ -298,7 +312,7 @@ static void welcome(struct supervisor *s, struct child *c)
 	else if (at->role == ROLE_WORKER)
 		welcome_worker(s, c);
 	else
-		pauses_on_watcher_ready(s->pauses, at->cluster);
+		welcome_watcher(s, at->cluster);
 }
 
 /* A child has changed its state. */
@@ -351,6 +365,7 @@ static void on_tick(struct supervisor *s, uint64_t now_ms)
 		reporter_link_send_waiting(s->reporter);
 	if (++s->ticks % STATS_TICKS == 0 && lifecycle_is_running(s->root))
 		send_stats(s);
+	replicas_tick(s->replicas, now_ms);
 	dispatch_tick(s->dispatch, now_ms);
 	dry_run_tick(s->dry_runs, now_ms);
 	pauses_tick(s->pauses);
@@ -368,6 +383,7 @@ static void on_loaded(struct supervisor *s)
 
 	log_configure((enum log_level)g->log_level, (enum log_format)g->log_format);
 	worker_pool_on_loaded(s->pool);
+	replicas_on_loaded(s->replicas);
 	status_log_identity(s);
 	for (uint64_t c = 0; generation_next(g, &c); c++)
 		status_send_watch_stats(s, c);
@@ -427,7 +443,8 @@ struct supervisor *supervisor_new(const char *const loader_argv[], int lock_fd)
 	s->pause_list = pause_list_new();
 	s->own = own_state_new(s->pause_list);
 	s->pool = worker_pool_new(s->root, s);
-	s->dispatch = dispatch_new(s->root, s->pool, s->pause_list, s->own, &s->answers);
+	s->replicas = replicas_new(s->root);
+	s->dispatch = dispatch_new(s->root, s->replicas, s->pool, s->pause_list, s->own, &s->answers);
 	s->pauses = pauses_new(s);
 	s->reporter = reporter_link_new(s->root, s->dispatch);
 	s->dry_runs = dry_run_new(s->root, s->pool, s->dispatch, s->own, &s->answers);
@@ -453,6 +470,7 @@ void supervisor_free(struct supervisor **sp)
 	pauses_free(&s->pauses);
 	reporter_link_free(&s->reporter);
 	dispatch_free(&s->dispatch);
+	replicas_free(&s->replicas);
 	worker_pool_free(&s->pool);
 	own_state_free(&s->own);
 	pause_list_free(&s->pause_list);

@@ -22,8 +22,8 @@
 #include "rules/select.h"
 #include "text/facts_text.h"
 #include "watcher/controller/questions.h"
-#include "watcher/guards/leadership.h"
 #include "watcher/namespace_watch.h"
+#include "watcher/replica.h"
 #include "watcher/server_version.h"
 
 #define RUN_LATEST_MS                                                                                        \
@@ -39,7 +39,7 @@ struct cluster_watch {
 	struct event_base *base;
 	struct cluster_watch_ops ops;
 	void *ctx;
-	uint64_t cluster, instance;
+	uint64_t cluster;
 	struct settings settings;
 	struct str_list namespaces; /* to fall back on, lives as long as the reflector */
 	struct http_client *client;
@@ -47,11 +47,7 @@ struct cluster_watch {
 	struct reflector *reflector;
 	struct server_version *version;
 	struct namespace_watch *namespace_watch; /* NULL: no labels of namespaces are asked for */
-	struct leadership *leadership;           /* NULL: this replica is the only one */
-	struct leadership *presence;             /* NULL: nobody else is looked for */
-	struct leadership *withdrawn;            /* a presence that gives its Lease back */
-	struct facts unseen;                     /* why nobody else can be seen, or none */
-	bool was_leading;
+	struct replica *replica;
 	struct controller *controller;
 	struct questions *questions;
 	struct outlet out;
@@ -73,8 +69,11 @@ struct cluster_watch {
 static int send_msg(void *ctx, const struct msg *m)
 {
 	struct cluster_watch *w = ctx;
+	const int r = w->ops.send(w->ctx, m);
 
-	return w->ops.send(w->ctx, m);
+	if (r == 0 && m->type == MSG_SAVED)
+		replica_note(w->replica, m);
+	return r;
 }
 
 /* -- stats: what `status` and the metrics say about this watcher, when something changed -- */
@@ -124,9 +123,7 @@ static void send_watch_stats(struct cluster_watch *w)
 	m.u.watch_stats.events = r.events;
 	m.u.watch_stats.lists = r.lists;
 	m.u.watch_stats.shared = w->settings.cluster.shared;
-	m.u.watch_stats.leading = !w->leadership || w->was_leading;
-	m.u.watch_stats.presence = w->presence != NULL;
-	facts_set(&m.u.watch_stats.unseen, &w->unseen);
+	replica_tell(w->replica, &m.u.watch_stats);
 	m.u.watch_stats.failing = !facts_empty(trouble);
 	m.u.watch_stats.http = w->trouble > 0 && w->trouble <= 999 ? (uint64_t)w->trouble : 0;
 	if (!facts_empty(trouble))
@@ -338,111 +335,27 @@ static const struct reflector_ops reflector_ops = {
 	on_list, on_pod, on_delete, on_sync, on_list_failed, on_alive, on_trouble, on_bad_object, is_full,
 };
 
-/* -- leadership -- */
+/* -- other replicas -- */
 
-static void on_leadership(void *ctx, bool leading, uint64_t valid_until, const char *holder)
+static void on_leads(void *ctx, bool leading, const char *holder)
 {
 	struct cluster_watch *w = ctx;
-	struct msg m = { .type = MSG_LEADER,
-			 .u.leader = {
-				 .cluster = w->cluster, .leading = leading, .valid_until = valid_until } };
 
-	if (leading && !w->was_leading)
-		log_info("this replica leads from now on");
-	else if (!leading && w->was_leading)
-		(void)log_warn(0, "this replica does not lead any more", kv_s("holder", holder));
-	w->was_leading = leading;
-	touch_stats(w);
-	msg_set(&m, leader.holder, holder, strlen(holder));
-	(void)send_msg(w, &m); /* the next renewal sends it again */
 	controller_set_leader(w->controller, leading, holder);
 	schedule(w);
 }
 
-static void on_lease_trouble(void *ctx, const struct facts *why)
+static void on_recall(void *ctx, const struct msg *m)
 {
-	struct cluster_watch *w = ctx;
-	struct msg m = { .type = MSG_TROUBLE, .u.trouble.trouble = TROUBLE_LEASE };
-
-	facts_set(&m.u.trouble.particulars, why);
-	(void)send_msg(w, &m);
+	controller_on_msg(((struct cluster_watch *)ctx)->controller, m);
 }
 
-/* As configured, else the own one, else the credential's. */
-static const char *lease_namespace(const struct settings *s)
+static void on_news(void *ctx)
 {
-	const char *const wanted[] = { s->lease_namespace, s->policy.own_namespace, s->cluster.namespace };
-
-	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
-		if (wanted[i] && *wanted[i])
-			return wanted[i];
-	return "default";
+	touch_stats(ctx);
 }
 
-static void prepare_leadership(struct cluster_watch *w)
-{
-	static const struct leadership_ops ops = { on_leadership, send_credential, on_lease_trouble, NULL };
-
-	if (!w->settings.election)
-		return;
-	controller_set_leader(w->controller, false, "");
-	w->leadership = leadership_new(w->base, w->client, LEADER_ELECTION, w->instance,
-				       lease_namespace(&w->settings), w->settings.lease_name, &ops, w);
-}
-
-/* -- presence: without election, does another instance work on this cluster? -- */
-
-static int on_other(void *ctx, const char *holder)
-{
-	struct cluster_watch *w = ctx;
-	struct msg m = { .type = MSG_TROUBLE, .u.trouble.trouble = TROUBLE_ANOTHER_INSTANCE };
-	struct facts *why = &m.u.trouble.particulars;
-	_cleanup_free_ char *lease =
-		xasprintf("%s/%s", lease_namespace(&w->settings), w->settings.lease_name);
-
-	if (*holder) {
-		facts_finding(why, TEXT_OTHER_HOLDER);
-		facts_name(why, FACT_LEADER, STR_C(holder));
-		facts_name(why, FACT_OBJECT, STR_C(lease));
-	}
-	return send_msg(w, &m);
-}
-
-static void on_unseen(void *ctx, const struct facts *why)
-{
-	struct cluster_watch *w = ctx;
-
-	facts_set(&w->unseen, why);
-	touch_stats(w);
-}
-
-static void on_withdrawn(void *ctx)
-{
-	leadership_free(&((struct cluster_watch *)ctx)->withdrawn);
-}
-
-/* Who only observes is nobody's rival, and gives the Lease back: another one need not wait for its end. */
-static void set_presence(struct cluster_watch *w)
-{
-	static const struct leadership_ops ops = { NULL, send_credential, on_unseen, on_other };
-	const struct settings *s = &w->settings;
-	const bool wanted = !s->election && s->presence && s->policy.mode == MODE_ENFORCE;
-
-	if (w->stopped || wanted == (w->presence != NULL))
-		return;
-	w->unseen = (struct facts){ 0 };
-	touch_stats(w);
-	leadership_free(&w->withdrawn);
-	if (!wanted) {
-		w->withdrawn = TAKE_PTR(w->presence);
-		(void)on_other(w, "");
-		leadership_release(w->withdrawn, on_withdrawn, w);
-		return;
-	}
-	w->presence = leadership_new(w->base, w->client, LEADER_PRESENCE, w->instance, lease_namespace(s),
-				     s->lease_name, &ops, w);
-	leadership_start(w->presence);
-}
+static const struct replica_ops replica_ops = { send_msg, on_leads, on_recall, on_news, send_credential };
 
 /* -- settings -- */
 
@@ -554,7 +467,7 @@ void cluster_watch_set_settings(struct cluster_watch *w, struct settings *s)
 		namespace_watch_free(&w->namespace_watch);
 	if (!w->stopped)
 		start_namespace_watch(w);
-	set_presence(w);
+	replica_set_settings(w->replica, &w->settings);
 	send_watch_stats(w); /* no pod need change for it */
 	schedule(w);
 }
@@ -594,7 +507,6 @@ struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluste
 	w->ops = *ops;
 	w->ctx = ctx;
 	w->cluster = cluster;
-	w->instance = instance;
 	settings_init(&w->settings);
 	take_settings(w, s, &e);
 	w->client = http_client_new(base, &e);
@@ -608,7 +520,7 @@ struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluste
 	w->stats_timer = evtimer_new(base, on_stats_timer, w);
 	w->run_timer = evtimer_new(base, on_run_timer, w);
 	w->saved_get_timer = evtimer_new(base, send_saved_get, w);
-	prepare_leadership(w);
+	w->replica = replica_new(base, w->client, cluster, instance, &w->settings, &replica_ops, w);
 	return w;
 }
 
@@ -617,9 +529,7 @@ void cluster_watch_start(struct cluster_watch *w)
 	send_saved_get(-1, 0, w);
 	start_reflector(w);
 	start_namespace_watch(w);
-	if (w->leadership)
-		leadership_start(w->leadership);
-	set_presence(w);
+	replica_start(w->replica);
 	send_watch_stats(w);
 }
 
@@ -638,14 +548,7 @@ void cluster_watch_drain(struct cluster_watch *w, void (*drained)(void *ctx), vo
 {
 	stop(w);
 	meter_flush(w->meter);
-	struct leadership *held = w->leadership ? w->leadership : w->presence;
-
-	if (!held)
-		held = w->withdrawn;
-	if (held)
-		leadership_release(held, drained, ctx);
-	else
-		drained(ctx);
+	replica_leave(w->replica, drained, ctx);
 }
 
 void cluster_watch_free(struct cluster_watch **w)
@@ -655,9 +558,7 @@ void cluster_watch_free(struct cluster_watch **w)
 	if (!old)
 		return;
 	stop(old);
-	leadership_free(&old->leadership);
-	leadership_free(&old->presence);
-	leadership_free(&old->withdrawn);
+	replica_free(&old->replica);
 	questions_free(&old->questions);
 	controller_free(&old->controller);
 	server_version_free(&old->version);
@@ -680,7 +581,8 @@ void cluster_watch_on_msg(struct cluster_watch *w, const struct msg *m)
 		w->remembered = true;
 	if (m->type == MSG_DUE_GET)
 		w->due_again = true;
-	if (!questions_on_msg(w->questions, m))
+	replica_note(w->replica, m);
+	if (!replica_on_msg(w->replica, m) && !questions_on_msg(w->questions, m))
 		controller_on_msg(w->controller, m);
 	if (m->type == MSG_SAVED_END)
 		send_watch_stats(w);

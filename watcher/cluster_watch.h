@@ -17,8 +17,8 @@ struct cluster_watch_ops {
 	uint64_t (*generation)(void *ctx);
 };
 
-/* Takes the contents of *s over. instance: as leadership_new(). Opens nothing but a client; the network is
- * touched by cluster_watch_start. ops is copied, base borrowed. */
+/* Takes the contents of *s over. instance: as of leadership_identity(). Opens nothing but a client; the
+ * network is touched by cluster_watch_start. ops is copied, base borrowed. */
 struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluster, uint64_t instance,
 					struct settings *s, const struct cluster_watch_ops *ops, void *ctx);
 void cluster_watch_free(struct cluster_watch **w);

@@ -14,7 +14,6 @@
 #include "model/reasons.h"
 #include "supervisor/actions/end_log.h"
 #include "supervisor/actions/known_failures.h"
-#include "supervisor/actions/leaders.h"
 #include "supervisor/actions/lease.h"
 #include "supervisor/actions/open_intents.h"
 #include "supervisor/actions/write_guard.h"
@@ -51,7 +50,7 @@ struct dispatch {
 	uint64_t floor_ms; /* boot time when the floor was last kept */
 	struct known_failures known;
 	struct worker workers[CHILDREN_MAX];
-	struct leaders leaders;
+	struct replicas *replicas;
 	bool history_open;
 	uint64_t done;
 	struct bucket nominations[CLUSTERS_MAX];
@@ -76,6 +75,8 @@ static bool lease_is_paused(void *ctx, const struct lease *l)
 {
 	const struct dispatch *d = ctx;
 
+	if (!l->verify_first && replicas_is_yielding(d->replicas, l->cluster))
+		return true;
 	return !l->by_operator && (is_paused(d, l->cluster, l->duty) ||
 				   (!l->verify_first && lifecycle_is_leaving(d->root, l->cluster)));
 }
@@ -213,7 +214,7 @@ static void send_prefetch(struct dispatch *d, const struct lease *l, const struc
 static bool may_open(const struct dispatch *d, uint64_t cluster)
 {
 	return lifecycle_is_running(d->root) && open_intents_are_known(d->open) &&
-	       !lifecycle_is_leaving(d->root, cluster);
+	       !lifecycle_is_leaving(d->root, cluster) && !replicas_is_yielding(d->replicas, cluster);
 }
 
 static bool has_room(const struct dispatch *d, uint64_t cluster)
@@ -387,28 +388,6 @@ bool dispatch_history_is_open(const struct dispatch *d)
 
 /* -- granting -- */
 
-/* 0 = not at all, while another replica may lead. */
-static uint64_t may_write_until(const struct dispatch *d, uint64_t cluster, uint64_t now_ms)
-{
-	return settings(d)->election ? leaders_valid_until(&d->leaders, cluster, now_ms, VALID_MS)
-				     : now_ms + VALID_MS;
-}
-
-void dispatch_on_leader(struct dispatch *d, const struct msg *m)
-{
-	const uint64_t cluster = m->u.leader.cluster, now = clock_boot_ms();
-	const bool led = may_write_until(d, cluster, now) != 0;
-
-	leaders_put(&d->leaders, m, now);
-	if (!led)
-		dispatch_cluster(d, cluster);
-}
-
-const struct msg *dispatch_leader(const struct dispatch *d, uint64_t cluster)
-{
-	return leaders_get(&d->leaders, cluster);
-}
-
 /* Leases that the workers of the cluster hold; asked for where writes are limited. */
 static uint64_t under_way(const struct dispatch *d, uint64_t cluster)
 {
@@ -425,7 +404,8 @@ static uint64_t under_way(const struct dispatch *d, uint64_t cluster)
 static bool send_grant(struct dispatch *d, struct child *worker)
 {
 	const struct child_info *at = child_info(worker);
-	const uint64_t now = clock_boot_ms(), until = may_write_until(d, at->cluster, now);
+	const uint64_t now = clock_boot_ms(),
+		       until = replicas_write_until(d->replicas, at->cluster, now, VALID_MS);
 	struct msg intent, m = { .type = MSG_GRANT };
 
 	if (!until)
@@ -465,8 +445,9 @@ static struct msg new_result(uint64_t id, enum outcome outcome, enum reason reas
 /* What was written down before the pause ends now: an operator who pauses sees that nothing is in flight. */
 static void refuse_paused(struct dispatch *d, uint64_t cluster)
 {
-	const enum reason why =
-		lifecycle_is_leaving(d->root, cluster) ? REASON_CLUSTER_REMOVED : REASON_PAUSED;
+	const enum reason why = replicas_is_yielding(d->replicas, cluster) ? REASON_NOT_LEADER
+				: lifecycle_is_leaving(d->root, cluster)   ? REASON_CLUSTER_REMOVED
+									   : REASON_PAUSED;
 	const struct msg m = new_result(1, OUTCOME_REFUSED, why, PAUSED_RETRY_MS);
 	struct lease *l;
 
@@ -504,9 +485,13 @@ void dispatch_cluster(struct dispatch *d, uint64_t cluster)
 		return;
 	if (lease_is_waiting(d->leases, cluster))
 		worker_pool_start(d->pool, cluster, lease_table_count_of(d->leases, cluster));
-	if (!pause_list_is_empty(d->pauses) ||
+	const bool yielding = replicas_is_yielding(d->replicas, cluster);
+
+	if (!pause_list_is_empty(d->pauses) || yielding ||
 	    lifecycle_is_leaving(d->root, cluster)) /* what waits is looked at one by one */
 		refuse_paused(d, cluster);
+	if (yielding && lease_table_count_of(d->leases, cluster) == 0)
+		replicas_let_go(d->replicas, cluster);
 	for (unsigned held = 0; held < WORKER_LEASES_MAX; held++)
 		grant_where_held(d, cluster, held);
 	ask_idle(d, cluster);
@@ -569,7 +554,11 @@ void dispatch_on_record_ack(struct dispatch *d, struct child *reporter, const st
 	answers_send(d->answers, l->conn, &answer);
 	d->done += r->outcome == OUTCOME_DONE;
 	send_end(d, &intent, &record);
+	const uint64_t cluster = l->cluster;
+
 	lease_close(d->leases, &l);
+	if (replicas_is_yielding(d->replicas, cluster))
+		dispatch_cluster(d, cluster);
 }
 
 static void give_up(struct dispatch *d, struct lease *l)
@@ -670,13 +659,14 @@ void dispatch_set_idle(struct dispatch *d, bool (*fn)(void *ctx, struct child *w
 	d->idle_ctx = ctx;
 }
 
-struct dispatch *dispatch_new(struct lifecycle *root, struct worker_pool *pool,
+struct dispatch *dispatch_new(struct lifecycle *root, struct replicas *replicas, struct worker_pool *pool,
 			      const struct pause_list *pauses, struct own_state *own, struct answers *answers)
 {
 	struct dispatch *d = xcalloc(1, sizeof(*d));
 
 	d->root = root;
 	d->children = lifecycle_children(root);
+	d->replicas = replicas;
 	d->pool = pool;
 	d->pauses = pauses;
 	d->answers = answers;

@@ -1,6 +1,6 @@
 /* dispatch.h - the way of one action: NOMINATE -> INTENT on disk -> GRANT -> RESULT on disk ->
  * NOMINATION_RESULT. The state is lease.h's; here are the messages, and which worker gets what.
- * Process: supervisor.  Owns: the leases, and who leads in which cluster. */
+ * Process: supervisor.  Owns: the leases. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef SUPERVISOR_ACTIONS_DISPATCH_H
 #define SUPERVISOR_ACTIONS_DISPATCH_H
@@ -9,13 +9,14 @@
 #include "supervisor/actions/failures.h"
 #include "supervisor/actions/own_state.h"
 #include "supervisor/actions/pause_list.h"
+#include "supervisor/actions/replicas.h"
 #include "supervisor/actions/worker_pool.h"
 #include "supervisor/children/lifecycle.h"
 
 struct dispatch;
 
 /* All is borrowed. */
-struct dispatch *dispatch_new(struct lifecycle *root, struct worker_pool *pool,
+struct dispatch *dispatch_new(struct lifecycle *root, struct replicas *replicas, struct worker_pool *pool,
 			      const struct pause_list *pauses, struct own_state *own,
 			      struct answers *answers);
 void dispatch_free(struct dispatch **d);
@@ -40,7 +41,6 @@ void dispatch_on_record_ack(struct dispatch *d, struct child *reporter, const st
 void dispatch_on_open_intent(struct dispatch *d, struct child *reporter, const struct msg *m);
 /* The history is open; lifecycle_open() follows. False: a protocol error. */
 bool dispatch_on_open_end(struct dispatch *d, struct child *reporter, const struct msg *m);
-void dispatch_on_leader(struct dispatch *d, const struct msg *m);
 
 void dispatch_on_reporter_ready(struct dispatch *d);
 void dispatch_on_reporter_dead(struct dispatch *d);
@@ -60,8 +60,6 @@ bool dispatch_restore(struct dispatch *d, const struct msg *row, uint64_t conn, 
 
 /* OPEN_END of the present reporter has arrived. */
 bool dispatch_history_is_open(const struct dispatch *d);
-/* LEADER as the watcher of the cluster has last said, NULL when it has not. */
-const struct msg *dispatch_leader(const struct dispatch *d, uint64_t cluster);
 
 struct dispatch_stats {
 	size_t leases;          /* open */

@@ -78,6 +78,7 @@ void generation_add(struct generation *g, const struct msg *m, int fd)
 		g->clusters = s->clusters;
 		g->observe = s->observe;
 		g->election = s->election;
+		memcpy(g->home, s->home, sizeof(g->home));
 		load_again_within(g, s->refresh_ms);
 		g->writes_per_minute = s->writes_per_minute;
 		g->writes_per_hour = s->writes_per_hour;

@@ -14,6 +14,7 @@ struct generation {
 	uint64_t number;
 	bool complete; /* the loader said so */
 	bool observe, election;
+	char home[64];                               /* name of the cluster where replicas see one another */
 	uint64_t refresh_ms;                         /* load again after this time, 0 = never */
 	uint64_t writes_per_minute, writes_per_hour; /* the supervisor's own limit a cluster, 0 = none */
 	char state_dir[STATE_DIR_MAX + 1];

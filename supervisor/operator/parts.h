@@ -22,6 +22,7 @@ struct supervisor {
 	struct lifecycle *root;
 	struct pause_list *pause_list;
 	struct own_state *own;
+	struct replicas *replicas;
 	struct worker_pool *pool;
 	struct dispatch *dispatch;
 	struct reporter_link *reporter;

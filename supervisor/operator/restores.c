@@ -49,11 +49,10 @@ static void end(struct restore *r, enum outcome outcome, const char *reason)
 static const char *objection(const struct restores *r, uint64_t cluster)
 {
 	const struct generation *g = lifecycle_generation(r->s->root);
-	const struct msg *leader = dispatch_leader(r->s->dispatch, cluster);
 
 	if (!lifecycle_is_running(r->s->root) || !dispatch_history_is_open(r->s->dispatch))
 		return reason_code(REASON_BUSY);
-	if (g->election && !(leader && leader->u.leader.leading))
+	if (!replicas_leads(r->s->replicas, cluster))
 		return reason_code(REASON_NOT_LEADER);
 	return g->observe ? reason_code(REASON_RESTORE_OFF) : NULL;
 }

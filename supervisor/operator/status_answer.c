@@ -217,7 +217,7 @@ void status_answer(struct supervisor *s, uint64_t conn)
 	}
 	pauses_send_status(s->pauses, conn);
 	for (uint64_t c = 0; generation_next(lifecycle_generation(s->root), &c); c++)
-		if ((leader = dispatch_leader(s->dispatch, c)))
+		if ((leader = replicas_leader(s->replicas, c)))
 			answers_send(&s->answers, conn, leader);
 	answers_end(&s->answers, conn, EXIT_CODE_OK, NULL);
 }

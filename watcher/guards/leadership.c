@@ -31,9 +31,11 @@ struct leadership {
 	void *ctx;
 	char *ns, *name;
 	struct leader leader;
-	bool reported, reported_leading;
+	char *memory; /* as last read from the Lease, NULL = nothing */
+	bool reported, reported_leading, reported_yielding;
 	uint64_t reported_until;
-	char reported_holder[LEASE_TEXT]; /* of a presence: the other that was reported */
+	char reported_holder[LEASE_TEXT]; /* of a presence: the other that was reported; of who yields: for
+					     whom */
 	struct facts trouble;
 	void (*released)(void *ctx);
 	void *released_ctx;
@@ -57,17 +59,20 @@ static void report_other(struct leadership *l)
 
 static void report_leading(struct leadership *l)
 {
-	const bool leading = leader_leads(&l->leader, clock_boot_ms());
+	const bool leading = leader_leads(&l->leader, clock_boot_ms()),
+		   yielding = leading && l->leader.yielding;
 	const uint64_t until = leading ? leader_valid_until(&l->leader) : 0;
+	const char *holder = yielding ? l->leader.preferred : l->leader.seen.holder;
 
-	if (l->reported && leading == l->reported_leading && until == l->reported_until &&
-	    strcmp(l->reported_holder, l->leader.seen.holder) == 0)
+	if (l->reported && leading == l->reported_leading && yielding == l->reported_yielding &&
+	    until == l->reported_until && strcmp(l->reported_holder, holder) == 0)
 		return;
 	l->reported = true;
 	l->reported_leading = leading;
+	l->reported_yielding = yielding;
 	l->reported_until = until;
-	(void)snprintf(l->reported_holder, sizeof(l->reported_holder), "%s", l->leader.seen.holder);
-	l->ops.changed(l->ctx, leading, until, l->reported_holder);
+	(void)snprintf(l->reported_holder, sizeof(l->reported_holder), "%s", holder);
+	l->ops.changed(l->ctx, leading, yielding, until, l->reported_holder);
 }
 
 static void report(struct leadership *l)
@@ -108,10 +113,10 @@ static bool is_absent(const struct leadership *l, const struct http_result *r)
 	return r->failure == HTTP_OK && r->status == 404 && l->leader.next != LEADER_CREATE;
 }
 
-/* It comes and goes, and a presence is nobody's right to act. */
+/* It comes and goes, and only an election is a right to act. */
 static bool is_passing(const struct leadership *l, const struct http_result *r)
 {
-	return l->leader.kind == LEADER_PRESENCE &&
+	return l->leader.kind != LEADER_ELECTION &&
 	       (r->failure != HTTP_OK || !leader_is_denied(l->leader.next, r->status));
 }
 
@@ -139,6 +144,12 @@ static void report_trouble(struct leadership *l, const struct http_result *r)
 	trouble(l, &why);
 }
 
+static void take_memory(struct leadership *l, struct str memory)
+{
+	free(l->memory);
+	l->memory = memory.n ? xstrndup(memory.p, memory.n) : NULL;
+}
+
 static void on_done(void *ctx, const struct http_result *r)
 {
 	struct leadership *l = ctx;
@@ -148,6 +159,8 @@ static void on_done(void *ctx, const struct http_result *r)
 
 	l->request = NULL;
 	report_trouble(l, r);
+	if (good && l->leader.next == LEADER_GET)
+		take_memory(l, decode_lease_memory(r->body, r->body_len));
 	leader_answer(&l->leader, status, good ? &facts : NULL, clock_boot_ms(), backoff_random());
 	report(l);
 	if (l->released && !l->leader.releasing)
@@ -164,6 +177,7 @@ static void ask(struct leadership *l, enum leader_ask what)
 		[LEADER_GET] = { "GET", NULL, NULL },
 		[LEADER_CREATE] = { "POST", "fieldManager=ops-pod-cleaner", "application/json" },
 		[LEADER_PATCH] = { "PATCH", "fieldManager=ops-pod-cleaner", "application/merge-patch+json" },
+		[LEADER_CLAIM] = { "PATCH", "fieldManager=ops-pod-cleaner", "application/merge-patch+json" },
 	};
 	char *path = path_format(GROUP, "v1", l->ns, "leases", what == LEADER_CREATE ? NULL : l->name, NULL,
 				 how[what].query);
@@ -213,22 +227,20 @@ static void on_release_timer(evutil_socket_t fd, short what, void *arg)
 	end_release(arg);
 }
 
-static void set_identity(struct leader *leader, enum leader_kind kind, uint64_t instance)
+void leadership_identity(uint64_t instance, char ret[static LEASE_TEXT])
 {
 	char host[128] = "";
-	char identity[LEASE_TEXT];
 
 	if (gethostname(host, sizeof(host) - 1) < 0 || !*host)
 		(void)snprintf(host, sizeof(host), "unnamed");
 	for (char *c = host; *c; c++) /* goes into JSON as it is */
 		if (*c == '"' || *c == '\\' || (unsigned char)*c < 0x20)
 			*c = '-';
-	(void)snprintf(identity, sizeof(identity), "%s_%08" PRIx64 "_%d", host, instance, (int)getppid());
-	leader_init(leader, identity, kind);
+	(void)snprintf(ret, LEASE_TEXT, "%s_%08" PRIx64 "_%d", host, instance, (int)getppid());
 }
 
 struct leadership *leadership_new(struct event_base *base, struct http_client *client, enum leader_kind kind,
-				  uint64_t instance, const char *ns, const char *name,
+				  const char *identity, const char *ns, const char *name,
 				  const struct leadership_ops *ops, void *ctx)
 {
 	struct leadership *l = xcalloc(1, sizeof(*l));
@@ -240,12 +252,35 @@ struct leadership *leadership_new(struct event_base *base, struct http_client *c
 	l->name = xstrdup(name);
 	l->timer = evtimer_new(base, on_timer, l);
 	l->release_timer = evtimer_new(base, on_release_timer, l);
-	set_identity(&l->leader, kind, instance);
+	leader_init(&l->leader, identity, kind);
 	return l;
 }
 
 void leadership_start(struct leadership *l)
 {
+	go_on(l);
+}
+
+void leadership_prefer(struct leadership *l, const char *identity)
+{
+	leader_prefer(&l->leader, identity);
+	go_on(l);
+}
+
+void leadership_remember(struct leadership *l, char *memory)
+{
+	leader_remember(&l->leader, memory, clock_boot_ms());
+	go_on(l);
+}
+
+const char *leadership_memory(const struct leadership *l)
+{
+	return l->memory ? l->memory : "";
+}
+
+void leadership_let_go(struct leadership *l)
+{
+	leader_let_go(&l->leader, clock_boot_ms());
 	go_on(l);
 }
 
@@ -276,6 +311,8 @@ void leadership_free(struct leadership **l)
 	http_request_cancel(&old->request);
 	event_free(old->timer);
 	event_free(old->release_timer);
+	leader_done(&old->leader);
+	free(old->memory);
 	free(old->ns);
 	free(old->name);
 	free(old);

@@ -15,26 +15,38 @@ struct leadership;
 
 struct leadership_ops {
 	/* Whether this replica leads, and until which boot ms nobody else can. Told at every change and
-	 * renewal. Of an election alone. */
-	void (*changed)(void *ctx, bool leading, uint64_t valid_until, const char *holder);
+	 * renewal. yielding: it leads until leadership_let_go(), for the sake of `holder`. Not of a presence.
+	 */
+	void (*changed)(void *ctx, bool leading, bool yielding, uint64_t valid_until, const char *holder);
 	/* The API server refused the credential (401). */
 	void (*refused)(void *ctx);
-	/* Why the Lease cannot be used; none = it can, again. Told when it changes. A presence tells only
-	 * what an operator alone can change, a right or a namespace that is missing. */
+	/* Why the Lease cannot be used; none = it can, again. Told when it changes. Of an election
+	 * all is told, else only what an operator alone can change, a right or a namespace that is missing.
+	 */
 	void (*trouble)(void *ctx, const struct facts *why);
 	/* Who else works here, "" = nobody any more; told when it changes. Of a presence alone. Returns 0,
 	 * else it is told again at the next request. */
 	int (*other)(void *ctx, const char *holder);
 };
 
-/* The client is borrowed; ns and name are copied. The identity is made of the host's name, the instance and
- * the supervisor's pid: a watcher that is restarted takes its own Lease up again, and of two containers that
- * have the name of one host, and pid 1, each is another. instance: random, as long as the supervisor lives.
+/* Made of the host's name, the instance and the supervisor's pid: a watcher that is restarted takes its own
+ * Lease up again, and of two containers that have the name of one host, and pid 1, each is another. instance:
+ * random, as long as the supervisor lives. To be asked for before the sandbox, which hides the host's name.
  */
+void leadership_identity(uint64_t instance, char ret[static LEASE_TEXT]);
+/* The client is borrowed; texts are copied. */
 struct leadership *leadership_new(struct event_base *base, struct http_client *client, enum leader_kind kind,
-				  uint64_t instance, const char *ns, const char *name,
+				  const char *identity, const char *ns, const char *name,
 				  const struct leadership_ops *ops, void *ctx);
 void leadership_start(struct leadership *l);
+/* Which replica should lead: leader_prefer(). */
+void leadership_prefer(struct leadership *l, const char *identity);
+/* Text for the next leader, taken over: leader_remember(). */
+void leadership_remember(struct leadership *l, char *memory);
+/* What the leader before has left for this one, as it was last read; "" = nothing. */
+const char *leadership_memory(const struct leadership *l);
+/* Nothing is under way any more: leader_let_go(). */
+void leadership_let_go(struct leadership *l);
 /* Gives the Lease back, so that another replica need not wait for it to run out; released(ctx) is called when
  * that is done or cannot be: at once when nothing is held, and after a second at the latest. A presence
  * reports nothing from then on. It may be called again meanwhile: the last one is told. */

@@ -16,6 +16,7 @@
 struct lifecycle root;
 static struct child_env env;
 struct dispatch *dispatch;
+struct replicas *replicas;
 struct worker_pool *pool;
 static struct pause_list *pauses;
 static struct own_state *own;
@@ -250,10 +251,12 @@ void ends(struct child *worker, uint64_t id, uint64_t outcome)
 
 void leads(uint64_t cluster, bool leading, uint64_t valid_until)
 {
-	dispatch_on_leader(dispatch, &(struct msg){ .type = MSG_LEADER,
-						    .u.leader = { .cluster = cluster,
-								  .leading = leading,
-								  .valid_until = valid_until } });
+	const struct msg m = { .type = MSG_LEADER,
+			       .u.leader = {
+				       .cluster = cluster, .leading = leading, .valid_until = valid_until } };
+
+	if (replicas_on_leader(replicas, &m))
+		dispatch_cluster(dispatch, cluster);
 }
 
 void begin_with(uint64_t clusters, uint64_t least, uint64_t workers, bool election)
@@ -285,7 +288,8 @@ void begin_with(uint64_t clusters, uint64_t least, uint64_t workers, bool electi
 	own = own_state_new(pauses);
 	pool = worker_pool_new(&root, NULL);
 	worker_pool_on_loaded(pool);
-	dispatch = dispatch_new(&root, pool, pauses, own, &answers);
+	replicas = replicas_new(&root);
+	dispatch = dispatch_new(&root, replicas, pool, pauses, own, &answers);
 	(void)gets_ready(ROLE_REPORTER, 0, 0);
 	for (uint64_t c = 0; c < clusters; c++)
 		(void)gets_ready(ROLE_WATCHER, c, 0);
@@ -301,6 +305,7 @@ void begin(uint64_t clusters, uint64_t workers, bool election)
 void tear_down(void)
 {
 	dispatch_free(&dispatch);
+	replicas_free(&replicas);
 	worker_pool_free(&pool);
 	own_state_free(&own);
 	pause_list_free(&pauses);

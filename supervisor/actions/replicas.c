@@ -1,0 +1,226 @@
+/* replicas.c - see replicas.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/actions/replicas.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "supervisor/actions/balance.h"
+#include "supervisor/actions/leaders.h"
+
+#define VIEW_MS   15000u /* who lives is not believed longer, whatever a watcher says */
+#define CHANGE_MS 1000u  /* and not shared out anew more often */
+
+/* As PREFERRED last said. */
+struct preferred {
+	bool home;
+	char *replica; /* NULL = not known */
+};
+
+struct replicas {
+	struct lifecycle *root;
+	struct leaders leaders;
+	char *live; /* as in the MEMBERS that hold, NULL = not known */
+	uint64_t changed_ms;
+	char *said; /* as in the last MEMBERS; NULL = there were none, or they are too old */
+	uint64_t said_until;
+	struct preferred of[CLUSTERS_MAX];
+};
+
+static const struct generation *settings(const struct replicas *r)
+{
+	return lifecycle_generation(r->root);
+}
+
+/* -- which replica should lead where -- */
+
+/* Where replicas see one another: CLUSTERS_MAX = nowhere, there is nothing to share. */
+static uint64_t home_of(const struct generation *g)
+{
+	uint64_t home = 0;
+
+	if (!g || !g->election || g->n_wanted < 2)
+		return CLUSTERS_MAX;
+	if (*g->home)
+		return generation_find_cluster(g, g->home) < g->clusters ? generation_find_cluster(g, g->home)
+									 : CLUSTERS_MAX;
+	return generation_next(g, &home) ? home : CLUSTERS_MAX;
+}
+
+static void send_preferred(const struct replicas *r, uint64_t cluster)
+{
+	const struct preferred *p = &r->of[cluster];
+	const char *replica = p->replica ? p->replica : "";
+	struct msg m = { .type = MSG_PREFERRED, .u.preferred = { .cluster = cluster, .home = p->home } };
+
+	msg_set(&m, preferred.replica, replica, strlen(replica));
+	(void)children_send(lifecycle_children(r->root), ROLE_WATCHER, cluster, &m);
+}
+
+static void prefer(struct replicas *r, uint64_t cluster, bool home, const char *replica)
+{
+	struct preferred *p = &r->of[cluster];
+	const bool same = replica && p->replica ? strcmp(replica, p->replica) == 0 : replica == p->replica;
+
+	if (same && home == p->home)
+		return;
+	if (!same) {
+		free(p->replica);
+		p->replica = replica ? xstrdup(replica) : NULL;
+	}
+	p->home = home;
+	send_preferred(r, cluster);
+}
+
+static struct str_list lines_of(const char *text)
+{
+	struct str_list ret = { 0 };
+
+	for (const char *end; (end = strchr(text, '\n')); text = end + 1)
+		str_list_add(&ret, text, (size_t)(end - text));
+	return ret;
+}
+
+static void share_out(struct replicas *r)
+{
+	const struct generation *g = settings(r);
+	const uint64_t home = home_of(g);
+	struct str_list live = lines_of(r->live && home < CLUSTERS_MAX ? r->live : ""), names = { 0 };
+	size_t of[CLUSTERS_MAX], i = 0;
+
+	for (uint64_t c = 0; g && generation_next(g, &c); c++)
+		str_list_add(&names, g->names[c], strlen(g->names[c]));
+	if (live.n > 0)
+		balance(&names, &live, of);
+	for (uint64_t c = 0; g && generation_next(g, &c); c++, i++)
+		prefer(r, c, c == home, live.n > 0 ? live.v[of[i]] : NULL);
+	str_list_done(&names);
+	str_list_done(&live);
+}
+
+static void set_live(struct replicas *r, const char *live)
+{
+	if (live && r->live && strcmp(live, r->live) == 0)
+		return;
+	if (live) {
+		struct str_list all = lines_of(live);
+
+		log_info("replicas that share the clusters", kv_u("live", all.n));
+		str_list_done(&all);
+	} else {
+		(void)log_warn(0, "who else lives is not known: each replica keeps what it leads");
+	}
+	free(r->live);
+	r->live = live ? xstrdup(live) : NULL;
+	r->changed_ms = clock_boot_ms();
+	share_out(r);
+}
+
+static void keep_up(struct replicas *r, uint64_t now_ms)
+{
+	if (now_ms > r->said_until) {
+		free(r->said);
+		r->said = NULL;
+	}
+	if (now_ms < r->changed_ms + CHANGE_MS || (!r->said && !r->live))
+		return;
+	set_live(r, r->said);
+}
+
+void replicas_on_members(struct replicas *r, const struct msg *m)
+{
+	const uint64_t now = clock_boot_ms(), latest = now + VIEW_MS;
+
+	if (m->u.members.cluster != home_of(settings(r)))
+		return;
+	r->said_until = m->u.members.valid_until < latest ? m->u.members.valid_until : latest;
+	free(r->said);
+	r->said = xstrdup(m->u.members.live);
+	keep_up(r, now);
+}
+
+void replicas_on_watcher_ready(struct replicas *r, uint64_t cluster)
+{
+	if (r->of[cluster].home || r->of[cluster].replica)
+		send_preferred(r, cluster);
+}
+
+void replicas_on_loaded(struct replicas *r)
+{
+	share_out(r);
+}
+
+void replicas_tick(struct replicas *r, uint64_t now_ms)
+{
+	keep_up(r, now_ms);
+}
+
+/* -- who leads -- */
+
+uint64_t replicas_write_until(const struct replicas *r, uint64_t cluster, uint64_t now_ms, uint64_t most)
+{
+	return settings(r)->election ? leaders_valid_until(&r->leaders, cluster, now_ms, most)
+				     : now_ms + most;
+}
+
+bool replicas_on_leader(struct replicas *r, const struct msg *m)
+{
+	const uint64_t cluster = m->u.leader.cluster, now = clock_boot_ms();
+	const bool led = replicas_write_until(r, cluster, now, 1) != 0;
+
+	leaders_put(&r->leaders, m, now);
+	return !led || m->u.leader.yielding;
+}
+
+const struct msg *replicas_leader(const struct replicas *r, uint64_t cluster)
+{
+	return leaders_get(&r->leaders, cluster);
+}
+
+bool replicas_is_yielding(const struct replicas *r, uint64_t cluster)
+{
+	const struct msg *m = replicas_leader(r, cluster);
+
+	return settings(r)->election && m && m->u.leader.leading && m->u.leader.yielding &&
+	       clock_boot_ms() < m->u.leader.valid_until;
+}
+
+bool replicas_leads(const struct replicas *r, uint64_t cluster)
+{
+	const struct msg *m = replicas_leader(r, cluster);
+
+	return !settings(r)->election || (m && m->u.leader.leading && !m->u.leader.yielding);
+}
+
+void replicas_let_go(struct replicas *r, uint64_t cluster)
+{
+	const struct msg m = { .type = MSG_LET_GO, .u.let_go = { .cluster = cluster } };
+
+	(void)children_send(lifecycle_children(r->root), ROLE_WATCHER, cluster, &m);
+}
+
+/* -- its life -- */
+
+struct replicas *replicas_new(struct lifecycle *root)
+{
+	struct replicas *r = xcalloc(1, sizeof(*r));
+
+	r->root = root;
+	return r;
+}
+
+void replicas_free(struct replicas **r)
+{
+	struct replicas *old = *r;
+
+	for (size_t i = 0; i < CLUSTERS_MAX; i++)
+		free(old->of[i].replica);
+	free(old->live);
+	free(old->said);
+	free(old);
+	*r = NULL;
+}
