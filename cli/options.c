@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -12,6 +13,7 @@
 #include "base/duration.h"
 #include "base/rfc3339.h"
 #include "base/str.h"
+#include "base/xalloc.h"
 #include "cli/view/output.h"
 #include "model/duties.h"
 #include "model/actions.h"
@@ -180,6 +182,19 @@ static int add_name(struct option_names *names, const char *value)
 		return -E2BIG;
 	names->v[names->n++] = value;
 	return 0;
+}
+
+char *option_names_join(const struct option_names *names)
+{
+	char *text = NULL;
+
+	for (size_t i = 0; i < names->n; i++) {
+		char *more = text ? xconcat(text, ",", names->v[i], NULL) : xstrdup(names->v[i]);
+
+		free(text);
+		text = more;
+	}
+	return text;
 }
 
 const char *option_first(const struct option_names *n)

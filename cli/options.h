@@ -77,6 +77,8 @@ void options_help(const struct option_use *use, FILE *out);
 
 /* The first name; NULL: none was written. */
 const char *option_first(const struct option_names *n);
+/* "a,b", owned by the caller; NULL: none was written. */
+char *option_names_join(const struct option_names *n);
 /* Is that name written, or none at all? */
 bool option_names_take(const struct option_names *n, const char *name);
 

@@ -25,6 +25,8 @@ enum rights_need {
 	NEED_JOB_PODS = 1024,      /* deletes pods of Jobs */
 	NEED_SUSPENDS_CRON = 2048, /* suspends CronJobs */
 	NEED_LOGS = 4096,          /* keeps the end of logs */
+	NEED_SHARES = 8192,        /* replicas share several clusters, ... */
+	NEED_SHARES_NAMED = 16384, /* ... by Leases of these names; always both */
 	NEED_ACTS = NEED_DELETES | NEED_SCALES,
 	/* Any of these: whose pod is it, if it is of a kind that is scaled, */
 	NEED_OWNERS = NEED_SCALES | NEED_DELETES | NEED_REPORTS,

@@ -18,6 +18,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/history_summary.h"
 #include "cli/instance/ctl.h"
+#include "cli/instance/leaders.h"
 #include "cli/instance/history_rows.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
@@ -271,6 +272,8 @@ int command_history(const struct options *o)
 		code = ask(o, &request, &rows);
 	if (code == EXIT_CODE_OK)
 		print(o, &rows, &view);
+	if (code == EXIT_CODE_OK && o->output != OUTPUT_JSON)
+		leaders_tell_others(o->socket, &view);
 	if (code == EXIT_CODE_OK && o->follow) {
 		history_rows_add(&rows, &earlier);
 		code = follow(o, &request, &rows);

@@ -15,6 +15,7 @@
 #include "cli/instance/private_instance.h"
 #include "cli/commands/command.h"
 #include "cli/instance/ctl.h"
+#include "cli/instance/leaders.h"
 #include "cli/instance/dry_run_rows.h"
 #include "cli/view/output.h"
 #include "cli/instance/wait_settled.h"
@@ -642,24 +643,10 @@ static int await_and_show(const void *ctx, const char *socket)
 	return code == EXIT_CODE_OK ? show(ctx, socket, &lost) : code;
 }
 
-/* "a,b"; NULL: none is named. */
-static char *join(const struct option_names *names)
-{
-	char *text = NULL;
-
-	for (size_t i = 0; i < names->n; i++) {
-		char *more = text ? xconcat(text, ",", names->v[i], NULL) : xstrdup(names->v[i]);
-
-		free(text);
-		text = more;
-	}
-	return text;
-}
-
 /* Every duty that acts, where the options say. */
 static char *default_config(const struct option_names *namespaces)
 {
-	_cleanup_free_ char *ns = join(namespaces);
+	_cleanup_free_ char *ns = option_names_join(namespaces);
 	char *text = xstrdup("");
 
 	for (size_t i = 0; i < DUTY__MAX; i++) {
@@ -696,5 +683,13 @@ static int run_alone(const struct options *o)
 
 int command_plan(const struct options *o)
 {
-	return o->kubeconfig || o->context || o->config ? run_alone(o) : show(o, o->socket, NULL);
+	const struct table_view view = options_view(o);
+
+	if (o->kubeconfig || o->context || o->config)
+		return run_alone(o);
+	const int code = show(o, o->socket, NULL);
+
+	if (o->output != OUTPUT_JSON)
+		leaders_tell_others(o->socket, &view);
+	return code;
 }

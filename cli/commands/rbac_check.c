@@ -83,7 +83,8 @@ static void check_verbs(struct check *k, const struct right_desc *r, const char 
 	const char *ns = scope == SCOPE_HOME     ? rbac_lease_namespace(k->q)
 			 : scope == SCOPE_SPREAD ? option_first(&k->q->o->namespaces)
 						 : NULL;
-	const char *name = r->needs == NEED_ELECTION_NAMED ? k->q->config->settings.lease_name : "";
+	_cleanup_free_ char *leases = rbac_lease_names(k->q, r);
+	const char *name = leases ? leases : "";
 	_cleanup_free_ char *verbs = xstrdup(r->verbs);
 	char *rest = verbs;
 
@@ -92,6 +93,8 @@ static void check_verbs(struct check *k, const struct right_desc *r, const char 
 		bool allowed = false;
 
 		verb += *verb == ' ';
+		if (leases)
+			leases[strcspn(leases, ",")] = '\0'; /* one stands for all */
 		msg_set(&m, ctl_access.group, group, strlen(group));
 		msg_set(&m, ctl_access.resource, resource, strlen(resource));
 		msg_set(&m, ctl_access.subresource, subresource, strlen(subresource));

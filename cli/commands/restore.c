@@ -16,6 +16,7 @@
 #include "cli/view/output.h"
 #include "cli/commands/command.h"
 #include "cli/instance/ctl.h"
+#include "cli/instance/leaders.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
 #include "text/texts.h"
@@ -424,6 +425,7 @@ static int take_arguments(const struct options *o, struct restore *r)
 
 int command_restore(const struct options *o)
 {
+	const struct table_view view = options_view(o);
 	struct restore r = { .o = o };
 	int code = take_arguments(o, &r);
 
@@ -432,6 +434,8 @@ int command_restore(const struct options *o)
 	if (code == EXIT_CODE_OK)
 		code = act(&r);
 	ctl_close(&r.ctl);
+	if (code == EXIT_CODE_FAILURE && o->output != OUTPUT_JSON) /* perhaps it is another replica's to do */
+		leaders_tell_others(o->socket, &view);
 	free(r.v);
 	return code;
 }

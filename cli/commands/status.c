@@ -16,6 +16,7 @@
 #include "cli/view/output.h"
 #include "cli/commands/command.h"
 #include "cli/instance/ctl.h"
+#include "cli/instance/leaders.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
 #include "text/facts_json.h"
@@ -97,11 +98,6 @@ static void on_row(void *ctx, const struct msg *m)
 	}
 }
 
-static bool leads(const struct msg_leader *l)
-{
-	return l->leading && clock_boot_ms() < l->valid_until;
-}
-
 static bool has_duty(const struct status *s, enum duty d)
 {
 	return s->supervisor.duties >> d & 1;
@@ -127,7 +123,7 @@ static json_t *leader_json(const struct status *s, size_t cluster)
 {
 	struct msg_leader l = s->leaders[cluster];
 
-	l.leading = leads(&l);
+	l.leading = leaders_is_here(&l);
 	return s->elects[cluster] ? json_of(MSG_LEADER, &l) : json_null();
 }
 
@@ -364,16 +360,12 @@ static void print_at_zero(const struct status *s, const struct table_view *view)
 
 static void print_leaders(const struct status *s, const struct table_view *view)
 {
-	for (uint64_t i = 0; i < s->n_clusters; i++) {
-		const struct msg_leader *l = &s->leaders[i];
+	_cleanup_free_ struct cluster_leaders *all = xcalloc(1, sizeof(*all));
 
+	for (size_t i = 0; i < s->n_clusters; i++)
 		if (s->elects[i])
-			table_text(stdout, view,
-				   leads(l)       ? TEXT(STATUS_LEADS)
-				   : l->holder[0] ? TEXT(STATUS_STANDBY)
-						  : TEXT(STATUS_NO_LEADER),
-				   s->clusters[i].cluster_name);
-	}
+			leaders_add(all, s->clusters[i].cluster_name, &s->leaders[i]);
+	leaders_print(all, stdout, view);
 }
 
 static void print_unseen(const struct status *s, const struct table_view *view)

@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/local/rbac_needs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/xalloc.h"
 #include "model/annotations.h"
 #include "model/namespaces.h"
+#include "model/replica_leases.h"
 
 #define KEY_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./_-"
 
@@ -35,6 +39,8 @@ unsigned rbac_needs_of(const struct config *c)
 	const bool lease = c->settings.election || c->settings.presence;
 	unsigned needs = lease ? NEED_ELECTION | NEED_ELECTION_NAMED : 0;
 
+	if (c->settings.election && (c->n_clusters > 1 || c->clusters_from))
+		needs |= NEED_SHARES | NEED_SHARES_NAMED;
 	needs |= policy_needs_namespaces(p) ? NEED_NAMESPACES : 0;
 	/* Rows are by the names of workloads. */
 	needs |= policy_enables(p, DUTY_RESTARTS) ? NEED_REPORTS : 0;
@@ -65,8 +71,8 @@ static bool lists_marks(const struct right_desc *r)
 bool rbac_is_optional(const struct rbac_request *q, const struct right_desc *r)
 {
 	return role_of(r->role)->bound == BOUND_GUARDED || r->needs == NEED_REPORTS ||
-	       r->needs == NEED_LOGS || lists_marks(r) ||
-	       (r->role == ROLE_OF_LEADER && !q->config->settings.election);
+	       r->needs == NEED_LOGS || r->needs == NEED_SHARES || r->needs == NEED_SHARES_NAMED ||
+	       lists_marks(r) || (r->role == ROLE_OF_LEADER && !q->config->settings.election);
 }
 
 /* Is it among the kinds of another row that is needed? */
@@ -140,4 +146,21 @@ bool rbac_read_kinds(struct rbac_request *q, char *text)
 		q->kinds[q->n_kinds++] = (struct kind_desc){ dot + 1, one, NULL, true, true, false, false };
 	}
 	return true;
+}
+
+char *rbac_lease_names(const struct rbac_request *q, const struct right_desc *r)
+{
+	const char *name = q->config->settings.lease_name;
+	char *all = NULL;
+
+	if (r->needs == NEED_ELECTION_NAMED)
+		return xstrdup(name);
+	for (int i = 1; r->needs == NEED_SHARES_NAMED && i <= REPLICAS_MAX; i++) {
+		_cleanup_free_ char *one = xasprintf(REPLICA_LEASE_FORMAT, name, i);
+		char *longer = xconcat(all ? all : "", all ? ", " : "", one, NULL);
+
+		free(all);
+		all = longer;
+	}
+	return all;
 }

@@ -37,5 +37,8 @@ bool rbac_read_kinds(struct rbac_request *q, char *text);
 bool rbac_read_annotations(struct rbac_request *q, char *text);
 /* Where the Lease is, as far as the configuration says. */
 const char *rbac_lease_namespace(const struct rbac_request *q);
+/* The Leases that the right is bound to, with commas between; owned by the caller. NULL: it is bound to none.
+ */
+char *rbac_lease_names(const struct rbac_request *q, const struct right_desc *r);
 
 #endif

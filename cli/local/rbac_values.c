@@ -274,9 +274,10 @@ static void add_right(json_t *rules, const struct rbac_request *q, const struct 
 		json_array_append_new(rules, json_object()); /* the reason alone */
 	if (r->why)
 		json_object_set_new(json_array_get(rules, n), "why", json_string(r->why));
-	if (r->needs == NEED_ELECTION_NAMED)
-		json_object_set_new(json_array_get(rules, n), "lease",
-				    json_string(q->config->settings.lease_name));
+	_cleanup_free_ char *leases = rbac_lease_names(q, r);
+
+	if (leases)
+		json_object_set_new(json_array_get(rules, n), "lease", json_string(leases));
 }
 
 static json_t *role_values(const struct rbac_request *q, enum right_role role)

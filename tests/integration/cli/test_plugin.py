@@ -17,19 +17,20 @@ HOME = scratch.folder("plugin")
 KUBECTL = """#!/bin/sh
 printf '%s\\n' "$@" -- >>"$HOME/calls"
 for word in "$@"; do
-	case $word in get | exec) verb=$word ;; pods) verb=pods ;; leases*) verb=lease ;; esac
-	[ "$verb" != exec ] || break
+	case $word in get | exec) verb=$word ;; --) break ;; pods) verb=pods ;; leases*) verb=lease ;; *-replica-1) verb=replicas ;; esac
+	case $word in a-*) pod=$word ;; esac
 done
+[ ! -e "$HOME/$pod.code" ] || exit "$(cat "$HOME/$pod.code")"
 [ ! -e "$HOME/$verb" ] || cat "$HOME/$verb"
 [ ! -e "$HOME/$verb.code" ] || { echo "error: forbidden $verb" >&2; exit "$(cat "$HOME/$verb.code")"; }
 """
 
 
-def call(*args, pods="", lease="", answer="", codes=None, path=None, stdin="", env=None):
+def call(*args, pods="", lease="", replicas="", answer="", codes=None, path=None, stdin="", env=None):
     """(exit code, stdout, stderr, calls) of the plugin where kubectl answers so."""
     for old in HOME.iterdir():
         old.unlink()
-    for name, text in (("pods", pods), ("lease", lease), ("exec", answer), ("kubectl", KUBECTL)):
+    for name, text in (("pods", pods), ("lease", lease), ("replicas", replicas), ("exec", answer), ("kubectl", KUBECTL)):
         (HOME / name).write_text(text)
     for name, code in (codes or {}).items():
         (HOME / f"{name}.code").write_text(str(code))
@@ -67,6 +68,29 @@ def nobody_leads_is_said():
     code, _, err, calls = call("status", pods="a-0\na-1\n", lease="gone-7_1")
     assert code == 0 and "none of these pods leads at present: a-0 a-1, asking a-0" in err, err
     assert "a-0" in last_call(calls)
+
+
+THREE = {"pods": "a-0\na-1\na-2\n", "lease": "a-1_7", "replicas": "a-2_9\na-0_3\ngone-4_4\n"}
+
+
+def asked_in(calls):
+    """The pods in which the command was run, in order."""
+    words = calls.splitlines()
+    return [words[i + 1] for i, word in enumerate(words) if word == "--container=ops-pod-cleaner"]
+
+
+def each_that_shares_is_asked():
+    code, out, err, calls = call("history", "--since", "1h", **THREE, answer="row\n")
+    assert (code, out, err) == (0, "row\nrow\n", "--- a-0\n--- a-2\n"), (code, out, err)
+    assert asked_in(calls) == ["a-0", "a-2"], calls
+    assert asked_in(call("history", "--follow", **THREE)[3]) in (["a-0", "a-2"], ["a-2", "a-0"])
+    assert asked_in(call("explain", "-f", "-", **{**THREE, "replicas": ""})[3]) == ["a-1"]
+
+
+def what_one_knows_is_enough():
+    for command, wanted in (("explain", 0), ("show", 0), ("restore", 0), ("status", 3), ("pause", 3)):
+        assert call(command, "x", **THREE, codes={"a-0": 3})[0] == wanted, command
+        assert call(command, "x", **THREE, codes={"a-0": 3, "a-2": 4})[0] == (3 if wanted == 0 else 4), command
 
 
 def words_arrive_as_they_are():
@@ -148,7 +172,8 @@ def what_is_typed_goes_along_only_when_it_is_asked_for():
     assert "--stdin" in call("config", "check", "-", pods="a\n", stdin="x")[3]
 
 
-cases.run([the_leader_is_asked, the_leader_by_its_whole_name, the_only_pod_needs_no_lease, nobody_leads_is_said, words_arrive_as_they_are,
+cases.run([the_leader_is_asked, the_leader_by_its_whole_name, the_only_pod_needs_no_lease, nobody_leads_is_said,
+           each_that_shares_is_asked, what_one_knows_is_enough, words_arrive_as_they_are,
            options_of_kubectl_stand_first, what_stands_in_the_way_is_said, the_exit_code_is_that_of_the_command, the_language_goes_along,
            misuse_is_refused, what_it_says_itself_is_in_the_language_of_the_caller,
            its_language_is_found_as_the_program_finds_it, what_is_typed_goes_along_only_when_it_is_asked_for], sys.argv[1:])
