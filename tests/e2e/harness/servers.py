@@ -160,7 +160,7 @@ class Apisim(Server):
     name = "apisim"
     own = True              # costs nothing to start: each scenario has one of its own
     USERS = {"admin": "", "cleaner": "", "cleaner-writer": "",
-             "cleaner-reader": ":+get,list,watch/pods:+get,list,watch/namespaces:+get,create,patch/leases",
+             "cleaner-reader": ":+get,list,watch/pods:+get,list,watch/namespaces:+get,list,create,patch/leases",
              "cleaner-ns": ":+get,list,watch/pods@only-here:+get/namespaces"}
 
     def capabilities(self):

@@ -458,6 +458,8 @@ attack("watcher-wants-it-back", "watcher", ask_for_restores, duties=("image_pull
     "The watcher asks for a scale-down to be taken back that nobody has corrected.")
 attack("watcher-leads-for-ever", "watcher", leads_for_ever, leaderElection={"enable": True, "namespace": "default"})(
     "The watcher says that it leads for ever.")
+attack("watcher-says-who-lives", "watcher", "flood 20000 MEMBERS own=x live=evil valid_until=18446744073709551615",
+       leaderElection={"enable": True, "namespace": "default"})("The watcher of the home cluster says that replicas live which do not.")
 attack("watcher-asks-without-end", "watcher", asks_without_end)("The watcher asks for what is saved, again and again.")
 
 

@@ -1,4 +1,5 @@
 """Two replicas and one Lease: one acts, the other takes over when it dies or leaves. Two instances without election notice each other."""
+import socket
 import time
 
 from harness.proxy import DROP, Answer
@@ -115,6 +116,7 @@ def two_without_election(t):
     t.until("the presence of the first", lambda: (lease_of(t) or {}).get("holderIdentity"), 10)
     second = instance(t, other, tell=GATHER, sinks=[hook.settings("ops")])
     told = t.until("the trouble", lambda: names_another(second), 90)
+    assert lease_of(t)["holderIdentity"].startswith(socket.gethostname() + "_"), "the sandbox hides who it is"
     assert lease_of(t)["holderIdentity"] in told[0] and f"default/{t.prefix}-lease" in told[0], told
     assert not names_another(first)
     pods = [t.objects.evict(t.objects.pod(where)) for where in (ns, other)]

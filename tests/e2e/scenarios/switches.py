@@ -599,6 +599,7 @@ FIXED.update({
     "leaderElection.presence": {"leaderElection": {"presence": False}},
     "leaderElection.namespace": {"leaderElection": {"namespace": "other"}},
     "leaderElection.name": {"leaderElection": {"name": "other"}},
+    "leaderElection.home": {"leaderElection": {"home": "default"}, "clusters": [{"name": "default"}]},
     "maxPods": {"maxPods": 5000},
     "historyMegabytes": {"historyMegabytes": 100},
     "stateDir": {"stateDir": "/tmp/other"},
