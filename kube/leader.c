@@ -302,7 +302,8 @@ void leader_answer(struct leader *l, long status, const struct lease_facts *fact
 	}
 	/* A renewal without reading failed: read now, as client-go does; a write after a read: at the next
 	 * try. */
-	if (asked == LEADER_PATCH && l->leading && status != 0 && l->try_at != 0 && now >= l->try_at) {
+	if (asked == LEADER_PATCH && (l->leading || l->releasing) && status != 0 && l->try_at != 0 &&
+	    now >= l->try_at) {
 		l->try_at = 0;
 		l->next = LEADER_GET;
 		return;

@@ -1,4 +1,5 @@
 """Replicas that share clusters: each leads its part; what one led that ends or dies is led by the others, and one that joins is given its share."""
+import json
 import math
 import random
 import time
@@ -10,6 +11,7 @@ from harness.servers import Apisim
 
 from . import digest
 from .informer import Account
+from .rbac import accounts_of_its_own, not_refused
 from .restore import restore
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/{}/leases"
@@ -289,3 +291,31 @@ def one_report(t):
     first.kill_all()
     digest.accepted(t, sinks[1], 1, timeout=120, crasher=crasher)
     assert led(second)
+
+
+@scenario("replicas/rbac", servers=("cluster",), timeout=180)
+def printed_rights(t):
+    """What `rbac` prints for two clusters is enough to share them: no request to the home cluster is refused."""
+    ns = t.ns()
+    there = Apisim(t.dir / "there", t.build)
+    there.start()
+    t.closing.append(there)
+    config = {**t.config(evicted=ns), "leaderElection": {"enable": True, "name": f"{ns}-lease"},
+              "clusters": [{"name": name, "kubeconfig": str(t.dir / f"kubeconfig-{name}")} for name in ("home", "there")]}
+    prefix, tokens = accounts_of_its_own(t, json.dumps(config), ns)
+    pair = t.server.kubeconfig(token=tokens["reader"]).replace("user: test}", "user: test, namespace: ops-pod-cleaner}")
+    pair = pair.replace("contexts:\n", "contexts:\n- name: writer\n  context: {cluster: test, user: writer}\n")
+    t.write("kubeconfig-home", pair + f"- name: writer\n  user:\n    token: {tokens['writer']}\n")
+    t.write("kubeconfig-there", there.kubeconfig_pair())
+    for cluster in config["clusters"]:
+        cluster["writerContext"] = "writer"
+    t.is_mine = lambda r: r.user.startswith(prefix) and r.ns in ("", ns, "ops-pod-cleaner")
+    replicas = [t.program(config, kubeconfig=None) for _ in range(2)]
+
+    def leads(program):
+        return sorted(c["cluster"] for c in program.status()["clusters"] if c["leader"]["leading"])
+    t.until("one cluster for each", lambda: sorted(map(leads, replicas)) == [["home"], ["there"]], SOON_S)
+    pod = t.objects.evict(t.objects.pod(ns))
+    t.wait_write(pod)
+    not_refused(t, prefix, ns)
+    t.expect(deleted=[pod])

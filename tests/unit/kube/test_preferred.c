@@ -60,6 +60,20 @@ TEST(the_preferred_one_claims_and_the_leader_yields)
 	ck_assert(!other.yielding);
 }
 
+/* Somebody has written to the Lease since it was read: it is read again, and given away all the same. */
+TEST(a_conflict_does_not_keep_it)
+{
+	run(&me, &s, 1000);
+	prefer(OTHER);
+	pass(1000, 5000);
+	(void)snprintf(s.lease.rv, sizeof(s.lease.rv), "other");
+	s.ops[0] = '\0';
+	leader_let_go(&me, 5000);
+	run(&me, &s, 5000);
+	ck_assert_str_eq(s.ops, "update get update ");
+	ck_assert_str_eq(s.lease.holder, "");
+}
+
 /* What is under way has until the Lease must be thought lost; it is not renewed meanwhile. */
 TEST(who_yields_does_not_renew)
 {
