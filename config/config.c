@@ -467,13 +467,6 @@ static bool is_object(struct walk *w, const yaml_node_t *root)
 	return true;
 }
 
-static struct place place_of_row(const struct walk *w, const char *key)
-{
-	const struct place *p = &w->positions->row[settings_find(key) - settings_table];
-
-	return (struct place){ w->path, p->line, p->column, key };
-}
-
 static int walk_document(const char *path, const struct yaml *y, struct config *ret, struct diags *d)
 {
 	const yaml_node_t *root = yaml_root(y);
@@ -486,7 +479,7 @@ static int walk_document(const char *path, const struct yaml *y, struct config *
 		read_map(&w, ret, root, "");
 	if (w.overrides.key)
 		read_items(&w, settings_find("overrides"), w.overrides.value);
-	cluster_files_add(path, ret, positions, place_of_row(&w, "clustersFrom"), d);
+	cluster_files_add(path, ret, positions, positions_of(positions, path, "clustersFrom"), d);
 	config_validate(path, ret, positions, d);
 	return d->errors > 0 ? -EINVAL : 0;
 }

@@ -27,9 +27,7 @@ struct check {
 /* Where a key stands, and its path for people. */
 static struct place place_at(const struct check *k, const char *path)
 {
-	const struct place *p = &k->positions->row[settings_find(path) - settings_table];
-
-	return (struct place){ k->path, p->line, p->column, path };
+	return positions_of(k->positions, k->path, path);
 }
 
 static bool is_written(const struct check *k, const char *path)

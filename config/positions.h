@@ -4,7 +4,7 @@
 #define CONFIG_POSITIONS_H
 
 #include "config/diag.h"
-#include "config/settings.h"
+#include "config/table.h"
 
 #define POSITIONS_MAX 256
 #define SINK_ROWS_MAX 32
@@ -18,5 +18,13 @@ struct positions {
 	struct place sink[SINKS_MAX];
 	struct place sink_key[SINKS_MAX][SINK_ROWS_MAX]; /* by index in settings_sink_table */
 };
+
+/* Where a key that stands in no list is written in the file at `path`. */
+static inline struct place positions_of(const struct positions *p, const char *path, const char *key)
+{
+	const struct place *row = &p->row[settings_find(key) - settings_table];
+
+	return (struct place){ path, row->line, row->column, key };
+}
 
 #endif
