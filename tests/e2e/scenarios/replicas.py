@@ -29,8 +29,11 @@ class Fleet:
 
     def replica(self, **more):
         election = {"enable": True, "name": self.lease}
-        self.replicas.append(self.t.program({**more, "clusters": self.clusters, "leaderElection": election}, kubeconfig=None))
-        return self.replicas[-1]
+        program = self.t.program({**more, "clusters": self.clusters, "leaderElection": election}, kubeconfig=None, start=False)
+        program.start(wait=False)
+        program.wait_ready(timeout=2 * SOON_S)      # a hundred watchers
+        self.replicas.append(program)
+        return program
 
     def kill(self, replica):
         self.replicas.remove(replica)
