@@ -153,11 +153,16 @@ static bool ends_claim(const struct leader *l)
 	return l->seen.claim[0] && !l->leading && !l->releasing;
 }
 
+/* Who takes the Lease over has to read first what the one before has left. */
+static bool may_carry(const struct leader *l)
+{
+	return l->memory && (l->leading || l->releasing);
+}
+
 /* The annotations that a write changes, and a comma before; owned by the caller. */
 static char *annotations_json(const struct leader *l)
 {
-	/* Who takes the Lease over has to read first what the one before has left. */
-	const bool claim = ends_claim(l), memory = l->memory && (l->leading || l->releasing);
+	const bool claim = ends_claim(l), memory = may_carry(l);
 
 	if (!claim && !memory)
 		return xstrdup("");
@@ -180,7 +185,7 @@ char *leader_body(struct leader *l, const char *ns, const char *name, uint64_t n
 			l->seen.rv, l->identity);
 	spec = spec_json(l, wall_ms);
 	annotations = annotations_json(l);
-	l->carries = *annotations && l->memory;
+	l->carries = may_carry(l);
 	if (l->next == LEADER_CREATE)
 		body = xasprintf(
 			"{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\",\"metadata\":"

@@ -238,6 +238,7 @@ TEST(who_takes_the_lease_does_not_overwrite_it)
 	(void)snprintf(s.memory, sizeof(s.memory), "left");
 	s.exists = true;
 	(void)snprintf(s.lease.rv, sizeof(s.lease.rv), "1");
+	(void)snprintf(s.lease.claim, sizeof(s.lease.claim), "%s", ME);
 	leader_remember(&me, text("mine"), 1000);
 	run(&me, &s, 1000);
 	ck_assert(leader_leads(&me, 1000));
