@@ -208,7 +208,7 @@ TEST(failing_since_comes_back_to_the_next_watcher)
 static void say_synced(bool synced)
 {
 	const struct msg m = { .type = MSG_WATCH_STATS,
-			       .u.watch_stats = { .synced = synced, .pods = 50000 } };
+			       .u.watch_stats = { .leading = true, .synced = synced, .pods = 50000 } };
 
 	play_send(&p, &m);
 }
