@@ -54,6 +54,12 @@ struct lease_facts {
 	int64_t transitions;
 };
 
+/* Boot ms from which on the record binds nobody, when it was seen to change at seen_at. */
+static inline uint64_t lease_free_at(const struct lease_facts *l, uint64_t seen_at)
+{
+	return seen_at + (l->holder[0] && l->duration_s > 0 ? (uint64_t)l->duration_s * 1000 : 0);
+}
+
 /* A Lease in an enveloped answer. */
 int decode_lease_answer(const void *p, size_t n, struct lease_facts *ret);
 /* Its annotation ANNOTATION_MEMORY; empty when there is none, or this is no Lease. */

@@ -33,9 +33,7 @@ static bool is_mine(const struct leader *l)
 /* Boot ms from which on the record binds nobody. */
 static uint64_t free_at(const struct leader *l)
 {
-	const bool is_bound = l->known && l->seen.holder[0] && l->seen.duration_s > 0;
-
-	return l->seen_at + (is_bound ? (uint64_t)l->seen.duration_s * 1000 : 0);
+	return l->known ? lease_free_at(&l->seen, l->seen_at) : l->seen_at;
 }
 
 /* Somebody's claim still stands, by our own clock. */

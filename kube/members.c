@@ -14,8 +14,7 @@ void members_init(struct members *m, const char *name)
 
 static bool lives(const struct member *one, uint64_t now)
 {
-	return one->known && one->seen.holder[0] && one->seen.duration_s > 0 &&
-	       now < one->seen_at + (uint64_t)one->seen.duration_s * 1000;
+	return one->known && now < lease_free_at(&one->seen, one->seen_at);
 }
 
 static struct member *find(struct members *m, const char *lease)

@@ -46,8 +46,7 @@ static uint64_t home_of(const struct generation *g)
 	if (!g || !g->election || g->n_wanted < 2)
 		return CLUSTERS_MAX;
 	if (*g->home)
-		return generation_find_cluster(g, g->home) < g->clusters ? generation_find_cluster(g, g->home)
-									 : CLUSTERS_MAX;
+		home = generation_find_cluster(g, g->home);
 	return generation_next(g, &home) ? home : CLUSTERS_MAX;
 }
 

@@ -136,10 +136,12 @@ static bool is_plain(const char *key)
 	return *key;
 }
 
-static void note_act(struct handover *h, uint64_t duty, char *ns, int64_t at)
+static void note_act(struct handover *h, uint64_t duty, const char *ns, int64_t at)
 {
-	struct row row = { .key = ns, .at = at, .count = 1 };
+	char key[64];
+	struct row row = { .key = key, .at = at, .count = 1 };
 
+	(void)snprintf(key, sizeof(key), "%s", ns);
 	(void)snprintf(row.kind, sizeof(row.kind), "%s", duty_name((enum duty)duty));
 	add(h, &row);
 }
@@ -161,23 +163,31 @@ static void note_saved(struct handover *h, const struct msg_saved_row *m)
 		drop(h, (size_t)(known - h->v));
 }
 
+/* Of all that a watcher hears most is nothing of this. */
+static bool is_noted(const struct msg *m)
+{
+	const struct msg_nomination_result *r = &m->u.nomination_result;
+
+	if (m->type == MSG_NOMINATION_RESULT)
+		return r->action != ACTION_RESTORE && OUTCOMES_WRITTEN >> r->outcome & 1;
+	return m->type == MSG_SAVED || m->type == MSG_SAVED_ROW ||
+	       (m->type == MSG_ACTION_ROW && !m->u.action_row.observe);
+}
+
 void handover_note(struct handover *h, const struct msg *m, int64_t now)
 {
-	struct msg copy = { .type = m->type };
+	const struct msg_action_row *act = &m->u.action_row;
 
+	if (!is_noted(m))
+		return;
 	forget_old(h, now);
-	if (m->type == MSG_SAVED || m->type == MSG_SAVED_ROW) {
+	if (m->type == MSG_NOMINATION_RESULT)
+		note_act(h, m->u.nomination_result.duty, m->u.nomination_result.ns, now);
+	else if (m->type == MSG_ACTION_ROW)
+		note_act(h, act->duty, act->ns, act->at ? act->at : now);
+	else
 		note_saved(h, m->type == MSG_SAVED ? (const struct msg_saved_row *)&m->u.saved
 						   : &m->u.saved_row);
-	} else if (m->type == MSG_ACTION_ROW && !m->u.action_row.observe) {
-		copy.u.action_row = m->u.action_row;
-		note_act(h, copy.u.action_row.duty, copy.u.action_row.ns,
-			 copy.u.action_row.at ? copy.u.action_row.at : now);
-	} else if (m->type == MSG_NOMINATION_RESULT && m->u.nomination_result.action != ACTION_RESTORE &&
-		   OUTCOMES_WRITTEN >> m->u.nomination_result.outcome & 1) {
-		copy.u.nomination_result = m->u.nomination_result;
-		note_act(h, copy.u.nomination_result.duty, copy.u.nomination_result.ns, now);
-	}
 }
 
 bool handover_is_news(const struct handover *h)
