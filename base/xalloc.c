@@ -92,6 +92,14 @@ char *xvasprintf(const char *fmt, va_list ap)
 	return vasprintf(&s, fmt, ap) < 0 ? checked(NULL) : s;
 }
 
+void xappend(char **text, const char *between, const char *more)
+{
+	char *longer = *text ? xconcat(*text, between, more, NULL) : xstrdup(more);
+
+	free(*text);
+	*text = longer;
+}
+
 char *xasprintf(const char *fmt, ...)
 {
 	va_list ap;

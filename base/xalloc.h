@@ -21,6 +21,8 @@ char *xstrndup(const char *s, size_t n);
 void *xmemdup(const void *p, size_t n);
 /* The texts one after the other, the last argument NULL: what takes printf ten times as long. */
 char *xconcat(const char *first, ...) __attribute__((sentinel));
+/* Append to *text, which is owned and may be NULL: `between`, unless it is the first, and `more`. */
+void xappend(char **text, const char *between, const char *more);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 

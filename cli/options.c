@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -188,12 +187,8 @@ char *option_names_join(const struct option_names *names)
 {
 	char *text = NULL;
 
-	for (size_t i = 0; i < names->n; i++) {
-		char *more = text ? xconcat(text, ",", names->v[i], NULL) : xstrdup(names->v[i]);
-
-		free(text);
-		text = more;
-	}
+	for (size_t i = 0; i < names->n; i++)
+		xappend(&text, ",", names->v[i]);
 	return text;
 }
 

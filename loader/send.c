@@ -148,14 +148,6 @@ void send_supervisor(struct channel *c, const struct loader *l)
 
 /* -- one cluster -- */
 
-static void add_word(char **all, const char *word)
-{
-	char *longer = xasprintf("%s%s%s", *all ? *all : "", *all ? ", " : "", word);
-
-	free(*all);
-	*all = longer;
-}
-
 /* "*", or the namespaces of all duties, each once. */
 static char *namespaces_text(const struct policy *p)
 {
@@ -169,7 +161,7 @@ static char *namespaces_text(const struct policy *p)
 			if (str_list_has(&seen, STR_C(of->v[i])))
 				continue;
 			str_list_add(&seen, of->v[i], strlen(of->v[i]));
-			add_word(&all, of->v[i]);
+			xappend(&all, ", ", of->v[i]);
 		}
 	}
 	if (str_list_has(&seen, STR_LIT("*"))) {

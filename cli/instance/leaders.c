@@ -46,14 +46,9 @@ static char *names_like(const struct cluster_leaders *l, size_t i, size_t *ret_n
 	char *names = NULL;
 
 	*ret_n = 0;
-	for (size_t k = i; k < l->n; k++) {
-		if (!is_alike(l, k, i) || (*ret_n)++ >= NAMES_MAX)
-			continue;
-		char *longer = xconcat(names ? names : "", names ? ", " : "", l->v[k].cluster, NULL);
-
-		free(names);
-		names = longer;
-	}
+	for (size_t k = i; k < l->n; k++)
+		if (is_alike(l, k, i) && (*ret_n)++ < NAMES_MAX)
+			xappend(&names, ", ", l->v[k].cluster);
 	if (*ret_n > NAMES_MAX) {
 		char *longer = xasprintf(TEXT(NAMES_AND_MORE), names, *ret_n - NAMES_MAX);
 

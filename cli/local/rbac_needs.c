@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/local/rbac_needs.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -157,10 +156,8 @@ char *rbac_lease_names(const struct rbac_request *q, const struct right_desc *r)
 		return xstrdup(name);
 	for (int i = 1; r->needs == NEED_SHARES_NAMED && i <= REPLICAS_MAX; i++) {
 		_cleanup_free_ char *one = xasprintf(REPLICA_LEASE_FORMAT, name, i);
-		char *longer = xconcat(all ? all : "", all ? ", " : "", one, NULL);
 
-		free(all);
-		all = longer;
+		xappend(&all, ", ", one);
 	}
 	return all;
 }

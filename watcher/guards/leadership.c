@@ -120,9 +120,19 @@ static bool is_passing(const struct leadership *l, const struct http_result *r)
 	       (r->failure != HTTP_OK || !leader_is_denied(l->leader.next, r->status));
 }
 
-static void report_trouble(struct leadership *l, const struct http_result *r)
+void leadership_refusal(const struct http_result *r, struct facts *ret)
 {
 	struct status_facts status;
+
+	facts_clear(ret);
+	facts_finding(ret, TEXT_ANSWERED);
+	facts_count(ret, FACT_HTTP_STATUS, r->status);
+	if (decode_status_answer(r->body, r->body_len, &status) == 0)
+		facts_quoted(ret, FACT_SERVER_MESSAGE, status.message);
+}
+
+static void report_trouble(struct leadership *l, const struct http_result *r)
+{
 	struct facts why = { 0 };
 
 	if (r->failure == HTTP_OK && r->status == 401)
@@ -133,14 +143,10 @@ static void report_trouble(struct leadership *l, const struct http_result *r)
 	}
 	if (is_withdrawn(l) || is_absent(l, r) || is_passing(l, r))
 		return;
-	if (r->failure != HTTP_OK) {
+	if (r->failure != HTTP_OK)
 		why = r->why;
-	} else {
-		facts_finding(&why, TEXT_ANSWERED);
-		facts_count(&why, FACT_HTTP_STATUS, r->status);
-		if (decode_status_answer(r->body, r->body_len, &status) == 0)
-			facts_quoted(&why, FACT_SERVER_MESSAGE, status.message);
-	}
+	else
+		leadership_refusal(r, &why);
 	trouble(l, &why);
 }
 

@@ -39,6 +39,8 @@ struct leadership *leadership_new(struct event_base *base, struct http_client *c
 				  const char *identity, const char *ns, const char *name,
 				  const struct leadership_ops *ops, void *ctx);
 void leadership_start(struct leadership *l);
+/* What a server says that refuses a request: its status, and its words where it has any. */
+void leadership_refusal(const struct http_result *r, struct facts *ret);
 /* Which replica should lead: leader_prefer(). */
 void leadership_prefer(struct leadership *l, const char *identity);
 /* Text for the next leader, taken over: leader_remember(). */

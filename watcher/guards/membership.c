@@ -11,7 +11,6 @@
 #include "base/xalloc.h"
 #include "kube/members.h"
 #include "kube/path.h"
-#include "text/texts.h"
 #include "watcher/guards/leadership.h"
 
 #define GROUP      "coordination.k8s.io"
@@ -112,17 +111,11 @@ static void take_list(struct membership *m, const struct http_result *r)
 
 static void take_refusal(struct membership *m, const struct http_result *r)
 {
-	struct status_facts status;
-
 	if (r->status == 401)
 		m->ops.refused(m->ctx);
 	if (r->status != 403 && r->status != 404)
 		return;
-	facts_clear(&m->of_list);
-	facts_finding(&m->of_list, TEXT_ANSWERED);
-	facts_count(&m->of_list, FACT_HTTP_STATUS, r->status);
-	if (decode_status_answer(r->body, r->body_len, &status) == 0)
-		facts_quoted(&m->of_list, FACT_SERVER_MESSAGE, status.message);
+	leadership_refusal(r, &m->of_list);
 	tell_trouble(m);
 }
 
