@@ -57,7 +57,7 @@ static size_t resident_kb(void)
 /* Decodes the first n of the batch, and puts them when there is a store. Callgrind counts what happens in
  * here:
  * --toggle-collect=take. */
-static __attribute__((noinline)) void take(struct store *s, uint32_t n)
+static __attribute__((noinline, used)) void take(struct store *s, uint32_t n)
 {
 	enum store_change change;
 	uint32_t h;
