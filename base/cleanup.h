@@ -1,4 +1,4 @@
-/* cleanup.h - scope-bound release of resources (gcc/clang cleanup attribute).
+/* cleanup.h - how variables begin and end: scope-bound release of resources (gcc/clang cleanup attribute).
  * Layer: base.  A destructor used here accepts NULL and half-built objects. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef BASE_CLEANUP_H
@@ -34,6 +34,14 @@ static inline void cleanup_close(int *fd)
 }
 #define _cleanup_free_  _cleanup_(cleanup_free)
 #define _cleanup_close_ _cleanup_(cleanup_close)
+
+/* Of a large variable that is filled before it is read: it is not cleared, as the release build clears all
+ * others. */
+#if __has_attribute(uninitialized)
+#define _uninitialized_ __attribute__((uninitialized))
+#else
+#define _uninitialized_
+#endif
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "rules/cause.h"
 #include "watcher/cache/uuid.h"
 
@@ -450,7 +451,7 @@ static void clear_facts(struct pod_facts *p)
 void pack_release(struct intern *t, const struct pack_head *head, const uint8_t *buf)
 {
 	struct pack_reader r = { .release = t };
-	struct pod_facts dead;
+	_uninitialized_ struct pod_facts dead;
 	struct pack_key k;
 	uint32_t flags = read_key(&r, NULL, buf, &k);
 
@@ -501,7 +502,7 @@ bool pack_same_uid(const struct intern *t, const struct groups *g, const struct 
 		   const uint8_t *buf, const struct pack_head *other, struct str uid)
 {
 	static const uint8_t none[16];
-	struct pod_facts facts;
+	_uninitialized_ struct pod_facts facts;
 	struct pack_text text;
 
 	if (memcmp(head->uid, other->uid, sizeof(head->uid)) != 0)

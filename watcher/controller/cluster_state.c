@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "rules/select.h"
 #include "watcher/cache/pack.h"
@@ -208,7 +209,7 @@ static uint32_t count_newer(const struct cluster_state *c, uint32_t group, enum 
 {
 	const struct groups *groups = store_groups(c->store);
 	struct pack_text text;
-	struct pod_facts other;
+	_uninitialized_ struct pod_facts other;
 	int64_t at, other_at;
 	uint32_t n = 0;
 
@@ -272,7 +273,7 @@ void cluster_context(const struct cluster_state *c, uint32_t h, const struct pod
 /* How often a container of the group, or of p alone, has restarted at most. */
 static int32_t most_restarts(const struct cluster_state *c, uint32_t group, const struct pod_facts *p)
 {
-	struct pod_facts other;
+	_uninitialized_ struct pod_facts other;
 	int32_t most = pod_most_restarts(p);
 
 	for (uint32_t h = group ? store_group_first(c->store, group) : 0; h;
