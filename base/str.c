@@ -119,11 +119,13 @@ int str_to_u64(const char *s, size_t n, uint64_t *ret)
 	if (n == 0)
 		return -EINVAL;
 	for (size_t i = 0; i < n; i++) {
-		if (s[i] < '0' || s[i] > '9')
+		const uint32_t digit = (uint32_t)(unsigned char)s[i] - '0';
+
+		if (digit > 9)
 			return -EINVAL;
-		if (__builtin_mul_overflow(v, UINT64_C(10), &v) ||
-		    __builtin_add_overflow(v, (uint64_t)(s[i] - '0'), &v))
+		if (i >= 19 && v > (UINT64_MAX - digit) / 10) /* nineteen digits always fit */
 			return -ERANGE;
+		v = v * 10 + digit;
 	}
 	*ret = v;
 	return 0;

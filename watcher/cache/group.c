@@ -351,9 +351,11 @@ void groups_count(struct groups *g, uint32_t id, uint8_t before, uint8_t after)
 	const unsigned works = MARK_WORKS((unsigned)duty_workload(DUTY_IMAGE_PULL));
 
 	g->v[id].pulled = g->v[id].pulled || (after & works);
-	for (unsigned b = 0; b < MARK_BITS; b++)
-		g->v[id].count[b] =
-			g->v[id].count[b] + ((uint32_t)after >> b & 1u) - ((uint32_t)before >> b & 1u);
+	for (uint32_t changed = before ^ after; changed; changed &= changed - 1) {
+		const int b = __builtin_ctz(changed);
+
+		g->v[id].count[b] += after >> b & 1 ? 1u : -1u;
+	}
 }
 
 void groups_tally(const struct groups *g, uint32_t id, struct group_tally *ret)
