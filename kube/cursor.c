@@ -20,73 +20,85 @@ struct cursor_number cursor_number_long(const uint8_t *p, const uint8_t *end)
 	return (struct cursor_number){ NULL, 0 };
 }
 
-static const uint8_t *skip_group(const uint8_t *p, const uint8_t *end)
+/* Groups (deprecated, never sent by Kubernetes): nested to any depth in constant space. */
+static const uint8_t *end_of_group(struct cursor c)
 {
-	for (size_t depth = 1; p && depth > 0;) {
-		const struct cursor_number tag = cursor_number(p, end);
-		const uint32_t wire = (uint32_t)tag.v & 7;
+	for (size_t depth = 1; depth > 0;) {
+		const struct field f = cursor_head_any(c.p, c.end);
+		const uint32_t wire = f.tag & 7;
 
-		if (!cursor_is_tag(tag))
-			return NULL;
 		if (wire == WIRE_GROUP)
 			depth++;
 		else if (wire == WIRE_GROUP_END)
 			depth--;
-		p = wire == WIRE_GROUP || wire == WIRE_GROUP_END ? tag.p : cursor_field_any(p, end).next;
+		if (wire == WIRE_GROUP || wire == WIRE_GROUP_END)
+			c.p = f.p;
+		else if (!cursor_pass(&c, f))
+			return NULL;
 	}
-	return p;
+	return c.p;
 }
 
-/* Where the value of a field that is neither varint nor length-delimited ends, NULL when it is malformed.
- * Groups (deprecated, never sent by Kubernetes): nested to any depth in constant space. */
-static const uint8_t *skip_odd(const uint8_t *p, const uint8_t *end, uint32_t tag)
+const uint8_t *cursor_end_of_odd(const uint8_t *p, const uint8_t *end)
 {
-	const ptrdiff_t n = (tag & 7) == WIRE_FIXED64 ? 8 : 4;
+	const struct field f = cursor_head_any(p, end);
+	const uint32_t wire = f.tag & 7;
+	const ptrdiff_t n = wire == WIRE_FIXED64 ? 8 : 4;
 
-	if ((tag & 7) == WIRE_GROUP)
-		return skip_group(p, end);
-	if ((tag & 7) != WIRE_FIXED64 && (tag & 7) != WIRE_FIXED32)
+	if (wire == WIRE_GROUP)
+		return end_of_group((struct cursor){ f.p, end });
+	if (wire != WIRE_FIXED64 && wire != WIRE_FIXED32)
 		return NULL;
-	return end - p < n ? NULL : p + n;
+	return end - f.p < n ? NULL : f.p + n;
 }
 
-struct field cursor_field_any(const uint8_t *p, const uint8_t *end)
+struct field cursor_head_any(const uint8_t *p, const uint8_t *end)
 {
 	const struct cursor_number tag = cursor_number(p, end);
 	const uint32_t wire = (uint32_t)tag.v & 7;
-	struct field f = { .tag = (uint32_t)tag.v };
 
 	if (!cursor_is_tag(tag))
-		return f;
-	if (wire != WIRE_BYTES && wire != WIRE_VARINT) {
-		f.next = skip_odd(tag.p, end, f.tag);
-		return f;
-	}
+		return (struct field){ 0 };
+	if (wire != WIRE_BYTES && wire != WIRE_VARINT)
+		return (struct field){ .tag = (uint32_t)tag.v, .p = tag.p };
 	const struct cursor_number n = cursor_number(tag.p, end);
-	const uint64_t size = wire == WIRE_BYTES ? n.v : 0;
 
-	if (!n.p || size > (size_t)(end - n.p))
-		return f;
-	f.number = n.v;
-	f.p = n.p;
-	f.next = n.p + size;
-	return f;
+	if (!n.p || (wire == WIRE_BYTES && n.v > (size_t)(end - n.p)))
+		return (struct field){ 0 };
+	return (struct field){ (uint32_t)tag.v, n.v, n.p };
+}
+
+int cursor_walk(struct cursor c, field_fn *take, void *out)
+{
+	while (c.end - c.p >= 2) {
+		const struct field f = cursor_head(c);
+
+		if (!cursor_pass(&c, f) || take(f, out) < 0)
+			return -EBADMSG;
+	}
+	return c.p == c.end ? 0 : -EBADMSG; /* no field has one byte */
+}
+
+struct finding {
+	uint32_t tag;
+	struct field found;
+};
+
+static int find_field(struct field f, void *out)
+{
+	struct finding *finding = out;
+
+	if (f.tag == finding->tag)
+		finding->found = f;
+	return 0;
 }
 
 struct field cursor_find(struct cursor c, uint32_t tag, bool *bad)
 {
-	struct field found = { 0 }, f;
-	const uint8_t *p = c.p;
+	struct finding finding = { .tag = tag };
 
-	for (; c.end - p >= 2; p = f.next) {
-		f = cursor_field_any(p, c.end);
-		if (!f.next)
-			break;
-		if (f.tag == tag)
-			found = f;
-	}
-	*bad |= p != c.end;
-	return found;
+	*bad |= cursor_walk(c, find_field, &finding) < 0;
+	return finding.found;
 }
 
 int envelope_open(const void *p, size_t n, struct envelope *ret)

@@ -67,71 +67,69 @@ static inline bool cursor_is_tag(struct cursor_number n)
 	return n.p && n.v >= 8 && n.v <= UINT32_MAX;
 }
 
-/* One field with its value. A struct of scalars, always passed by value: it lives in registers. */
+/* The head of a field: its tag, and the number or the length behind it. A struct of scalars, always passed by
+ * value: it lives in registers. */
 struct field {
-	uint32_t tag;
-	uint64_t number;     /* of a varint; of a length-delimited value its length */
-	const uint8_t *p;    /* a length-delimited value */
-	const uint8_t *next; /* what follows; NULL when the field is malformed */
+	uint32_t tag;     /* 0: the head is malformed */
+	uint64_t number;  /* of a varint; of a length-delimited value its length */
+	const uint8_t *p; /* the value; behind a varint, what follows */
 };
 
-/* Any field; see cursor_field(). */
-struct field cursor_field_any(const uint8_t *p, const uint8_t *end);
+/* Any head; see cursor_head(). */
+struct field cursor_head_any(const uint8_t *p, const uint8_t *end);
 
-/* A field whose tag and length or number have one or two bytes each, of which at least four are here; what is
- * another or malformed has next == NULL. */
-static inline __attribute__((always_inline)) struct field cursor_field_short(const uint8_t *p,
-									     const uint8_t *end)
+/* A head whose tag and number have one or two bytes each, at the least. */
+static inline __attribute__((always_inline)) struct field cursor_head_wide(const uint8_t *p,
+									   const uint8_t *end)
 {
-	struct field f = { 0 };
 	uint32_t w;
 
+	if (end - p < 4)
+		return cursor_head_any(p, end);
 	memcpy(&w, p, sizeof(w));
 	w = le32toh(w);
-	f.tag = w & 0x7f;
-	p += 2;
-	if (w & 0x80) {
-		f.tag |= w >> 1 & 0x3f80;
-		if (w & 0x8000)
-			return f;
-		w >>= 8;
-		p++;
-	}
-	f.number = w >> 8 & 0x7f;
-	if (w & 0x8000) {
-		f.number |= w >> 9 & 0x3f80;
-		if (w & 0x800000)
-			return f;
-		p++;
-	}
-	f.p = p;
-	if (f.tag < TAG(1, 0))
-		return f;
-	if ((f.tag & 7) == WIRE_VARINT)
-		f.next = p;
-	else if ((f.tag & 7) == WIRE_BYTES && f.number <= (size_t)(end - p))
-		f.next = p + f.number;
-	return f;
+	if (!(w & 0x800080))
+		return (struct field){ w & 0x7f, (w >> 8 & 0x7f) | (w >> 9 & 0x3f80), p + 3 };
+	const uint32_t tag = (w & 0x7f) | (w >> 1 & 0x3f80);
+
+	if (!(w & 0x808000))
+		return (struct field){ tag, w >> 16 & 0x7f, p + 3 };
+	if (!(w & 0x80008000))
+		return (struct field){ tag, (w >> 16 & 0x7f) | (w >> 17 & 0x3f80), p + 4 };
+	return cursor_head_any(p, end);
 }
 
-/* The field at p < end, whatever it is: what nobody asks for is stepped over by going on at `next`. Most have
- * a tag and a length or number of one byte each: the bits that say so are looked at together. */
-static inline __attribute__((always_inline)) struct field cursor_field(const uint8_t *p, const uint8_t *end)
+/* The head at c.p, of which two bytes are here. Most have a tag and a number of one byte each. */
+static inline __attribute__((always_inline)) struct field cursor_head(struct cursor c)
 {
-	const size_t left = (size_t)(end - p);
-	const uint32_t pair = left < 2 ? 0 : (uint32_t)p[0] | (uint32_t)p[1] << 8, n = pair >> 8;
+	const uint32_t tag = c.p[0], number = c.p[1];
 
-	if (__builtin_expect((pair & 0x8087) == WIRE_BYTES && (pair & 0x78) && n <= left - 2, true))
-		return (struct field){ pair & 0x7f, n, p + 2, p + 2 + n };
-	if ((pair & 0x8087) == WIRE_VARINT && (pair & 0x78))
-		return (struct field){ pair & 0x7f, n, p + 2, p + 2 };
-	if (left >= 4) {
-		const struct field f = cursor_field_short(p, end);
+	if (__builtin_expect((tag | number) < 0x80, true))
+		return (struct field){ tag, number, c.p + 2 };
+	return cursor_head_wide(c.p, c.end);
+}
 
-		if (f.next)
-			return f;
-	}
-	return cursor_field_any(p, end);
+/* Goes on behind a length-delimited field; false when it is longer than the message. */
+static inline __attribute__((always_inline)) bool cursor_pass_bytes(struct cursor *c, struct field f)
+{
+	if ((uintptr_t)f.p + f.number > (uintptr_t)c->end) /* no head has a number that goes around */
+		return false;
+	c->p = f.p + f.number;
+	return true;
+}
+
+/* Where the field at p ends that is neither a varint nor length-delimited; NULL when it is malformed. */
+const uint8_t *cursor_end_of_odd(const uint8_t *p, const uint8_t *end);
+
+/* The same for any field: what nobody asks for. */
+static inline __attribute__((always_inline)) bool cursor_pass(struct cursor *c, struct field f)
+{
+	if (f.tag < TAG(1, 0))
+		return false;
+	if ((f.tag & 7) == WIRE_BYTES)
+		return cursor_pass_bytes(c, f);
+	c->p = (f.tag & 7) == WIRE_VARINT ? f.p : cursor_end_of_odd(c->p, c->end);
+	return c->p;
 }
 
 static inline struct str field_str(struct field f)
@@ -141,25 +139,14 @@ static inline struct str field_str(struct field f)
 
 static inline struct cursor field_message(struct field f)
 {
-	return (struct cursor){ f.p, f.next };
+	return (struct cursor){ f.p, f.p + f.number };
 }
 
 /* Takes one field of a message; -EBADMSG ends the walk. What is not asked for is just not looked at. */
 typedef int field_fn(struct field f, void *out);
 
 /* Every field of a message in turn. 0, or -EBADMSG when it is malformed or a field is refused. */
-static inline __attribute__((always_inline)) int cursor_walk(struct cursor c, field_fn *take, void *out)
-{
-	const uint8_t *p = c.p;
-	struct field f;
-
-	for (; c.end - p >= 2; p = f.next) {
-		f = cursor_field(p, c.end);
-		if (!f.next || take(f, out) < 0)
-			return -EBADMSG;
-	}
-	return p == c.end ? 0 : -EBADMSG; /* no field has one byte */
-}
+int cursor_walk(struct cursor c, field_fn *take, void *out);
 
 /* For messages that come now and then: the last field with that tag, as every reader of protobuf takes it, or
  * one of which all is 0. *bad becomes true when the message is malformed. */
@@ -172,7 +159,9 @@ static inline struct str cursor_text(struct cursor c, uint32_t field, bool *bad)
 
 static inline struct cursor cursor_message(struct cursor c, uint32_t field, bool *bad)
 {
-	return field_message(cursor_find(c, TAG(field, WIRE_BYTES), bad));
+	const struct field f = cursor_find(c, TAG(field, WIRE_BYTES), bad);
+
+	return f.p ? field_message(f) : (struct cursor){ 0 };
 }
 
 static inline int32_t cursor_int32(struct cursor c, uint32_t field, bool *bad)

@@ -1,5 +1,5 @@
 /* decode_protobuf.c - core/v1 Pod, protobuf wire format -> struct pod_facts. Each message of model/fields.def
- * has one function that takes one field; cursor_walk() drives them. */
+ * has one function that reads it. */
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/decode_protobuf.h"
 
@@ -35,7 +35,8 @@ static INLINE bool time_is_plain(struct field f, int64_t *ret)
 	w = le32toh(w);
 	if ((w & 0x80808080) != 0x80808080)
 		return false;
-	w = (w & 0x7f) | (w >> 1 & 0x3f80) | (w >> 2 & 0x1fc000) | (w >> 3 & 0xfe00000);
+	w = (w & 0x7f007f) | (w >> 1 & 0x3f803f80);
+	w = (w & 0x3fff) | (w >> 2 & 0xfffc000);
 	*ret = facts_time((int64_t)((uint64_t)p[5] << 28 | w));
 	return true;
 }
@@ -67,10 +68,14 @@ static INLINE int pair_field(struct field f, void *out)
 static INLINE bool pair_is_plain(struct field f, struct label *ret)
 {
 	const uint8_t *p = f.p;
-	const size_t n = f.number, k = n < 4 ? 0 : p[1];
+	const size_t n = f.number;
 
-	if (n < 4 || n > 254 || p[0] != TAG(1, WIRE_BYTES) || k + 4 > n || p[k + 2] != TAG(2, WIRE_BYTES) ||
-	    (size_t)p[k + 3] + k + 4 != n || ((p[1] | p[k + 3]) & 0x80))
+	if (n < 4 || n > 131) /* with more, one of them has a length of two bytes */
+		return false;
+	const size_t k = p[1];
+
+	if (p[0] != TAG(1, WIRE_BYTES) || k + 4 > n || p[k + 2] != TAG(2, WIRE_BYTES) ||
+	    p[k + 3] + k + 4 != n)
 		return false;
 	ret->key = (struct str){ (const char *)p + 2, k };
 	ret->value = (struct str){ (const char *)p + 4 + k, p[k + 3] };
@@ -78,46 +83,56 @@ static INLINE bool pair_is_plain(struct field f, struct label *ret)
 }
 
 /* Annotations and conditions begin with their key or type, and most are none that is asked for: its length
- * tells. What does not begin so is read. */
-static INLINE bool may_matter(struct field f, uint32_t lengths)
+ * and its first letter tell. What does not begin so is read. */
+static INLINE bool may_matter(struct field f, struct known_words known)
 {
-	if (f.number < 2 || f.p[0] != TAG(1, WIRE_BYTES) || f.p[1] >= 0x80)
+	if (f.number < 3 || f.p[0] != TAG(1, WIRE_BYTES) || f.p[1] >= 0x80)
 		return true;
-	return f.p[1] < 32 && (lengths >> f.p[1] & 1);
+	return facts_may_know(known, (struct str){ (const char *)f.p + 2, f.p[1] });
 }
 
 /* -- one field of each message -- */
 
 /* clang-format off */
-/* What becomes of a field f of the message o, by its kind. */
-#define TAKE_TEXT(o, n, fact)      case TAG(n, WIRE_BYTES): (o)->fact = field_str(f); break;
-#define TAKE_BOOL(o, n, fact)      case TAG(n, WIRE_VARINT): (o)->fact = f.number != 0; break;
-#define TAKE_INT32(o, n, fact)     case TAG(n, WIRE_VARINT): (o)->fact = (int32_t)(uint32_t)f.number; break;
-#define TAKE_SECONDS(o, n, fact)   case TAG(n, WIRE_VARINT): (o)->fact = (int64_t)f.number; break;
-#define TAKE_TIME(o, n, fact)      case TAG(n, WIRE_BYTES): return time_decode(f, &(o)->fact);
-#define TAKE_PRESENT(o, n, fact)   case TAG(n, WIRE_BYTES): (o)->fact = true; break;
-#define TAKE_ONEOF(o, n, fact)     case TAG(n, WIRE_BYTES): (o)->fact = field_message(f); break;
-#define TAKE_PART(o, n, fact)      case TAG(n, WIRE_BYTES): return cursor_walk(field_message(f), fact##_field, o);
-#define TAKE_MESSAGE(o, n, fact)   case TAG(n, WIRE_BYTES): return fact##_decode(f, o);
+/* What becomes of a field f at c of the message o, by its kind. */
+#define BYTES(n)  case TAG(n, WIRE_BYTES): if (!cursor_pass_bytes(&c, f)) return -EBADMSG;
+#define NUMBER(n) case TAG(n, WIRE_VARINT): c.p = f.p;
+#define MUST(r)   if ((r) < 0) return -EBADMSG; break;
+#define TAKE_TEXT(o, n, fact)      BYTES(n) (o)->fact = field_str(f); break;
+#define TAKE_BOOL(o, n, fact)      NUMBER(n) (o)->fact = f.number != 0; break;
+#define TAKE_INT32(o, n, fact)     NUMBER(n) (o)->fact = (int32_t)(uint32_t)f.number; break;
+#define TAKE_SECONDS(o, n, fact)   NUMBER(n) (o)->fact = (int64_t)f.number; break;
+#define TAKE_TIME(o, n, fact)      BYTES(n) MUST(time_decode(f, &(o)->fact))
+#define TAKE_PRESENT(o, n, fact)   BYTES(n) (o)->fact = true; break;
+#define TAKE_ONEOF(o, n, fact)     BYTES(n) (o)->fact = field_message(f); break;
+#define TAKE_PART(o, n, fact)      BYTES(n) MUST(fact##_walk(field_message(f), o))
+#define TAKE_MESSAGE(o, n, fact)   BYTES(n) MUST(fact##_decode(f, o))
 #define TAKE_EACH(o, n, fact)      TAKE_MESSAGE(o, n, fact)
 #define TAKE_PAIR(o, n, fact)      TAKE_MESSAGE(o, n, fact)
-#define TAKE_ITEM(o, n, fact)      case TAG(n, WIRE_BYTES): facts_add_##fact(o, field_str(f)); break;
-#define TAKE_NUMBERS(o, n, fact)   case TAG(n, WIRE_VARINT): facts_add_##fact(o, (int32_t)(uint32_t)f.number); break; \
-				   case TAG(n, WIRE_BYTES): return fact##s_decode(f, o);
-#define TAKE_CONTAINER(o, n, fact) case TAG(n, WIRE_BYTES): return container_decode(f, o, CONTAINER_##fact);
+#define TAKE_ITEM(o, n, fact)      BYTES(n) facts_add_##fact(o, field_str(f)); break;
+#define TAKE_NUMBERS(o, n, fact)   NUMBER(n) facts_add_##fact(o, (int32_t)(uint32_t)f.number); break; \
+				   BYTES(n) MUST(fact##s_decode(f, o))
+#define TAKE_CONTAINER(o, n, fact) BYTES(n) MUST(container_decode(f, o, CONTAINER_##fact))
 /* clang-format on */
 #define TAKE(o, fact, number, key, kind) TAKE_##kind(o, number, fact)
 
-/* What is not asked for is stepped over: of ObjectMeta, managedFields is most of the bytes. */
+/* Every field of a message in turn, as cursor_walk() does it, but with the switch inside: the tags that are
+ * asked for say themselves how long a field is. What is not asked for is stepped over: of ObjectMeta,
+ * managedFields is most of the bytes. */
 #define READER(message, type)                                                                                \
-	static INLINE int message##_field(struct field f, void *out)                                         \
+	static INLINE int message##_walk(struct cursor c, type *o)                                           \
 	{                                                                                                    \
-		type *o = out;                                                                               \
+		const uint8_t *const last = c.p == c.end ? c.p : c.end - 1; /* no field has one byte */      \
                                                                                                              \
-		switch (f.tag) {                                                                             \
-			FIELDS_##message(TAKE, o)                                                            \
+		while (c.p < last) {                                                                         \
+			const struct field f = cursor_head(c);                                               \
+                                                                                                             \
+			switch (f.tag) {                                                                     \
+				FIELDS_##message(TAKE, o) default                                            \
+				    : if (!cursor_pass(&c, f)) return -EBADMSG;                              \
+			}                                                                                    \
 		}                                                                                            \
-		return 0;                                                                                    \
+		return c.p == c.end ? 0 : -EBADMSG;                                                          \
 	}
 
 static int label_decode(struct field f, struct pod_facts *pod)
@@ -151,7 +166,7 @@ static int owner_decode(struct field f, struct pod_facts *pod)
 {
 	struct owner_row row = { 0 };
 
-	if (cursor_walk(field_message(f), owner_field, &row) < 0)
+	if (owner_walk(field_message(f), &row) < 0)
 		return -EBADMSG;
 	facts_add_owner(pod, &row);
 	return 0;
@@ -160,19 +175,17 @@ static int owner_decode(struct field f, struct pod_facts *pod)
 READER(meta, struct pod_facts)
 READER(volume, struct pod_facts)
 
-static INLINE int source_field(struct field f, void *pod)
-{
-	return f.tag == TAG(2, WIRE_BYTES) ? cursor_walk(field_message(f), volume_field, pod) : 0;
-}
-
 /* Name, then VolumeSource: as an entry, key, then value. */
+#define FIELDS_source(F, X) F(X, volume, 2, , PART)
+READER(source, struct pod_facts)
+
 static INLINE int volume_decode(struct field f, struct pod_facts *pod)
 {
 	struct label pair;
 
 	if (!pair_is_plain(f, &pair))
-		return cursor_walk(field_message(f), source_field, pod);
-	return cursor_walk(cursor_of(pair.value.p, pair.value.n), volume_field, pod);
+		return source_walk(field_message(f), pod);
+	return volume_walk(cursor_of(pair.value.p, pair.value.n), pod);
 }
 
 READER(claim, struct claim_row)
@@ -182,7 +195,7 @@ static NOINLINE int claim_decode(struct field f, struct pod_facts *pod)
 {
 	struct claim_row row = { 0 };
 
-	if (cursor_walk(field_message(f), claim_field, &row) < 0)
+	if (claim_walk(field_message(f), &row) < 0)
 		return -EBADMSG;
 	facts_add_claim(pod, &row);
 	return 0;
@@ -192,7 +205,7 @@ static NOINLINE int claim_status_decode(struct field f, struct pod_facts *pod)
 {
 	struct claim_row row = { 0 };
 
-	if (cursor_walk(field_message(f), claim_status_field, &row) < 0)
+	if (claim_status_walk(field_message(f), &row) < 0)
 		return -EBADMSG;
 	facts_add_claim(pod, &row);
 	return 0;
@@ -201,8 +214,10 @@ static NOINLINE int claim_status_decode(struct field f, struct pod_facts *pod)
 /* Packed, as no writer of Kubernetes does it and every reader takes it. */
 static int codes_decode(struct field f, struct rule_row *rule)
 {
-	for (struct cursor_number n = { f.p, 0 }; n.p < f.next;) {
-		n = cursor_number(n.p, f.next);
+	const struct cursor c = field_message(f);
+
+	for (struct cursor_number n = { c.p, 0 }; n.p < c.end;) {
+		n = cursor_number(n.p, c.end);
 		if (!n.p)
 			return -EBADMSG;
 		facts_add_code(rule, (int32_t)(uint32_t)n.v);
@@ -214,7 +229,7 @@ READER(exit_codes, struct rule_row)
 
 static int exit_codes_decode(struct field f, struct rule_row *rule)
 {
-	return cursor_walk(field_message(f), exit_codes_field, rule);
+	return exit_codes_walk(field_message(f), rule);
 }
 
 READER(rule, struct rule_row)
@@ -227,7 +242,7 @@ static int rule_decode(struct field f, struct template_row *t)
 	if (!t->of)
 		return 0;
 	rule = facts_rule(t);
-	if (cursor_walk(field_message(f), rule_field, &rule) < 0)
+	if (rule_walk(field_message(f), &rule) < 0)
 		return -EBADMSG;
 	facts_heed_rule(t, &rule);
 	return 0;
@@ -239,12 +254,12 @@ static NOINLINE int template_read(struct field f, struct pod_facts *pod)
 {
 	struct template_row t = { 0 };
 
-	if (cursor_walk(field_message(f), template_field, &t) < 0)
+	if (template_walk(field_message(f), &t) < 0)
 		return -EBADMSG;
 	for (uint32_t i = 0; t.has_rules && i < pod->n_containers; i++) {
 		struct template_row ruled = { .of = facts_ruled(pod, i, t.name) };
 
-		if (ruled.of && cursor_walk(field_message(f), template_field, &ruled) < 0)
+		if (ruled.of && template_walk(field_message(f), &ruled) < 0)
 			return -EBADMSG;
 	}
 	facts_note_template(pod, t.name);
@@ -260,11 +275,11 @@ READER(templates, struct pod_facts)
 READER(spec, struct pod_facts)
 READER(condition, struct condition_row)
 
-static NOINLINE int condition_read(struct cursor c, struct pod_facts *pod)
+static int condition_read(struct cursor c, struct pod_facts *pod)
 {
 	struct condition_row row = { 0 };
 
-	if (cursor_walk(c, condition_field, &row) < 0)
+	if (condition_walk(c, &row) < 0)
 		return -EBADMSG;
 	facts_add_condition(pod, &row);
 	return 0;
@@ -290,23 +305,23 @@ static int state_decode(struct field f, struct container_facts *c)
 {
 	struct wire_states s = { 0 };
 
-	if (cursor_walk(field_message(f), state_field, &s) < 0)
+	if (state_walk(field_message(f), &s) < 0)
 		return -EBADMSG;
 	c->state = facts_state(s.waiting.p, s.running.p, s.terminated.p);
 	if (c->state == CONTAINER_WAITING)
-		return cursor_walk(s.waiting, waiting_field, c);
+		return waiting_walk(s.waiting, c);
 	if (c->state == CONTAINER_RUNNING)
-		return cursor_walk(s.running, running_field, c);
-	return c->state == CONTAINER_TERMINATED ? cursor_walk(s.terminated, terminated_field, c) : 0;
+		return running_walk(s.running, c);
+	return c->state == CONTAINER_TERMINATED ? terminated_walk(s.terminated, c) : 0;
 }
 
 static int last_state_decode(struct field f, struct container_facts *c)
 {
 	struct wire_states s = { 0 };
 
-	if (cursor_walk(field_message(f), state_field, &s) < 0)
+	if (state_walk(field_message(f), &s) < 0)
 		return -EBADMSG;
-	return cursor_walk(s.terminated, last_field, c);
+	return last_walk(s.terminated, c);
 }
 
 READER(health, struct health_row)
@@ -315,7 +330,7 @@ static int health_decode(struct field f, struct container_facts *c)
 {
 	struct health_row row = { 0 };
 
-	if (cursor_walk(field_message(f), health_field, &row) < 0)
+	if (health_walk(field_message(f), &row) < 0)
 		return -EBADMSG;
 	facts_add_health(c, &row);
 	return 0;
@@ -325,7 +340,7 @@ READER(allocated, struct container_facts)
 
 static NOINLINE int allocated_decode(struct field f, struct container_facts *c)
 {
-	return cursor_walk(field_message(f), allocated_field, c);
+	return allocated_walk(field_message(f), c);
 }
 
 READER(container, struct container_facts)
@@ -334,36 +349,32 @@ static int container_decode(struct field f, struct pod_facts *pod, enum containe
 {
 	struct container_facts *c = facts_add_container(pod, kind);
 
-	return c ? cursor_walk(field_message(f), container_field, c) : 0;
+	return c ? container_walk(field_message(f), c) : 0;
 }
 
 READER(status, struct pod_facts)
 READER(pod, struct pod_facts)
 
-static int again_field(struct field f, void *pod)
-{
-	return f.tag == TAG(2, WIRE_BYTES) ? cursor_walk(field_message(f), templates_field, pod) : 0;
-}
+#define FIELDS_again(F, X) F(X, templates, 2, spec, PART)
+READER(again, struct pod_facts)
 
 int decode_pod_protobuf(const uint8_t *p, size_t n, struct pod_facts *ret)
 {
 	facts_begin(ret);
-	if (cursor_walk(cursor_of(p, n), pod_field, ret) < 0 ||
-	    (facts_any_ended(ret) && cursor_walk(cursor_of(p, n), again_field, ret) < 0))
+	if (pod_walk(cursor_of(p, n), ret) < 0 ||
+	    (facts_any_ended(ret) && again_walk(cursor_of(p, n), ret) < 0))
 		return -EBADMSG;
 	facts_end(ret);
 	return 0;
 }
 
-static INLINE int object_field(struct field f, void *out)
-{
-	return f.tag == TAG(1, WIRE_BYTES) ? cursor_walk(field_message(f), meta_field, out) : 0;
-}
+#define FIELDS_object(F, X) F(X, meta, 1, metadata, PART)
+READER(object, struct pod_facts)
 
 int decode_metadata_protobuf(const uint8_t *p, size_t n, struct pod_facts *ret)
 {
 	facts_begin(ret);
-	if (cursor_walk(cursor_of(p, n), object_field, ret) < 0)
+	if (object_walk(cursor_of(p, n), ret) < 0)
 		return -EBADMSG;
 	facts_end(ret);
 	return 0;

@@ -7,13 +7,9 @@
 
 #include "base/cleanup.h"
 
-#define MIRROR_KEY "kubernetes.io/config.mirror"
-
-/* Who stamps the revision, the best last: StatefulSet and DaemonSet, Argo Rollout, Deployment. */
 #define REPLICA_SET "pod-template-hash"
 #define ROLLOUT     "rollouts-pod-template-hash"
 #define CONTROLLER  "controller-revision-hash"
-static const struct str revision_labels[] = { STR_LIT(CONTROLLER), STR_LIT(ROLLOUT), STR_LIT(REPLICA_SET) };
 
 void facts_begin(struct pod_facts *f)
 {
@@ -33,19 +29,22 @@ static bool key_is(struct str key, const char *want, size_t n)
 }
 #define KEY_IS(key, lit) key_is(key, lit, sizeof(lit) - 1)
 
-_Static_assert(FACTS_LABELS == (1u << (sizeof(REPLICA_SET) - 1) | 1u << (sizeof(ROLLOUT) - 1) |
-				1u << (sizeof(CONTROLLER) - 1) | 1u << (sizeof(ANNOTATION_IGNORE) - 1)),
-	       "FACTS_LABELS");
+/* Who stamps the revision, the best last: StatefulSet and DaemonSet, Argo Rollout, Deployment; 0: nobody. */
+static uint8_t revision_rank(struct str key)
+{
+	return KEY_IS(key, REPLICA_SET) ? 3 : KEY_IS(key, ROLLOUT) ? 2 : KEY_IS(key, CONTROLLER) ? 1 : 0;
+}
 
 void facts_know_label(struct pod_facts *f, struct str key, struct str value)
 {
+	const uint8_t rank = revision_rank(key);
+
 	if (KEY_IS(key, ANNOTATION_IGNORE) && KEY_IS(value, "true"))
 		f->skip = true;
-	for (uint8_t i = f->revision_rank; i < ARRAY_SIZE(revision_labels); i++)
-		if (key_is(key, revision_labels[i].p, revision_labels[i].n)) {
-			f->revision = value;
-			f->revision_rank = i + 1;
-		}
+	if (rank > f->revision_rank) {
+		f->revision = value;
+		f->revision_rank = rank;
+	}
 }
 
 void facts_add_annotation(struct pod_facts *f, struct str key, struct str value)

@@ -1,4 +1,4 @@
-/* fuzz_cursor.c - any bytes as a protobuf message, read in two ways: by cursor_field and by the slow reader
+/* fuzz_cursor.c - any bytes as a protobuf message, read in two ways: by cursor_head and by the slow reader
  * below that follows protobuf.dev, "Encoding", byte by byte. Both find the same fields, the same end or the
  * same fault. What is length-delimited is read as a message again. */
 // SPDX-License-Identifier: Apache-2.0
@@ -119,19 +119,18 @@ static struct seen by_field(const uint8_t *p, size_t n, unsigned depth)
 {
 	struct seen s = { 0 };
 
-	for (const uint8_t *at = p, *end = p + n; at < end;) {
-		const struct field f = cursor_field(at, end);
+	for (struct cursor c = cursor_of(p, n); cursor_left(&c) >= 2;) {
+		const struct field f = cursor_head(c);
+		const uint8_t *const at = c.p;
 		const unsigned wire = f.tag & 7;
 
-		if (!f.next)
+		if (!cursor_pass(&c, f))
 			break;
-		if (f.next <= at || f.next > end)
+		if (c.p <= at || c.p > c.end)
 			abort();
-		note(&s, f.tag, wire == WIRE_VARINT || wire == WIRE_BYTES ? f.number : 0,
-		     (size_t)(f.next - p));
+		note(&s, f.tag, wire == WIRE_VARINT || wire == WIRE_BYTES ? f.number : 0, (size_t)(c.p - p));
 		if (wire == WIRE_BYTES && depth < DEPTH)
 			both_ways(f.p, (size_t)f.number, depth + 1);
-		at = f.next;
 	}
 	return s;
 }
