@@ -111,7 +111,8 @@ TEST_LOOP(shortest_form_alone, 0, ARRAY_SIZE(rows))
 		ck_assert_int_eq(value, rows[_i].value);
 		ck_assert_ptr_eq(whole.p, whole.end);
 	}
-	for (size_t cut = 0; cut < n; cut++) {
+	/* Everywhere near the ends; within a long body now and then. */
+	for (size_t cut = 0; cut < n; cut += cut < 300 || n - cut <= 300 ? 1 : 251) {
 		uint8_t *exact = calloc(1, cut + !cut); /* a byte too far shows under the sanitizers */
 		struct unpacker part = { exact, exact + cut };
 
