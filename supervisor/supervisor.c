@@ -20,7 +20,7 @@
 #include "text/facts_text.h"
 
 #define CREDENTIAL_PAUSE_MS 5000u
-#define STATS_TICKS         5 /* stats of the children go to the reporter this often */
+#define STATS_TICKS         8 /* stats of the children go to the reporter as often as they come: with heartbeats */
 
 /* -- a message from a child -- */
 
