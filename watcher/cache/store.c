@@ -473,8 +473,11 @@ size_t store_count(const struct store *s)
 	return s->index.used;
 }
 
-size_t store_bytes(const struct store *s)
+struct store_sizes store_sizes(const struct store *s)
 {
-	return sizeof(*s) + arena_bytes(&s->arena) + hash_index_bytes(&s->index) +
-	       s->cap * sizeof(*s->locations) + intern_bytes(s->intern) + groups_bytes(s->groups);
+	return (struct store_sizes){ .pods = sizeof(*s) + arena_bytes(&s->arena),
+				     .handles = s->cap * sizeof(*s->locations),
+				     .index = hash_index_bytes(&s->index),
+				     .texts = intern_bytes(s->intern),
+				     .groups = groups_bytes(s->groups) };
 }

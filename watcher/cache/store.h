@@ -75,7 +75,20 @@ uint32_t store_list_begin(struct store *s);
 size_t store_sweep(struct store *s, uint32_t list, struct str ns);
 
 size_t store_count(const struct store *s);
-/* Everything held, index, tables and unused room included. */
-size_t store_bytes(const struct store *s);
+/* Bytes of everything held, unused room included, by what it is. */
+struct store_sizes {
+	size_t pods;    /* their records */
+	size_t handles; /* where each of them lies */
+	size_t index;   /* of namespaces and names */
+	size_t texts;   /* that several of them have */
+	size_t groups;  /* owners and revisions, with what is counted of their pods */
+};
+struct store_sizes store_sizes(const struct store *s);
+static inline size_t store_bytes(const struct store *s)
+{
+	const struct store_sizes n = store_sizes(s);
+
+	return n.pods + n.handles + n.index + n.texts + n.groups;
+}
 
 #endif
