@@ -20,7 +20,7 @@
 #include "cli/local/paths.h"
 #include "cli/view/output.h"
 
-#define SOON_MS 20
+#define SOON_MS 5u
 /* What takes longer is said to be waited for. */
 #define QUIET_MS UINT64_C(1000)
 

@@ -16,7 +16,7 @@
 #include "model/troubles.h"
 #include "text/facts_text.h"
 
-#define FIRST_MS  5u /* between two looks, then twice that, up to */
+#define FIRST_MS  5u /* between two looks, later an eighth of what was waited, up to */
 #define EVERY_MS  100u
 #define ANSWER_MS UINT64_C(20000)
 /* Watchers say every 2 s what has changed: what has been quiet for longer is over. */
@@ -178,24 +178,26 @@ static bool is_over_without(const struct state *s, const struct wait_limits *lim
 }
 
 /* A small cluster is judged within a few milliseconds, a large one is not asked about it all the time. */
-static void rest(unsigned *ms)
+static void rest(uint64_t waited_ms)
 {
-	const struct timespec pause = { 0, *ms * 1000000L };
+	const uint64_t ms = waited_ms / 8 < FIRST_MS   ? FIRST_MS
+			    : waited_ms / 8 < EVERY_MS ? waited_ms / 8
+						       : EVERY_MS;
+	const struct timespec pause = { 0, (long)ms * 1000000L };
 
 	(void)nanosleep(&pause, NULL);
-	*ms = *ms * 2 < EVERY_MS ? *ms * 2 : EVERY_MS;
 }
 
 int wait_settled(struct ctl *c, const struct wait_limits *limits, struct wait_lost *ret_lost)
 {
 	const uint64_t begin = clock_boot_ms();
-	unsigned pause_ms = FIRST_MS;
 	struct wait_lost lost;
 	struct state s;
 
 	for (;;) {
 		const int code = ask_state(c, &s);
-		const bool settled = is_settled(&s, limits, clock_boot_ms() - begin);
+		const uint64_t waited_ms = clock_boot_ms() - begin;
+		const bool settled = is_settled(&s, limits, waited_ms);
 
 		show_progress(&s, code != EXIT_CODE_OK || settled);
 		if (code == EXIT_CODE_OK && limits->acts && s.no_history[0]) {
@@ -210,14 +212,13 @@ int wait_settled(struct ctl *c, const struct wait_limits *limits, struct wait_lo
 				*ret_lost = lost;
 			return ret_lost && s.judged > 0 ? EXIT_CODE_OK : lost.code;
 		}
-		rest(&pause_ms);
+		rest(waited_ms);
 	}
 }
 
 int wait_ready(struct ctl *c, uint64_t timeout_ms)
 {
-	unsigned pause_ms = FIRST_MS;
-	const uint64_t end = clock_boot_ms() + timeout_ms;
+	const uint64_t begin = clock_boot_ms();
 	struct state s;
 
 	do {
@@ -228,8 +229,8 @@ int wait_ready(struct ctl *c, uint64_t timeout_ms)
 		for (size_t i = 0; i < s.end; i++)
 			if (s.at[i].trouble[0] && s.at[i].lasts)
 				return give_up(&s, i);
-		rest(&pause_ms);
-	} while (clock_boot_ms() < end);
+		rest(clock_boot_ms() - begin);
+	} while (clock_boot_ms() - begin < timeout_ms);
 	output_complain(NULL, "%s", TEXT(ROUND_NOT_READY));
 	return EXIT_CODE_UNAVAILABLE;
 }
