@@ -1,6 +1,8 @@
 /* cache.c - what a pod costs without a network: bytes in the cache; time to decode, put, put again, change,
- * sweep, judge. Pods come as a list brings them, events as they like. bench_cache [PODS]                 a
- * table bench_cache --instructions PODS    decodes and puts so many pods and says nothing: for callgrind */
+ * sweep, judge. Pods come as a list brings them, events as they like.
+ *     bench_cache [PODS]                 a table
+ *     bench_cache --instructions PODS    decodes and puts so many pods and says nothing: for callgrind
+ *     bench_cache --decode PODS          only decodes them */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,12 +147,18 @@ static int table(struct store *s, uint32_t pods)
 	const size_t before = resident_kb();
 	const double both = list(s, pods), put = both - decode;
 	const size_t after = resident_kb(), counted = store_bytes(s);
+	const struct store_sizes sizes = store_sizes(s);
 	const uint32_t number = store_list_begin(s);
 	const double again = list(s, pods) - decode, t = seconds();
 	const size_t swept = store_sweep(s, number, STR_LIT(""));
 	const double sweep = (seconds() - t) / pods, event = events(s, pods) - decode;
 
 	row("pods", (double)store_count(s));
+	row("of them its record", (double)sizes.pods / pods);
+	row("its handle", (double)sizes.handles / pods);
+	row("its place in the index", (double)sizes.index / pods);
+	row("texts", (double)sizes.texts / pods);
+	row("its owner", (double)sizes.groups / pods);
 	printf("%-28s %12.1f\n", "bytes a pod, as counted", (double)counted / pods);
 	printf("%-28s %12.1f\n", "bytes a pod, resident", (double)(after - before) * 1024 / pods);
 	printf("%-28s %12.1f\n", "after events, resident", (double)(resident_kb() - before) * 1024 / pods);
@@ -167,13 +175,14 @@ static int table(struct store *s, uint32_t pods)
 int main(int argc, char **argv)
 {
 	static const struct store_ops ops = { on_removed, on_tally };
-	const bool quiet = argc == 3 && strcmp(argv[1], "--instructions") == 0;
+	const bool decode = argc == 3 && strcmp(argv[1], "--decode") == 0;
+	const bool quiet = decode || (argc == 3 && strcmp(argv[1], "--instructions") == 0);
 	const char *number = argc == 1 ? "150000" : argv[argc - 1];
 	uint64_t pods = 0;
 
 	if ((argc > 2 && !quiet) || str_to_u64(number, strlen(number), &pods) < 0 || pods == 0 ||
 	    pods > 10000000) {
-		(void)fprintf(stderr, "usage: bench_cache [--instructions] [PODS], 1 to 10000000\n");
+		(void)fprintf(stderr, "usage: bench_cache [--instructions|--decode] [PODS], 1 to 10000000\n");
 		return 64;
 	}
 	struct store *s = store_new(&ops, NULL);
@@ -181,7 +190,7 @@ int main(int argc, char **argv)
 
 	pods_init();
 	if (quiet)
-		(void)list(s, (uint32_t)pods);
+		(void)list(decode ? NULL : s, (uint32_t)pods);
 	else
 		r = table(s, (uint32_t)pods);
 	store_free(&s);

@@ -1,6 +1,6 @@
 /* drop.c - the least that reading a WatchList can cost: libcurl reads the stream and drops it, up to the
- * bookmark that ends the initial events. Exits 0 when that came.
- *     bench_drop URL TOKEN [CA_FILE] */
+ * bookmark that ends the initial events. Exits 0 when that came; with --hold it goes on.
+ *     bench_drop [--hold] URL TOKEN [CA_FILE] */
 // SPDX-License-Identifier: Apache-2.0
 #include <curl/curl.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 struct drop {
 	char tail[2 * TAIL];
 	size_t n;
-	bool ended;
+	bool ended, hold;
 };
 
 /* Only the end of what has come so far is looked at. */
@@ -27,7 +27,7 @@ static size_t on_data(char *p, size_t size, size_t n, void *ctx)
 	memcpy(d->tail + old, p + len - keep, keep);
 	d->n = old + keep;
 	d->ended = memmem(d->tail, d->n, LIST_END, strlen(LIST_END)) != NULL;
-	return d->ended ? 0 : len;
+	return d->ended && !d->hold ? 0 : len;
 }
 
 int main(int argc, char **argv)
@@ -36,8 +36,10 @@ int main(int argc, char **argv)
 	struct curl_slist *headers = NULL;
 	char url[1024], token[4096];
 
+	if (argc > 1 && strcmp(argv[1], "--hold") == 0)
+		d.hold = true, argc--, argv++;
 	if (argc != 3 && argc != 4) {
-		(void)fprintf(stderr, "usage: bench_drop URL TOKEN [CA_FILE]\n");
+		(void)fprintf(stderr, "usage: bench_drop [--hold] URL TOKEN [CA_FILE]\n");
 		return 2;
 	}
 	(void)snprintf(url, sizeof(url),

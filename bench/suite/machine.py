@@ -25,6 +25,18 @@ def pss(pid):
     return _kb(pathlib.Path("/proc", str(pid), "smaps_rollup"), {"Pss"})["Pss"]
 
 
+def pss_parts(pid):
+    """The same by what is mapped: libraries, program (its own file), data (of no file)."""
+    parts, kind = {"libraries": 0, "program": 0, "data": 0}, "data"
+    for line in pathlib.Path("/proc", str(pid), "smaps").read_text().splitlines():
+        name, _, rest = line.partition(":")
+        if "-" in name:
+            kind = "libraries" if ".so" in rest else "program" if rest.split()[-1].startswith("/") else "data"
+        elif name == "Pss":
+            parts[kind] += int(rest.split()[0]) * 1024
+    return parts
+
+
 def anonymous(pid):
     """Bytes of resident memory that is no file's: what is given back of mapped code after the start says nothing of the data."""
     return _kb(pathlib.Path("/proc", str(pid), "status"), {"RssAnon"})["RssAnon"]

@@ -9,7 +9,7 @@ from harness.servers import Apisim
 from harness.wait import Timeout, until
 
 from . import actions, machine
-from .subjects import CONFIG, IN_FLIGHT, VARIANTS, WORKERS, Floor, Ours, Peer, Variant, curl, drop
+from .subjects import CONFIG, IN_FLIGHT, VARIANTS, WORKERS, Floor, Ours, Peer, Variant, curl, drop, hold
 
 GROWTH = (10_000, 50_000, 150_000, 1_000_000)
 GROWTH_QUICK = (10_000, 50_000, 150_000)
@@ -21,13 +21,14 @@ SINGLES = 300
 BULK = 5000
 BULK_ROUNDS = 5
 LIMITED = 60        # deletions under client-go's default limit of 5 a second
-IDLE = 20           # seconds
+IDLE = 40           # seconds
 SETTLE = 13         # seconds until a process has given back what only its start needed
 BEAT = 8            # seconds between two heartbeats of a child
 LOOK = 1            # seconds after which the supervisor looks whether one is missing
 START = 300         # seconds within which a million pods are filled in
 PLANNED = 10_000    # pods
-PLANS = 5
+PLANS = 7
+PLANNED_FEW = 100   # pods, of the least that a plan takes
 STORMS = (1_000, 5_000, 20_000)     # events a second
 
 
@@ -184,30 +185,42 @@ class Sim:
             woken, total = woken + wakes, total + pss
         rows.append(["all", f"{total / 1e6:.1f}", f"{woken:.2f}", ""])
         beats = 2 * (len(tree) - 1) / BEAT + 1 / LOOK
+        mapped = [machine.pss_parts(pid) for pid, _ in tree]
+        self.run.known["idle_parts"] = {kind: sum(m[kind] for m in mapped) / 1e6 for kind in mapped[0]}
+        self.run.known["idle_floor"] = hold(self.run.build, server, SETTLE) / 1e6
         self.empty = machine.pss(ours.watcher())
         self.run.values.update(idle_tree=total / 1e6, idle_wakeups=max(0.0, woken - beats))
         self.run.table("The idle tree", f"100 pods, no events, {IDLE} s. PSS counts shared pages once. {len(tree) - 1} children send a heartbeat "
                        f"every {BEAT} s, which wakes the child and then, at most, the supervisor, and that looks every {LOOK} s whether one is "
-                       f"missing: {beats:.1f} a second. The figures of the children reach the reporter every 5 s.",
+                       f"missing: {beats:.1f} a second. The figures of the children reach the reporter every {BEAT} s.",
                        ["process", "PSS, MB", "wake-ups a second", "CPU"], rows)
         ours.stop()
         server.stop()
 
     # --- without an instance ---
 
+    def plan_once(self, folder):
+        command = [self.run.build / "bin" / "ops-pod-cleaner", "plan", "--config", folder / "config.yml", "--kubeconfig", folder / "kubeconfig"]
+        begin = time.monotonic()
+        subprocess.run([str(c) for c in command], check=True, capture_output=True, env={**os.environ, "HOME": str(folder), "LANG": "C.UTF-8"})
+        return time.monotonic() - begin
+
     def plan(self):
         """`plan` beside curl of the same list, in turns: the median of each."""
         server, folder = self.server(PLANNED), self.run.new_folder("plan")
-        (folder / "config.yml").write_text(json.dumps(CONFIG))
-        (folder / "kubeconfig").write_text(server.kubeconfig("cleaner"))
-        command = [self.run.build / "bin" / "ops-pod-cleaner", "plan", "--config", folder / "config.yml", "--kubeconfig", folder / "kubeconfig"]
-        plans, curls = [], []
+        few = self.run.new_folder("plan")
+        plans, curls, least = [], [], []
+        small = self.server(PLANNED_FEW)
+        for at, one in ((folder, server), (few, small)):
+            (at / "config.yml").write_text(json.dumps(CONFIG))
+            (at / "kubeconfig").write_text(one.kubeconfig("cleaner"))
         for _ in range(PLANS):
             curls.append(curl(server)[0])
-            begin = time.monotonic()
-            subprocess.run([str(c) for c in command], check=True, capture_output=True, env={**os.environ, "HOME": str(folder), "LANG": "C.UTF-8"})
-            plans.append(time.monotonic() - begin)
+            plans.append(self.plan_once(folder))
+            least.append(self.plan_once(few))
+        small.stop()
         wall, one = machine.median(plans), machine.median(curls)
+        self.run.known.update(plan_few=machine.median(least), plan_curl=one, plan_pods=PLANNED_FEW, plan_all=PLANNED)
         self.run.say(f"plan {wall:.2f} s, curl {one:.2f} s")
         self.run.values.update(plan_wall=wall, plan_list=machine.median(p / c for p, c in zip(plans, curls)))
         self.run.table("A plan without an instance", f"{PLANNED:,} pods; medians of {PLANS} rounds in turns. It starts the whole tree in mode observe, waits for a "

@@ -57,6 +57,16 @@ def drop(build, server):
     return time.monotonic() - begin
 
 
+def hold(build, server, seconds):
+    """PSS of a process that after so many seconds holds the watch of all pods, and does nothing else."""
+    process = scratch.start([build / "bench" / "bench_drop", "--hold", server.url, server.tokens["cleaner"], *ca_file(server)], stdout=subprocess.DEVNULL)
+    try:
+        time.sleep(seconds)
+        return machine.pss(process.pid)
+    finally:
+        kill(process)
+
+
 class Ours:
     name = "ops-pod-cleaner"
 
