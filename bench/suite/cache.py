@@ -36,7 +36,7 @@ def measure(run):
     run.known["growth_put"] = (first[put], last[put])
     run.table("The cache alone", f"One core, no network; best of {ROUNDS}. Bytes and nanoseconds a pod.", ["pods", *HEADERS], rows)
     parts = [[name, f"{main[name]:.0f}"] for name in PARTS]
-    run.table("The bytes of a pod", f"In a cache of {150_000:,} pods of which four have one owner. A record holds the uid (16 bytes), the revision (8), two links of the "
+    run.table("The bytes of a pod", f"In a cache of {150_000:,} pods, four to an owner. A record holds the uid (16 bytes), the revision (8), two links of the "
               "list of its owner's pods (8), and the facts.", ["", "bytes"], parts)
     run.known["pod_parts"] = ", ".join(f"{size} {name.removeprefix('of them ')}" for name, size in parts)
     instructions(run, binary)

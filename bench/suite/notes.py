@@ -74,18 +74,18 @@ def _instructions(run):
 def _idle(run):
     parts, floor = run.known["idle_parts"], run.known["idle_floor"]
     return (f"{parts['libraries']:.1f} MB of it are pages of shared libraries, most of them relocated anew in each process, {parts['program']:.1f} MB those of the program's own "
-            f"files, {parts['data']:.1f} MB data, of which the TLS library's tables are the most. The floor: a process that holds the same watch with libcurl and does nothing "
+            f"files, {parts['data']:.1f} MB data, mostly the TLS library's tables. The floor: a process that holds the same watch with libcurl and does nothing "
             f"else takes {floor:.1f} MB beside it, and there are two that use libcurl.")
 
 
 def _million(run):
     return (f"{run.values['idle_tree']:.1f} MB are there without a pod. Of the bytes of a pod in the cache are {run.known['pod_parts']}; uid, revision and links of each record are 32 that cannot be shared or "
-            "packed, and a name's own part, times and ids of what is shared are the rest.")
+            "packed, and a name's own part, times and ids of shared texts are the rest.")
 
 
 def _plan(run):
     few, one = run.known["plan_few"], run.known["plan_curl"]
-    return (f"start, answer and end of the tree take {few * 1000:.0f} ms for {run.known['plan_pods']} pods (five processes, each of which loads its libraries, and a history that is on "
+    return (f"start, answer and end of the tree take {few * 1000:.0f} ms for {run.known['plan_pods']} pods (five processes, each loads its libraries, and a history that is on "
             f"disk before anything is nominated), where curl of {run.known['plan_all']:,} takes {one * 1000:.0f} ms: the floor is the sum of both.")
 
 
