@@ -84,11 +84,11 @@ static INLINE bool pair_is_plain(struct field f, struct label *ret)
 
 /* Annotations and conditions begin with their key or type, and most are none that is asked for: its length
  * and its first letter tell. What does not begin so is read. */
-static INLINE bool may_matter(struct field f, struct known_words known)
+static INLINE bool may_matter(struct field f, uint32_t lengths, uint32_t letters)
 {
 	if (f.number < 3 || f.p[0] != TAG(1, WIRE_BYTES) || f.p[1] >= 0x80)
 		return true;
-	return facts_may_know(known, (struct str){ (const char *)f.p + 2, f.p[1] });
+	return f.p[1] < 32 && lengths >> f.p[1] & 1 && letters >> (f.p[2] & 31) & 1;
 }
 
 /* -- one field of each message -- */
@@ -128,8 +128,11 @@ static INLINE bool may_matter(struct field f, struct known_words known)
 			const struct field f = cursor_head(c);                                               \
                                                                                                              \
 			switch (f.tag) {                                                                     \
-				FIELDS_##message(TAKE, o) default                                            \
-				    : if (!cursor_pass(&c, f)) return -EBADMSG;                              \
+			default:                                                                             \
+				if (!cursor_pass(&c, f))                                                     \
+					return -EBADMSG;                                                     \
+				break;                                                                       \
+				FIELDS_##message(TAKE, o)                                                    \
 			}                                                                                    \
 		}                                                                                            \
 		return c.p == c.end ? 0 : -EBADMSG;                                                          \
@@ -157,7 +160,9 @@ static NOINLINE int annotation_read(struct cursor c, struct pod_facts *pod)
 
 static INLINE int annotation_decode(struct field f, struct pod_facts *pod)
 {
-	return may_matter(f, FACTS_ANNOTATIONS) ? annotation_read(field_message(f), pod) : 0;
+	return may_matter(f, FACTS_ANNOTATIONS, FACTS_ANNOTATION_LETTERS)
+		       ? annotation_read(field_message(f), pod)
+		       : 0;
 }
 
 READER(owner, struct owner_row)
@@ -287,7 +292,7 @@ static int condition_read(struct cursor c, struct pod_facts *pod)
 
 static INLINE int condition_decode(struct field f, struct pod_facts *pod)
 {
-	return may_matter(f, FACTS_CONDITIONS) ? condition_read(field_message(f), pod) : 0;
+	return may_matter(f, FACTS_CONDITIONS, UINT32_MAX) ? condition_read(field_message(f), pod) : 0;
 }
 
 /* The members of ContainerState that are there; p == NULL otherwise. */

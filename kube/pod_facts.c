@@ -29,6 +29,10 @@ static bool key_is(struct str key, const char *want, size_t n)
 }
 #define KEY_IS(key, lit) key_is(key, lit, sizeof(lit) - 1)
 
+_Static_assert(FACTS_LABELS == (1u << (sizeof(REPLICA_SET) - 1) | 1u << (sizeof(ROLLOUT) - 1) |
+				1u << (sizeof(CONTROLLER) - 1) | 1u << (sizeof(ANNOTATION_IGNORE) - 1)),
+	       "FACTS_LABELS");
+
 /* Who stamps the revision, the best last: StatefulSet and DaemonSet, Argo Rollout, Deployment; 0: nobody. */
 static uint8_t revision_rank(struct str key)
 {

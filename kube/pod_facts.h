@@ -34,21 +34,14 @@ struct rule_row {
 	bool listed;       /* among its values */
 };
 
-/* What words may be known by, one bit each: lengths below 32, and the last five bits of the first letter
- * (none: any). What has another length or letter need not be read. */
-struct known_words {
-	uint32_t lengths, letters;
-};
-#define MIRROR_KEY       "kubernetes.io/config.mirror"
-#define FACTS_LABELS     ((struct known_words){ 1u << 17 | 1u << 24 | 1u << 25 | 1u << 26, 0 })
-#define FACTS_CONDITIONS ((struct known_words){ 1u << 5 | 1u << 11 | 1u << 12 | 1u << 16 | 1u << 23, 0 })
-/* 20 to 31 bytes, of ANNOTATION_PREFIX or MIRROR_KEY. */
-#define FACTS_ANNOTATIONS ((struct known_words){ 0xfff00000u, 1u << ('o' & 31) | 1u << ('k' & 31) })
-static inline bool facts_may_know(struct known_words known, struct str word)
-{
-	return word.n < 32 && known.lengths >> word.n & 1 &&
-	       (!known.letters || known.letters >> (word.p[0] & 31) & 1);
-}
+/* Lengths of the keys and types that facts_know_label, facts_add_annotation and _condition know, one bit
+ * each: what has another need not be read. Of annotations the last five bits of the first letter tell, too.
+ */
+#define MIRROR_KEY               "kubernetes.io/config.mirror"
+#define FACTS_LABELS             (1u << 17 | 1u << 24 | 1u << 25 | 1u << 26)
+#define FACTS_ANNOTATIONS        0xfff00000u /* 20 to 31 bytes */
+#define FACTS_ANNOTATION_LETTERS (1u << ('o' & 31) | 1u << ('k' & 31))
+#define FACTS_CONDITIONS         (1u << 5 | 1u << 11 | 1u << 12 | 1u << 16 | 1u << 23)
 
 /* Empty facts; containers, finalizers and labels stay uninitialised until they are added. */
 void facts_begin(struct pod_facts *f);
@@ -60,7 +53,7 @@ static inline void facts_add_label(struct pod_facts *f, struct str key, struct s
 		f->labels[f->n_labels++] = (struct label){ key, value };
 	else
 		f->labels_cut = true;
-	if (facts_may_know(FACTS_LABELS, key))
+	if (key.n < 32 && FACTS_LABELS >> key.n & 1)
 		facts_know_label(f, key, value);
 }
 void facts_add_annotation(struct pod_facts *f, struct str key, struct str value);
