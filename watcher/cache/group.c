@@ -351,7 +351,8 @@ void groups_count(struct groups *g, uint32_t id, uint8_t before, uint8_t after)
 	const unsigned works = MARK_WORKS((unsigned)duty_workload(DUTY_IMAGE_PULL));
 
 	g->v[id].pulled = g->v[id].pulled || (after & works);
-	for (uint32_t changed = before ^ after; changed; changed &= changed - 1) {
+	for (uint32_t changed = (before ^ after) & ((1u << MARK_BITS) - 1u); changed;
+	     changed &= changed - 1) {
 		const int b = __builtin_ctz(changed);
 
 		g->v[id].count[b] += after >> b & 1 ? 1u : -1u;
