@@ -128,6 +128,23 @@ static int close_intent(struct history *h, const struct queued *q)
 	return db_run(db_stmt(h->db, DB_OPEN_DELETE, db_i("id", q->m->u.record.id)), NULL);
 }
 
+/* A deletion whose end is not known, and what else was done to its pod: only one of them did it. */
+static int follow(struct history *h, const struct msg_record *m)
+{
+	const struct db_value id = db_i("id", m->id), on_pods = db_i("on_pods", ACTIONS_ON_PODS),
+			      done = db_i("done", OUTCOME_DONE);
+	int r = 0;
+
+	if (m->outcome == OUTCOME_DONE)
+		return db_run(db_stmt(h->db, DB_UNSETTLED_JOIN, id, on_pods), NULL);
+	if (OUTCOMES_FOLLOWED >> m->outcome & 1)
+		r = db_run(db_stmt(h->db, DB_UNSETTLED_PUT, id, on_pods, db_s("target_uid", m->target_uid)),
+			   NULL);
+	if (r == 0 && m->outcome == OUTCOME_UNCONFIRMED)
+		r = db_run(db_stmt(h->db, DB_UNSETTLED_DONE, id, on_pods, done), NULL);
+	return r;
+}
+
 static int apply_record(struct history *h, struct queued *q)
 {
 	int changes = 0;
@@ -141,11 +158,7 @@ static int apply_record(struct history *h, struct queued *q)
 		q->e.effect = HISTORY_KNOWN;
 		return close_intent(h, q);
 	}
-	if (OUTCOMES_FOLLOWED >> q->m->u.record.outcome & 1)
-		r = db_run(db_stmt(h->db, DB_UNSETTLED_PUT, db_i("id", q->m->u.record.id),
-				   db_i("on_pods", ACTIONS_ON_PODS),
-				   db_s("target_uid", q->m->u.record.target_uid)),
-			   NULL);
+	r = follow(h, &q->m->u.record);
 	return r < 0 ? r : close_intent(h, q);
 }
 
@@ -161,7 +174,7 @@ static int apply_settled(struct history *h, struct queued *q)
 	if (r != -ENOENT)
 		return r;
 	r = db_run(db_stmt_msg(h->db, DB_SETTLED_PUT, q->m, db_s("cluster_name", q->e.cluster_name),
-			       db_i("done", OUTCOME_DONE)),
+			       db_i("done", OUTCOME_DONE), db_i("marked", OUTCOME_MARKED)),
 		   NULL);
 	return r < 0 ? r : run(h, DB_SETTLED_FORGET, q, NULL);
 }

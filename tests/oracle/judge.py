@@ -667,10 +667,10 @@ def left_undone(states_now, policy, told, now, patience=5.0):
     for pod in states_now:
         meta = pod["metadata"]
         ns, due = meta.get("namespace"), None
-        request = Due(ns, now - patience)
-        if not is_mirror(pod) and why_not_finished(pod, request, policy) is None:
+        times = [Due(ns, now - patience), Due(ns, now)]     # a namespace may have lost its label in between
+        if not is_mirror(pod) and not any(why_not_finished(pod, at, policy) for at in times):
             due = "finished"
-        if why_not_evicted(pod, request, policy) is None and not is_kept(pod, states_now, policy):
+        if not any(why_not_evicted(pod, at, policy) for at in times) and not is_kept(pod, states_now, policy):
             due = "evicted"
         if due and is_half_deleted(pod):
             yield pod, f"{due}, half-deleted"

@@ -93,8 +93,9 @@ def check(t, program, feeder):
         done = {}
         for row in rows:
             if row["outcome"] in ("done", "gone", "unconfirmed"):
-                done.setdefault(row["uid"], []).append(row["outcome"])
+                done.setdefault(row["uid"], []).append(row)
         return wanted <= set(done) and done
     done = t.until(f"every pod in the history ({t.note})", all_written_down, 15, every=0.5)
-    twice = {uid: outcomes for uid, outcomes in done.items() if outcomes.count("done") > 1 and uid in wanted}
+    twice = {uid: [(r["id"], r["reason"], r["settledAt"]) for r in rows]
+             for uid, rows in done.items() if uid in wanted and sum(r["outcome"] == "done" for r in rows) > 1}
     assert not twice, f"{t.note}: done twice in the history: {twice}"

@@ -183,8 +183,39 @@ TEST(settled_too_early)
 	ck_assert_int_eq(outcome_of(1), OUTCOME_UNCONFIRMED);
 	world_write(m + 3, 1);
 	ck_assert_int_eq(settle(0, "u"), HISTORY_NEW);
-	ck_assert_int_eq(outcome_of(1), OUTCOME_DONE);
+	ck_assert_int_eq(outcome_of(1), OUTCOME_UNCONFIRMED);
 	ck_assert_int_eq(outcome_of(2), OUTCOME_DONE);
+	ck_assert_uint_eq(unsettled(0, "u"), 0);
+}
+
+/* Whatever the order of what is known of them: what the API server answered did it. */
+TEST(a_pod_is_deleted_once)
+{
+	struct msg m[] = { world_intent(1, 0, "done"),   world_record(1, OUTCOME_UNCONFIRMED),
+			   world_intent(2, 0, "done"),   world_record(2, OUTCOME_DONE),
+			   world_intent(3, 0, "marked"), world_record(3, OUTCOME_MARKED),
+			   world_intent(4, 0, "marked"), world_record(4, OUTCOME_UNCONFIRMED),
+			   world_intent(5, 1, "done"),   world_record(5, OUTCOME_DONE),
+			   world_intent(6, 0, "scaled"), world_record(6, OUTCOME_UNCONFIRMED),
+			   world_intent(7, 0, "scaled"), world_record(7, OUTCOME_DONE),
+			   world_intent(8, 0, "seen"),   world_record(8, OUTCOME_DONE),
+			   world_intent(9, 0, "seen"),   world_record(9, OUTCOME_UNCONFIRMED) };
+
+	m[12].u.intent.action = ACTION_SCALE_DOWN; /* of the pod's workload */
+	world_write(m, 18);
+	ck_assert_uint_eq(unsettled(1, ""), 0); /* what ended at once is not followed for itself */
+	ck_assert_int_eq(settle(0, "done"), HISTORY_NEW);
+	ck_assert_int_eq(outcome_of(1), OUTCOME_UNCONFIRMED);
+	ck_assert_int_eq(outcome_of(2), OUTCOME_DONE);
+	ck_assert_int_eq(settle(0, "marked"), HISTORY_NEW);
+	ck_assert_int_eq(outcome_of(3), OUTCOME_DONE);
+	ck_assert_int_eq(outcome_of(4), OUTCOME_UNCONFIRMED);
+	ck_assert_int_eq(settle(0, "scaled"), HISTORY_NEW);
+	ck_assert_int_eq(outcome_of(6), OUTCOME_DONE);
+	ck_assert_int_eq(settle(0, "seen"), HISTORY_NEW);
+	ck_assert_int_eq(outcome_of(8), OUTCOME_DONE);
+	ck_assert_int_eq(outcome_of(9), OUTCOME_UNCONFIRMED);
+	ck_assert_uint_eq(unsettled(0, ""), 0);
 }
 
 /* When they ended; what is open may be written at any moment. */
