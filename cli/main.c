@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "cli/commands/command.h"
+#include "cli/instance/answers.h"
 #include "cli/view/output.h"
 #include "config/config_print.h"
 
@@ -58,6 +59,20 @@ static int unknown(const char *name)
 	return EXIT_CODE_USAGE;
 }
 
+/* One of several that are shown as one (cli/instance/answers.h): it hands its answers on, or shows all. */
+static int run_joined(const struct command *c, const struct options *o)
+{
+	const int read = o->answers ? EXIT_CODE_OK : answers_read(stdin);
+
+	if (o->answers)
+		answers_record();
+	const int code = read == EXIT_CODE_USAGE ? read : c->run(o);
+
+	if (o->answers && answers_print() < 0)
+		return EXIT_CODE_FAILURE;
+	return code == EXIT_CODE_OK ? read : code;
+}
+
 static int run(const struct command *c, int argc, char **argv)
 {
 	char err[OPTIONS_TEXT_MAX];
@@ -69,8 +84,8 @@ static int run(const struct command *c, int argc, char **argv)
 		return command_misuse(&o, "%s", err);
 	if (r > 0)
 		return help_command(c);
-	output_expect_json(!o.quiet && (o.output == OUTPUT_JSON || o.form == REPORT_FORM_JSON));
-	return c->run(&o);
+	output_expect_json(!o.quiet && !o.answers && (o.output == OUTPUT_JSON || o.form == REPORT_FORM_JSON));
+	return o.answers || o.with_answers ? run_joined(c, &o) : c->run(&o);
 }
 
 /* "--language zh" before the command beats the environment, which `kubectl exec` cannot hand on. Returns how

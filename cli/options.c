@@ -332,5 +332,11 @@ void options_help(const struct option_use *use, FILE *out)
 
 struct table_view options_view(const struct options *o)
 {
-	return table_view_of(stdout, o->output == OUTPUT_WIDE, o->utc);
+	struct table_view v = table_view_of(stdout, o->output == OUTPUT_WIDE, o->utc);
+
+	if (o->terminal && v.width == 0)
+		v = (struct table_view){
+			.width = (size_t)o->terminal, .wide = v.wide, .color = true, .local = !o->utc
+		};
+	return v;
 }

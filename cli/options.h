@@ -11,7 +11,7 @@
 
 #include "cli/view/table.h"
 
-#define OPTIONS_MAX      16 /* of one command */
+#define OPTIONS_MAX      18 /* of one command */
 #define OPTIONS_TEXT_MAX 320
 
 enum option_id {
@@ -55,7 +55,8 @@ struct options {
 	int64_t since_ms, now_ms, failing_since_ms; /* Unix ms */
 	int64_t for_ms, count;
 	int64_t refusals, dry_run, yes, rules, watch, utc, detailed_exitcode, follow, strict; /* 1: written */
-	int64_t admission, once, quiet, check, test, summary, list;
+	int64_t admission, once, quiet, check, test, summary, list, answers, with_answers;
+	int64_t terminal;  /* columns; 0: none were written */
 	char *const *args; /* what is no option */
 	size_t n_args;
 };

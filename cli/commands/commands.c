@@ -17,9 +17,14 @@
 	{                                                                                                    \
 		OPTION_##ID, help                                                                            \
 	}
-#define ASKS           USE(SOCKET, "socket of the instance to ask")
-#define PRINTS         USE(OUTPUT, "print as ")
-#define SHOWS          ASKS, PRINTS, USE(UTC, "times in UTC on a terminal, too")
+#define ASKS   USE(SOCKET, "socket of the instance to ask")
+#define PRINTS USE(OUTPUT, "print as ")
+#define SHOWS  ASKS, PRINTS, USE(UTC, "times in UTC on a terminal, too")
+/* Several replicas as one: for kubectl-ops_pod_cleaner. */
+#define JOINS                                                                                                \
+	USE(ANSWERS, "print the answers for another replica to show"),                                       \
+		USE(WITH_ANSWERS, "also show the answers of others, from stdin"),                            \
+		USE(TERMINAL, "print as on a terminal of this width")
 #define ONLY_NAMESPACE USE(NAMESPACE, "only this namespace; may be repeated")
 #define ONLY_CLUSTER   USE(CLUSTER, "only this cluster; may be repeated")
 #define ONLY_DUTY      USE(DUTY, "only ")
@@ -52,7 +57,10 @@ static const struct command commands[] = {
 	{ .name = "status",
 	  .usage = "[options]",
 	  .summary = "show health and problems, the clusters and the processes",
-	  .options = { { OPTION_QUIET, "print nothing: the exit code alone tells" }, ONLY_CLUSTER, SHOWS },
+	  .options = { { OPTION_QUIET, "print nothing: the exit code alone tells" },
+		       ONLY_CLUSTER,
+		       SHOWS,
+		       JOINS },
 	  .notes = "The first line says `running`, `degraded` when there is trouble, or `blind` when\n"
 		   "no cluster is reachable, and `PAUSED` while anything is paused. Exit code 0; 1\n"
 		   "with trouble or a pause, 69 when nobody answers.\n",
@@ -71,7 +79,8 @@ static const struct command commands[] = {
 		       { OPTION_SUMMARY, "how many, and how they ended, by duty" },
 		       { OPTION_BY, "the same, by " },
 		       { OPTION_FOLLOW, "also new actions, until interrupted; with json an object a line" },
-		       SHOWS },
+		       SHOWS,
+		       JOINS },
 	  .run = command_history },
 	{ .name = "show",
 	  .usage = "ID [options]",
@@ -90,7 +99,8 @@ static const struct command commands[] = {
 		       { OPTION_KUBECONFIG, "ask no instance: judge this cluster, as `run` would" },
 		       { OPTION_CONTEXT, "the same, with this context of the kubeconfig" },
 		       { OPTION_CONFIG, "the same, with this configuration; without it the defaults judge" },
-		       SHOWS },
+		       SHOWS,
+		       JOINS },
 	  .notes = "The watchers judge as they always do. A worker reads each pod that is due now,\n"
 		   "judges it live, and stops before the write. The newest refusal of the last day\n"
 		   "is shown beside it.\n"

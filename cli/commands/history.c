@@ -17,6 +17,7 @@
 #include "cli/view/output.h"
 #include "cli/commands/command.h"
 #include "cli/commands/history_summary.h"
+#include "cli/instance/answers.h"
 #include "cli/instance/ctl.h"
 #include "cli/instance/leaders.h"
 #include "cli/instance/history_rows.h"
@@ -34,23 +35,57 @@ static uint64_t action_of(const struct msg_ctl_history_row *h)
 	return h->id ? h->action : duty_desc((enum duty)h->duty)->action;
 }
 
-static json_t *row_json(const struct history_rows *rows, size_t i)
+/* A row of one instance. */
+struct item {
+	const struct history_rows *of;
+	const struct msg_ctl_history_row *h;
+	const char *replica; /* NULL: there is one instance */
+};
+
+/* What is printed, the newest first. */
+struct items {
+	struct item *v;
+	size_t n;
+};
+
+static void add_items(struct items *all, const struct history_rows *of, const char *replica)
 {
-	const struct msg_ctl_history_row *h = &rows->v[i];
+	all->v = xreallocarray(all->v, all->n + of->n + 1, sizeof(*all->v));
+	for (size_t i = 0; i < of->n; i++)
+		all->v[all->n++] = (struct item){ of, &of->v[i], replica };
+}
+
+/* As the reporter orders them. */
+static int compare_times(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+	const int64_t s = x->h->id ? x->h->intent_at : x->h->result_at,
+		      t = y->h->id ? y->h->intent_at : y->h->result_at;
+
+	if (s != t || x->of != y->of)
+		return (s < t) - (s > t);
+	return (x->h > y->h) - (x->h < y->h);
+}
+
+static json_t *row_json(const struct item *i)
+{
+	const struct msg_ctl_history_row *h = i->h;
 	json_t *row = json_of(MSG_CTL_HISTORY_ROW, h);
 
 	json_object_set_new(row, "outcome", json_string(outcome_name(history_outcome(h))));
 	json_object_set_new(row, "action", json_string(output_action(action_of(h))));
-	json_object_set_new(row, "quotes", json_of_quotes(rows->quotes, rows->n_quotes, h->id));
+	json_object_set_new(row, "quotes", json_of_quotes(i->of->quotes, i->of->n_quotes, h->id));
+	if (i->replica)
+		json_object_set_new(row, "replica", json_string(i->replica));
 	return row;
 }
 
 /* An object a line. */
-static void print_json_lines(const struct history_rows *rows)
+static void print_json_lines(const struct items *rows)
 {
 	output_expect_json(false);
 	for (size_t i = rows->n; i-- > 0;) {
-		json_t *row = row_json(rows, i);
+		json_t *row = row_json(&rows->v[i]);
 
 		json_object_set_new(row, "apiVersion", json_string(OUTPUT_API_VERSION));
 		(void)json_dumpf(row, stdout, JSON_COMPACT);
@@ -59,12 +94,12 @@ static void print_json_lines(const struct history_rows *rows)
 	}
 }
 
-static void print_json(const struct history_rows *rows)
+static void print_json(const struct items *rows)
 {
 	json_t *root = json_array();
 
 	for (size_t i = rows->n; i-- > 0;)
-		json_array_append_new(root, row_json(rows, i));
+		json_array_append_new(root, row_json(&rows->v[i]));
 	output_json(root);
 }
 
@@ -97,11 +132,12 @@ static void add_target(struct table *t, const struct msg_ctl_history_row *h, con
 		table_add(t, COLOR_NONE, "%s", target);
 }
 
-static void print_table(const struct history_rows *rows, const struct table_view *view)
+static void print_table(const struct items *rows, const struct table_view *view)
 {
 	static const struct table_column columns[] = {
 		{ "ID", 0, 0 },
 		{ "WHEN", 0, 0 },
+		{ "REPLICA", 5, COLUMN_ALIKE | COLUMN_BELOW },
 		{ "CLUSTER", 3, COLUMN_ALIKE | COLUMN_BELOW },
 		{ "POD", 0, 0 },
 		{ "DUTY", 2, COLUMN_BELOW },
@@ -114,7 +150,7 @@ static void print_table(const struct history_rows *rows, const struct table_view
 	struct table *t = table_new(columns, ARRAY_SIZE(columns));
 
 	for (size_t i = rows->n; i-- > 0;) {
-		const struct msg_ctl_history_row *h = &rows->v[i];
+		const struct msg_ctl_history_row *h = rows->v[i].h;
 		char when[RFC3339_MAX], duty[OUTPUT_DUTY_MAX];
 		struct facts all;
 
@@ -125,6 +161,7 @@ static void print_table(const struct history_rows *rows, const struct table_view
 		else
 			table_add(t, COLOR_NONE, "-");
 		table_add(t, COLOR_DIM, "%s", when);
+		table_add(t, COLOR_NONE, "%s", rows->v[i].replica ? rows->v[i].replica : "");
 		table_add(t, COLOR_NONE, "%s", h->cluster_name);
 		table_add(t, COLOR_NONE, "%s/%s", h->ns, h->name);
 		output_duty(duty, sizeof(duty), h->duty, action_of(h));
@@ -176,7 +213,7 @@ static void take_new(const struct history_rows *rows, const struct history_rows 
 			new->v[new->n++] = rows->v[i];
 }
 
-static void print(const struct options *o, const struct history_rows *rows, const struct table_view *view)
+static void print_items(const struct options *o, const struct items *rows, const struct table_view *view)
 {
 	if (o->output == OUTPUT_JSON && o->follow)
 		print_json_lines(rows);
@@ -185,6 +222,15 @@ static void print(const struct options *o, const struct history_rows *rows, cons
 	else if (rows->n > 0 || !view->bare)
 		print_table(rows, view);
 	(void)fflush(stdout);
+}
+
+static void print(const struct options *o, const struct history_rows *rows, const struct table_view *view)
+{
+	struct items all = { 0 };
+
+	add_items(&all, rows, NULL);
+	print_items(o, &all, view);
+	free(all.v);
 }
 
 static void keep_named(const struct options *o, struct history_rows *rows)
@@ -197,9 +243,10 @@ static void keep_named(const struct options *o, struct history_rows *rows)
 	rows->n = n;
 }
 
-static int ask(const struct options *o, const struct msg *request, struct history_rows *ret)
+static int ask(const struct options *o, const char *socket, const struct msg *request,
+	       struct history_rows *ret)
 {
-	const int code = ctl_ask(o->socket, request, ASK_MS, history_rows_take, ret);
+	const int code = ctl_ask(socket, request, ASK_MS, history_rows_take, ret);
 
 	keep_named(o, ret);
 	return code;
@@ -214,7 +261,7 @@ static int ask_recent(const struct options *o, const struct msg *request, struct
 	asked->limit = FOLLOW_MAX;
 	asked->since = clock_wall_ms() - FOLLOW_MS;
 	asked->changed = true;
-	return ask(o, &m, ret);
+	return ask(o, o->socket, &m, ret);
 }
 
 /* Every second what is new; until it is interrupted, nobody reads it any more, or the instance is gone. */
@@ -242,6 +289,32 @@ static int follow(const struct options *o, const struct msg *request, struct his
 	return code;
 }
 
+/* The newest of all, in one order. One that does not answer says why on stderr. The code of the first. */
+static int print_joined(const struct options *o, const struct msg *request, const struct table_view *view)
+{
+	struct history_rows rows[1 + ANSWERS_MAX] = { 0 };
+	struct items all = { 0 };
+	const char *socket = o->socket;
+	int first = EXIT_CODE_OK;
+
+	for (size_t i = 0; i == 0 || socket; socket = answers_socket(o->socket, ++i)) {
+		const int code = ask(o, socket, request, &rows[i]);
+
+		if (code == EXIT_CODE_OK)
+			add_items(&all, &rows[i], answers_replica(i));
+		first = first == EXIT_CODE_OK ? code : first;
+	}
+	if (all.n > 0)
+		qsort(all.v, all.n, sizeof(all.v[0]), compare_times);
+	if (all.n > request->u.ctl_history.limit)
+		all.n = request->u.ctl_history.limit;
+	print_items(o, &all, view);
+	free(all.v);
+	for (size_t i = 0; i <= answers_count(); i++)
+		history_rows_done(&rows[i]);
+	return first;
+}
+
 int command_history(const struct options *o)
 {
 	struct msg request = { .type = MSG_CTL_HISTORY,
@@ -266,10 +339,12 @@ int command_history(const struct options *o)
 	if (o->summary || o->by >= 0)
 		return o->follow ? command_misuse(o, "%s", TEXT(HISTORY_ONCE))
 				 : history_summarize(o, &request);
+	if (answers_count() > 0 && !o->follow)
+		return print_joined(o, &request, &view);
 	if (o->follow) /* asked for first: what comes between the two answers is in the second */
 		code = ask_recent(o, &request, &earlier);
 	if (code == EXIT_CODE_OK)
-		code = ask(o, &request, &rows);
+		code = ask(o, o->socket, &request, &rows);
 	if (code == EXIT_CODE_OK)
 		print(o, &rows, &view);
 	if (code == EXIT_CODE_OK && o->output != OUTPUT_JSON)

@@ -12,6 +12,7 @@
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
+#include "cli/instance/answers.h"
 #include "cli/instance/ctl.h"
 #include "cli/options.h"
 #include "cli/view/json.h"
@@ -208,8 +209,12 @@ int history_summarize(const struct options *o, const struct msg *request)
 	struct msg m = *request;
 
 	m.u.ctl_history.limit = o->count ? (uint64_t)o->count : ROWS_MAX;
-	const int code = ctl_ask(o->socket, &m, ASK_MS, take, &s);
+	const char *socket = o->socket;
+	int code = EXIT_CODE_OK;
 
+	for (size_t i = 0; i == 0 || (code == EXIT_CODE_OK && socket);
+	     socket = answers_socket(o->socket, ++i))
+		code = ctl_ask(socket, &m, ASK_MS, take, &s);
 	if (s.n > 0)
 		qsort(s.v, s.n, sizeof(struct group *), compare_counts);
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)

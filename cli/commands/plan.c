@@ -16,7 +16,8 @@
 #include "cli/commands/command.h"
 #include "cli/instance/ctl.h"
 #include "cli/instance/leaders.h"
-#include "cli/instance/dry_run_rows.h"
+#include "cli/instance/answers.h"
+#include "cli/instance/plan_rows.h"
 #include "cli/view/output.h"
 #include "cli/instance/wait_settled.h"
 #include "cli/instance/start.h"
@@ -28,95 +29,11 @@
 #include "model/troubles.h"
 #include "text/short_line.h"
 
-/* A worker that takes longer than 30 s is killed, and says so. */
-#define DRY_RUN_MS UINT64_C(120000)
-#define ASK_MS     UINT64_C(60000)
-
-struct plan {
-	char clusters[CLUSTERS_MAX][64]; /* names by index; empty: there is none any more */
-	uint64_t n_clusters, answered;   /* indexes; those that answered */
-	bool left_out[CLUSTERS_MAX];     /* by index: known not to answer, which was told; or it did not */
-	struct msg_ctl_plan_seen seen[CLUSTERS_MAX]; /* by index; of several namespaces the sum */
-	bool has_seen[CLUSTERS_MAX];
-	uint64_t duties; /* that are on: bit 1 << enum duty */
-	struct stops stops;
-	const struct options *o;
-	const char *ns; /* that is asked for just now; NULL: all */
-	bool observe;
-	int64_t taken_ms;
-	struct dry_run_rows rows;
-};
-
-enum plan_when {
-	PLAN_NOW,     /* a worker judged it live and would write */
-	PLAN_LATER,   /* not due yet */
-	PLAN_BLOCKED, /* due, but a guard says not now */
-	PLAN_REFUSED, /* due, but a rule or the worker forbids it */
-	PLAN_GONE,    /* nothing was left when the worker looked */
-	PLAN_UNCLEAR, /* the worker could not find out */
-	PLAN__MAX
-};
-
 static const char *const when_names[PLAN__MAX] = { "now", "later", "blocked", "refused", "gone", "unclear" };
-
-static enum plan_when dry_run_when(const struct msg_ctl_dry_run_result *t)
-{
-	static const enum plan_when table[OUTCOME__MAX] = {
-		[OUTCOME_DONE] = PLAN_UNCLEAR,        [OUTCOME_GONE] = PLAN_GONE,
-		[OUTCOME_REFUSED] = PLAN_REFUSED,     [OUTCOME_CONFLICT] = PLAN_UNCLEAR,
-		[OUTCOME_FORBIDDEN] = PLAN_REFUSED,   [OUTCOME_FAILED] = PLAN_UNCLEAR,
-		[OUTCOME_UNCONFIRMED] = PLAN_UNCLEAR, [OUTCOME_ANNOUNCED] = PLAN_LATER,
-		[OUTCOME_WOULD] = PLAN_NOW,           [OUTCOME_MARKED] = PLAN_UNCLEAR,
-	};
-
-	return table[t->outcome];
-}
-
-static enum plan_when when_of(const struct dry_run_row *r)
-{
-	if (dry_run_was_declined(r))
-		return dry_run_when(&r->dry_run);
-	if (r->row.verdict == VERDICT_ACT && r->dry_run.id && r->stopped)
-		return PLAN_BLOCKED;
-	if (r->row.verdict == VERDICT_ACT)
-		return r->dry_run.id ? PLAN_NOW : PLAN_UNCLEAR;
-	if (r->row.verdict == VERDICT_REFUSE)
-		return PLAN_REFUSED;
-	return reason_find(r->row.reason)->class == CLASS_BLOCKED ? PLAN_BLOCKED : PLAN_LATER;
-}
 
 static const char *reason_of(const struct dry_run_row *r)
 {
 	return dry_run_was_declined(r) ? r->dry_run.reason : r->row.reason;
-}
-
-/* Order for people: what is done first comes first. */
-static int compare_rows(const void *a, const void *b)
-{
-	const struct dry_run_row *x = a, *y = b;
-	const int w = (int)when_of(x) - (int)when_of(y);
-
-	if (w != 0)
-		return w;
-	if (x->row.until != y->row.until)
-		return x->row.until < y->row.until ? -1 : 1;
-	if (x->row.cluster != y->row.cluster)
-		return x->row.cluster < y->row.cluster ? -1 : 1;
-	const int ns = strcmp(x->row.ns, y->row.ns);
-
-	return ns ? ns : strcmp(x->row.name, y->row.name);
-}
-
-/* Would anything be done now, or as soon as a guard lets it? */
-static bool any_due(const struct plan *p)
-{
-	for (size_t i = 0; i < p->rows.n; i++) {
-		const enum plan_when w = when_of(&p->rows.v[i]);
-
-		if (w == PLAN_NOW || w == PLAN_BLOCKED)
-			return true;
-	}
-	return false;
 }
 
 /* -- printing -- */
@@ -127,7 +44,7 @@ static void count(const struct plan *p, counts ret)
 {
 	memset(ret, 0, sizeof(counts));
 	for (size_t i = 0; i < p->rows.n; i++)
-		ret[p->rows.v[i].row.duty][when_of(&p->rows.v[i])]++;
+		ret[p->rows.v[i].row.duty][plan_when(&p->rows.v[i])]++;
 }
 
 /* -- JSON -- */
@@ -136,7 +53,7 @@ static json_t *row_json(const struct plan *p, const struct dry_run_row *r)
 {
 	json_t *row = json_of(MSG_CTL_PLAN_ROW, &r->row);
 
-	json_object_set_new(row, "when", json_string(when_names[when_of(r)]));
+	json_object_set_new(row, "when", json_string(when_names[plan_when(r)]));
 	json_object_set_new(row, "cluster", json_string(p->clusters[r->row.cluster]));
 	json_object_set_new(row, "reason", json_string(reason_of(r)));
 	json_object_set_new(row, "stoppedBy",
@@ -288,7 +205,7 @@ static void print_rows(const struct plan *p, const struct table_view *view)
 
 	for (size_t i = 0; i < p->rows.n; i++) {
 		const struct dry_run_row *r = &p->rows.v[i];
-		const enum plan_when w = when_of(r);
+		const enum plan_when w = plan_when(r);
 		char until[RFC3339_MAX], duty[OUTPUT_DUTY_MAX];
 
 		output_time(view, r->row.until, until);
@@ -363,19 +280,6 @@ static void print_seen(const struct plan *p, const struct table_view *view)
 	}
 }
 
-/* Said as soon as it is known: of a namespace that was asked for by its name. */
-static void note_namespace(const struct plan *p, uint64_t cluster, const char *ns,
-			   const struct msg_ctl_plan_seen *seen)
-{
-	if (seen->pods > 0)
-		return;
-	output_complain(NULL,
-			seen->other_pods == 0 ? TEXT(PLAN_NS_EMPTY)
-			: seen->excluded      ? TEXT(PLAN_NS_EXCLUDED)
-					      : TEXT(PLAN_NS_UNNAMED),
-			p->clusters[cluster], ns);
-}
-
 static void print_text(const struct plan *p, const struct table_view *view)
 {
 	if (p->observe)
@@ -394,164 +298,13 @@ static void print_text(const struct plan *p, const struct table_view *view)
 	dry_run_rows_print_remedies(&p->rows, view);
 }
 
-/* -- the clusters -- */
-
-static void on_status_row(void *ctx, const struct msg *m)
-{
-	struct plan *p = ctx;
-
-	stops_take(&p->stops, m);
-	if (m->type == MSG_CTL_SUPERVISOR) {
-		p->observe = m->u.ctl_supervisor.observe;
-		p->duties = m->u.ctl_supervisor.duties;
-	}
-	if (m->type == MSG_CTL_CLUSTER) {
-		p->n_clusters = m->u.ctl_cluster.cluster + 1; /* in their order */
-		memcpy(p->clusters[m->u.ctl_cluster.cluster], m->u.ctl_cluster.cluster_name, 64);
-	}
-}
-
-/* -- the watchers -- */
-
-/* One answer more: a namespace more, or all. */
-static void add_seen(struct plan *p, const struct msg_ctl_plan_seen *seen)
-{
-	struct msg_ctl_plan_seen *sum = &p->seen[seen->cluster];
-
-	if (!p->has_seen[seen->cluster])
-		*sum = (struct msg_ctl_plan_seen){ 0 };
-	p->has_seen[seen->cluster] = true;
-	sum->pods += seen->pods;
-	sum->namespaces += seen->namespaces;
-	sum->other_pods += seen->other_pods;
-	sum->other_namespaces += seen->other_namespaces;
-	memcpy(sum->others, seen->others, sizeof(sum->others));
-}
-
-static void on_plan_row(void *ctx, const struct msg *m)
-{
-	struct plan *p = ctx;
-
-	if (m->type == MSG_CTL_PLAN_SEEN && m->u.ctl_plan_seen.cluster < p->n_clusters) {
-		if (p->ns)
-			note_namespace(p, m->u.ctl_plan_seen.cluster, p->ns, &m->u.ctl_plan_seen);
-		add_seen(p, &m->u.ctl_plan_seen);
-	}
-	if (m->type != MSG_CTL_PLAN_ROW || m->u.ctl_plan_row.cluster >= p->n_clusters)
-		return;
-	dry_run_rows_add(&p->rows, &m->u.ctl_plan_row);
-}
-
-/* The namespaces that were named, one after the other, or all. */
-static int ask_watcher(struct ctl *c, uint64_t cluster, struct plan *p)
-{
-	const struct option_names *names = &p->o->namespaces;
-	int code = EXIT_CODE_OK;
-
-	for (size_t i = 0; code == EXIT_CODE_OK && i < (names->n ? names->n : 1); i++) {
-		struct msg ask = { .type = MSG_CTL_PLAN, .u.ctl_plan = { .duty = p->o->duty } };
-
-		p->ns = names->n ? names->v[i] : NULL;
-		if (p->ns)
-			msg_set(&ask, ctl_plan.ns, p->ns, strlen(p->ns));
-		msg_set(&ask, ctl_plan.cluster_name, p->clusters[cluster], strlen(p->clusters[cluster]));
-		code = ctl_request(c, &ask, ASK_MS, on_plan_row, p);
-	}
-	return code;
-}
-
-/* One that does not answer says why on stderr, and keeps no other from being asked. The code of the first. */
-static int ask_watchers(struct ctl *c, struct plan *p)
-{
-	int first = EXIT_CODE_OK;
-	bool known = p->o->clusters.n == 0;
-
-	for (uint64_t i = 0; i < p->n_clusters; i++) {
-		if (!*p->clusters[i] || !option_names_take(&p->o->clusters, p->clusters[i]))
-			continue;
-		known = true;
-		if (p->left_out[i])
-			continue;
-		const int code = ask_watcher(c, i, p);
-
-		p->left_out[i] = code != EXIT_CODE_OK;
-		p->answered += code == EXIT_CODE_OK;
-		if (p->left_out[i] && p->n_clusters > 1)
-			output_complain(NULL, TEXT(PLAN_LEFT_OUT), p->clusters[i]);
-		first = first != EXIT_CODE_OK ? first : code;
-	}
-	if (known)
-		return first;
-	output_complain(NULL, "%s", text_in(TEXT_UNKNOWN_CLUSTER, language_of_environment()));
-	return EXIT_CODE_USAGE;
-}
-
-/* -- the command -- */
-
-static int ask_all(struct ctl *c, struct plan *p)
-{
-	const struct msg status = { .type = MSG_CTL_STATUS };
-	const char *ns = p->o->namespaces.n == 1 ? p->o->namespaces.v[0] : "";
-	int code = ctl_request(c, &status, ASK_MS, on_status_row, p);
-
-	if (code == EXIT_CODE_OK)
-		code = ask_watchers(c, p);
-	if (p->answered == 0)
-		return code;
-	dry_run_rows_find_refusals(&p->rows, c, ns);
-	const int asked = dry_run_rows_ask_workers(&p->rows, c, DRY_RUN_MS);
-
-	for (size_t i = 0; i < p->rows.n; i++)
-		p->rows.v[i].stopped = stops_in(&p->stops, p->clusters[p->rows.v[i].row.cluster]);
-	p->answered = asked == EXIT_CODE_OK ? p->answered : 0;
-	return code != EXIT_CODE_OK ? code : asked;
-}
-
-/* Is one that was asked for left out? */
-static bool leaves_out(const struct plan *p)
-{
-	for (uint64_t i = 0; i < p->n_clusters; i++)
-		if (p->left_out[i] && option_names_take(&p->o->clusters, p->clusters[i]))
-			return true;
-	return false;
-}
-
-/* lost: clusters that are known not to answer; NULL = none is. */
-static struct plan *plan_new(const struct options *o, const char *socket, const struct wait_lost *lost,
-			     int *ret_code)
-{
-	struct plan *p = xcalloc(1, sizeof(*p));
-	struct ctl *ctl = NULL;
-
-	p->o = o;
-	p->taken_ms = clock_wall_ms();
-	if (lost)
-		memcpy(p->left_out, lost->is, sizeof(p->left_out));
-	*ret_code = ctl_open(socket, &ctl);
-	if (*ret_code == EXIT_CODE_OK)
-		*ret_code = ask_all(ctl, p);
-	ctl_close(&ctl);
-	if (*ret_code == EXIT_CODE_OK && lost && leaves_out(p))
-		*ret_code = lost->code;
-	if (p->rows.n > 0)
-		qsort(p->rows.v, p->rows.n, sizeof(p->rows.v[0]), compare_rows);
-	return p;
-}
-
-static void plan_free(struct plan **p)
-{
-	dry_run_rows_done(&(*p)->rows);
-	free(*p);
-	*p = NULL;
-}
-
 /* Their clocks begin at the first sight of a failure. */
 static void print_clock_note(const struct plan *p, const struct table_view *view)
 {
 	for (size_t i = 0; i < p->rows.n; i++) {
 		const struct dry_run_row *r = &p->rows.v[i];
 
-		if (when_of(r) != PLAN_LATER || duty_workload((enum duty)r->row.duty) < 0)
+		if (plan_when(r) != PLAN_LATER || duty_workload((enum duty)r->row.duty) < 0)
 			continue;
 		printf("\n");
 		table_text(stdout, view, TEXT(PLAN_CLOCKS), duty_name((enum duty)r->row.duty));
@@ -572,11 +325,9 @@ static void print_next(const struct options *o, const struct table_view *view)
 }
 
 /* What some clusters say is shown whatever is wrong with the others; the exit code tells of these. */
-static int show(const struct options *o, const char *socket, const struct wait_lost *lost)
+static int print(const struct options *o, const struct plan *p, const struct wait_lost *lost, int code)
 {
 	const struct table_view view = options_view(o);
-	int code;
-	struct plan *p = plan_new(o, socket, lost, &code);
 
 	if (p->answered > 0 && o->output == OUTPUT_JSON)
 		print_json(p);
@@ -586,10 +337,44 @@ static int show(const struct options *o, const char *socket, const struct wait_l
 		print_clock_note(p, &view);
 		print_next(o, &view);
 	}
-	if (code == EXIT_CODE_OK && o->detailed_exitcode && any_due(p))
-		code = EXIT_CODE_DUE;
+	return code == EXIT_CODE_OK && o->detailed_exitcode && plan_any_due(p) ? EXIT_CODE_DUE : code;
+}
+
+static int show(const struct options *o, const char *socket, const struct wait_lost *lost)
+{
+	int code;
+	struct plan *p = plan_new(o, socket, lost, &code);
+
+	code = print(o, p, lost, code);
 	plan_free(&p);
 	return code;
+}
+
+/* A cluster that one replica cannot tell of is not left out when another does. */
+static int show_joined(const struct options *o)
+{
+	struct plan *of[1 + ANSWERS_MAX];
+	const char *socket = o->socket;
+	int lost = EXIT_CODE_OK, in_part = EXIT_CODE_OK;
+	size_t n = 0;
+
+	for (; n == 0 || socket; socket = answers_socket(o->socket, ++n)) {
+		int code;
+
+		of[n] = plan_new(o, socket, NULL, &code);
+		if (n > 0)
+			plan_join(of[0], of[n]);
+		if (of[n]->answered == 0 && lost == EXIT_CODE_OK)
+			lost = code;
+		else if (in_part == EXIT_CODE_OK)
+			in_part = code;
+	}
+	if (lost == EXIT_CODE_OK && plan_leaves_out(of[0]))
+		lost = in_part;
+	lost = print(o, of[0], NULL, lost);
+	for (size_t i = 0; i < n; i++)
+		plan_free(&of[i]);
+	return lost;
 }
 
 /* -- after a round -- */
@@ -600,7 +385,7 @@ static void keep_left(struct plan *p)
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->rows.n; i++) {
-		const enum plan_when w = when_of(&p->rows.v[i]);
+		const enum plan_when w = plan_when(&p->rows.v[i]);
 
 		if (w == PLAN_NOW || w == PLAN_BLOCKED || w == PLAN_UNCLEAR)
 			p->rows.v[n++] = p->rows.v[i];
@@ -687,7 +472,7 @@ int command_plan(const struct options *o)
 
 	if (o->kubeconfig || o->context || o->config)
 		return run_alone(o);
-	const int code = show(o, o->socket, NULL);
+	const int code = answers_count() > 0 ? show_joined(o) : show(o, o->socket, NULL);
 
 	if (o->output != OUTPUT_JSON)
 		leaders_tell_others(o->socket, &view);

@@ -15,90 +15,53 @@
 #include "base/xalloc.h"
 #include "cli/view/output.h"
 #include "cli/commands/command.h"
-#include "cli/instance/ctl.h"
+#include "cli/instance/answers.h"
+#include "cli/instance/instance_status.h"
 #include "cli/instance/leaders.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
 #include "text/facts_json.h"
 #include "text/texts.h"
 
-struct status {
-	struct msg_ctl_supervisor supervisor;
-	struct msg_child_stats *children;
-	size_t n_children;
-	struct msg_ctl_cluster clusters[CLUSTERS_MAX]; /* by index, where one that is gone has no name; close
-							 behind keep_clusters() */
-	struct msg_watch_stats watch[CLUSTERS_MAX];
-	struct msg_worker_stats workers[CLUSTERS_MAX];
-	struct msg_ctl_tally_row tallies[CLUSTERS_MAX]; /* zero while the reporter does not answer */
-	size_t n_clusters;
-	struct msg_leader leaders[CLUSTERS_MAX];
-	bool elects[CLUSTERS_MAX];
-	struct msg_pause *pauses;
-	size_t n_pauses;
-	struct msg_trouble_row *troubles;
-	size_t n_troubles;
-	struct msg_ctl_sink_row *sinks;
-	size_t n_sinks;
+/* One cluster as one instance shows it. */
+struct shown {
+	const struct instance_status *s;
+	size_t i, of;
 };
 
-static void note_tally(struct status *s, const struct msg_ctl_tally_row *row)
+/* One instance, or several as one: each cluster as the one shows it that leads it, else as the first. */
+struct joined {
+	struct instance_status *of[1 + ANSWERS_MAX];
+	const char *replica[1 + ANSWERS_MAX];
+	size_t n;
+	struct shown *clusters;
+	size_t n_clusters;
+};
+
+static struct shown *find_shown(struct joined *j, const char *cluster)
 {
-	for (size_t i = 0; i < s->n_clusters; i++)
-		if (strcmp(s->clusters[i].cluster_name, row->cluster_name) == 0)
-			s->tallies[i] = *row;
+	for (size_t i = 0; i < j->n_clusters; i++)
+		if (strcmp(j->clusters[i].s->clusters[j->clusters[i].i].cluster_name, cluster) == 0)
+			return &j->clusters[i];
+	return NULL;
 }
 
-static void on_row(void *ctx, const struct msg *m)
+static void add_clusters(struct joined *j, size_t of)
 {
-	struct status *s = ctx;
+	const struct instance_status *s = j->of[of];
 
-	switch (m->type) {
-	case MSG_CTL_SUPERVISOR:
-		s->supervisor = m->u.ctl_supervisor;
-		break;
-	case MSG_CHILD_STATS:
-		s->children = xreallocarray(s->children, s->n_children + 1, sizeof(*s->children));
-		s->children[s->n_children++] = m->u.child_stats;
-		break;
-	case MSG_CTL_CLUSTER:
-		s->clusters[m->u.ctl_cluster.cluster] = m->u.ctl_cluster;
-		s->n_clusters = m->u.ctl_cluster.cluster + 1;
-		break;
-	case MSG_WATCH_STATS:
-		if (m->u.watch_stats.cluster < CLUSTERS_MAX)
-			s->watch[m->u.watch_stats.cluster] = m->u.watch_stats;
-		break;
-	case MSG_WORKER_STATS:
-		s->workers[m->u.worker_stats.cluster] = m->u.worker_stats;
-		break;
-	case MSG_PAUSE:
-		s->pauses = xreallocarray(s->pauses, s->n_pauses + 1, sizeof(*s->pauses));
-		s->pauses[s->n_pauses++] = m->u.pause;
-		break;
-	case MSG_CTL_SINK_ROW:
-		s->sinks = xreallocarray(s->sinks, s->n_sinks + 1, sizeof(*s->sinks));
-		s->sinks[s->n_sinks++] = m->u.ctl_sink_row;
-		break;
-	case MSG_CTL_TALLY_ROW:
-		note_tally(s, &m->u.ctl_tally_row);
-		break;
-	case MSG_TROUBLE_ROW:
-		s->troubles = xreallocarray(s->troubles, s->n_troubles + 1, sizeof(*s->troubles));
-		s->troubles[s->n_troubles++] = m->u.trouble_row;
-		break;
-	case MSG_LEADER:
-		if (m->u.leader.cluster < CLUSTERS_MAX) {
-			s->leaders[m->u.leader.cluster] = m->u.leader;
-			s->elects[m->u.leader.cluster] = true;
-		}
-		break;
-	default:
-		break;
+	j->clusters = xreallocarray(j->clusters, j->n_clusters + s->n_clusters + 1, sizeof(*j->clusters));
+	for (size_t i = 0; i < s->n_clusters; i++) {
+		struct shown *before = find_shown(j, s->clusters[i].cluster_name);
+
+		if (!before)
+			j->clusters[j->n_clusters++] = (struct shown){ s, i, of };
+		else if (!instance_status_leads(before->s, before->i) && instance_status_leads(s, i))
+			*before = (struct shown){ s, i, of };
 	}
 }
 
-static bool has_duty(const struct status *s, enum duty d)
+static bool has_duty(const struct instance_status *s, enum duty d)
 {
 	return s->supervisor.duties >> d & 1;
 }
@@ -119,7 +82,7 @@ static json_t *kubernetes_json(const struct msg_watch_stats *w)
 }
 
 /* null: no election. */
-static json_t *leader_json(const struct status *s, size_t cluster)
+static json_t *leader_json(const struct instance_status *s, size_t cluster)
 {
 	struct msg_leader l = s->leaders[cluster];
 
@@ -127,7 +90,7 @@ static json_t *leader_json(const struct status *s, size_t cluster)
 	return s->elects[cluster] ? json_of(MSG_LEADER, &l) : json_null();
 }
 
-static json_t *cluster_json(const struct status *s, size_t i)
+static json_t *cluster_json(const struct instance_status *s, size_t i)
 {
 	json_t *cluster =
 		s->tallies[i].cluster_name[0] ? json_of(MSG_CTL_TALLY_ROW, &s->tallies[i]) : json_object();
@@ -153,20 +116,45 @@ static json_t *trouble_json(const struct msg_trouble_row *t)
 	return trouble;
 }
 
-static void print_json(const struct status *s)
+/* Append to a list, of several instances with the name of its own. Takes `item` over. */
+static void append(const struct joined *j, size_t of, json_t *list, json_t *item)
 {
-	json_t *root = json_of(MSG_CTL_SUPERVISOR, &s->supervisor);
-	json_t *clusters = json_array(), *troubles = json_array();
+	if (j->n > 1)
+		json_object_set_new(item, "replica", json_string(j->replica[of]));
+	json_array_append_new(list, item);
+}
 
-	for (size_t i = 0; i < s->n_clusters; i++)
-		json_array_append_new(clusters, cluster_json(s, i));
-	for (size_t i = 0; i < s->n_troubles; i++)
-		json_array_append_new(troubles, trouble_json(&s->troubles[i]));
+/* Append v[0..n) of that message type to the list. */
+#define APPEND(TYPE, list, v, n)                                                                             \
+	for (size_t i_ = 0; i_ < (n); i_++)                                                                  \
+	append(j, of, list, json_of(TYPE, &(v)[i_]))
+
+static void print_json(const struct joined *j)
+{
+	json_t *root = json_of(MSG_CTL_SUPERVISOR, &j->of[0]->supervisor), *replicas = json_array();
+	json_t *clusters = json_array(), *troubles = json_array(), *processes = json_array(),
+	       *pauses = json_array(), *sinks = json_array();
+
+	for (size_t of = 0; of < j->n; of++) {
+		const struct instance_status *s = j->of[of];
+
+		for (size_t i = 0; i < s->n_troubles; i++)
+			append(j, of, troubles, trouble_json(&s->troubles[i]));
+		APPEND(MSG_CHILD_STATS, processes, s->children, s->n_children);
+		APPEND(MSG_PAUSE, pauses, s->pauses, s->n_pauses);
+		APPEND(MSG_CTL_SINK_ROW, sinks, s->sinks, s->n_sinks);
+		append(j, of, replicas, json_of(MSG_CTL_SUPERVISOR, &s->supervisor));
+	}
+	for (size_t i = 0; i < j->n_clusters; i++)
+		append(j, j->clusters[i].of, clusters, cluster_json(j->clusters[i].s, j->clusters[i].i));
 	json_object_set_new(root, "troubles", troubles);
-	json_object_set_new(root, "processes", json_of_all(MSG_CHILD_STATS, s->children, s->n_children));
+	json_object_set_new(root, "processes", processes);
 	json_object_set_new(root, "clusters", clusters);
-	json_object_set_new(root, "pauses", json_of_all(MSG_PAUSE, s->pauses, s->n_pauses));
-	json_object_set_new(root, "sinks", json_of_all(MSG_CTL_SINK_ROW, s->sinks, s->n_sinks));
+	json_object_set_new(root, "pauses", pauses);
+	json_object_set_new(root, "sinks", sinks);
+	if (j->n > 1)
+		json_object_set(root, "replicas", replicas);
+	json_decref(replicas);
 	output_json(root);
 }
 
@@ -194,7 +182,7 @@ static bool are_alike(const struct msg_child_stats *a, const struct msg_child_st
 	return strcmp(a->role, b->role) == 0 && strcmp(a->state, b->state) == 0;
 }
 
-static struct group group_of(const struct status *s, size_t of, bool grouped)
+static struct group group_of(const struct instance_status *s, size_t of, bool grouped)
 {
 	struct group g = { .first = s->n_children, .started = INT64_MAX };
 
@@ -216,7 +204,7 @@ static struct group group_of(const struct status *s, size_t of, bool grouped)
 }
 
 static void add_group(struct table *t, const struct msg_child_stats *c, const struct group *g, size_t all,
-		      const struct table_view *view)
+		      const char *replica, const struct table_view *view)
 {
 	_cleanup_free_ char *error = output_facts(&c->error, view);
 	const int64_t now = clock_wall_ms();
@@ -227,6 +215,7 @@ static void add_group(struct table *t, const struct msg_child_stats *c, const st
 		table_add(t, COLOR_NONE, "%s %s × %zu", branch, c->role, g->n);
 	else
 		table_add(t, COLOR_NONE, "%s %s %u", branch, c->role, (unsigned)c->number);
+	table_add(t, COLOR_NONE, "%s", replica);
 	table_add(t, COLOR_NONE, "%s",
 		  g->many_clusters     ? TEXT(STATUS_SEVERAL)
 		  : c->cluster_name[0] ? c->cluster_name
@@ -244,10 +233,23 @@ static void add_group(struct table *t, const struct msg_child_stats *c, const st
 	table_add(t, COLOR_BAD, "%s", error);
 }
 
-static void print_processes(const struct status *s, const struct table_view *view)
+static void add_processes(struct table *t, const struct instance_status *s, const char *replica,
+			  const struct table_view *view)
+{
+	for (size_t i = 0; i < s->n_children; i++) {
+		const struct group g =
+			group_of(s, i, view->width && !view->wide && s->n_children > GROUPS_FROM);
+
+		if (g.first == i)
+			add_group(t, &s->children[i], &g, s->n_children, replica, view);
+	}
+}
+
+static void print_processes(const struct joined *j, const struct table_view *view)
 {
 	static const struct table_column columns[] = {
 		{ "PROCESS", 0, 0 },
+		{ "REPLICA", 0, COLUMN_ALIKE },
 		{ "CLUSTER", 0, COLUMN_ALIKE }, /* the numbers of processes begin anew in each */
 		{ "STATE", 0, 0 },
 		{ "PID", 1, 0 },
@@ -260,19 +262,14 @@ static void print_processes(const struct status *s, const struct table_view *vie
 	};
 	struct table *t = table_new(columns, ARRAY_SIZE(columns));
 
-	for (size_t i = 0; i < s->n_children; i++) {
-		const struct group g =
-			group_of(s, i, view->width && !view->wide && s->n_children > GROUPS_FROM);
-
-		if (g.first == i)
-			add_group(t, &s->children[i], &g, s->n_children, view);
-	}
+	for (size_t of = 0; of < j->n; of++)
+		add_processes(t, j->of[of], j->n > 1 ? j->replica[of] : "", view);
 	table_print(t, stdout, view);
 	table_free(&t);
 }
 
 /* What an operator has to know of it first. */
-static const char *cluster_state(const struct status *s, size_t i, enum table_color *ret)
+static const char *cluster_state(const struct instance_status *s, size_t i, enum table_color *ret)
 {
 	const char *name = s->clusters[i].cluster_name;
 	const char *state = s->watch[i].synced ? "running" : "blind";
@@ -302,10 +299,11 @@ static void add_tally(struct table *t, enum table_color color, const struct msg_
 		table_add(t, COLOR_DIM, "-");
 }
 
-static void print_clusters(const struct status *s, const struct table_view *view)
+static void print_clusters(const struct joined *j, const struct table_view *view)
 {
 	static const struct table_column columns[] = {
 		{ "CLUSTER", 0, 0 },
+		{ "REPLICA", 6, COLUMN_ALIKE },
 		{ "STATE", 0, 0 },
 		{ "PODS", 0, 0 },
 		{ "DUE", 0, 0 },
@@ -324,12 +322,13 @@ static void print_clusters(const struct status *s, const struct table_view *view
 	enum table_color color;
 	char span[32];
 
-	for (size_t i = 0; i < s->n_clusters; i++) {
-		const struct msg_watch_stats *w = &s->watch[i];
-		const struct msg_ctl_tally_row *tally = &s->tallies[i];
-		const char *state = cluster_state(s, i, &color);
+	for (const struct shown *c = j->clusters; c < j->clusters + j->n_clusters; c++) {
+		const struct msg_watch_stats *w = &c->s->watch[c->i];
+		const struct msg_ctl_tally_row *tally = &c->s->tallies[c->i];
+		const char *state = cluster_state(c->s, c->i, &color);
 
-		table_add(t, COLOR_NONE, "%s", s->clusters[i].cluster_name);
+		table_add(t, COLOR_NONE, "%s", c->s->clusters[c->i].cluster_name);
+		table_add(t, COLOR_NONE, "%s", j->n > 1 ? j->replica[c->of] : "");
 		table_add(t, color, "%s", state);
 		table_add(t, COLOR_NONE, "%" PRIu64, w->pods);
 		add_tally(t, COLOR_NONE, tally, tally->due);
@@ -348,17 +347,17 @@ static void print_clusters(const struct status *s, const struct table_view *view
 }
 
 /* Nobody remembers them by themselves: their pods are gone. */
-static void print_at_zero(const struct status *s, const struct table_view *view)
+static void print_at_zero(const struct joined *j, const struct table_view *view)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < s->n_clusters; i++)
-		n += s->tallies[i].at_zero;
+	for (const struct shown *c = j->clusters; c < j->clusters + j->n_clusters; c++)
+		n += c->s->tallies[c->i].at_zero;
 	if (n > 0)
 		table_text(stdout, view, TEXT_OF(STATUS_AT_ZERO, n), n);
 }
 
-static void print_leaders(const struct status *s, const struct table_view *view)
+static void print_leaders(const struct instance_status *s, const struct table_view *view)
 {
 	_cleanup_free_ struct cluster_leaders *all = xcalloc(1, sizeof(*all));
 
@@ -368,17 +367,17 @@ static void print_leaders(const struct status *s, const struct table_view *view)
 	leaders_print(all, stdout, view);
 }
 
-static void print_unseen(const struct status *s, const struct table_view *view)
+static void print_unseen(const struct joined *j, const struct table_view *view)
 {
-	for (size_t i = 0; i < s->n_clusters; i++) {
-		_cleanup_free_ char *why = output_facts(&s->watch[i].unseen, view);
+	for (const struct shown *c = j->clusters; c < j->clusters + j->n_clusters; c++) {
+		_cleanup_free_ char *why = output_facts(&c->s->watch[c->i].unseen, view);
 
 		if (*why)
-			table_text(stdout, view, TEXT(STATUS_UNSEEN), s->clusters[i].cluster_name, why);
+			table_text(stdout, view, TEXT(STATUS_UNSEEN), c->s->clusters[c->i].cluster_name, why);
 	}
 }
 
-static void print_pauses(const struct status *s, const struct table_view *view)
+static void print_pauses(const struct instance_status *s, const struct table_view *view)
 {
 	for (size_t i = 0; i < s->n_pauses; i++) {
 		const struct msg_pause *p = &s->pauses[i];
@@ -393,19 +392,20 @@ static void print_pauses(const struct status *s, const struct table_view *view)
 	}
 }
 
-static void print_blocked(const struct status *s, const struct table_view *view)
+static void print_blocked(const struct joined *j, const struct table_view *view)
 {
-	for (size_t i = 0; i < s->n_clusters; i++) {
-		_cleanup_free_ char *by = output_facts(&s->watch[i].blocked_by, view);
+	for (const struct shown *c = j->clusters; c < j->clusters + j->n_clusters; c++) {
+		_cleanup_free_ char *by = output_facts(&c->s->watch[c->i].blocked_by, view);
 
-		if (s->watch[i].blocked)
-			table_text(stdout, view, TEXT(STATUS_BLOCKED), s->clusters[i].cluster_name,
-				   s->watch[i].blocked, by);
+		if (c->s->watch[c->i].blocked)
+			table_text(stdout, view, TEXT(STATUS_BLOCKED), c->s->clusters[c->i].cluster_name,
+				   c->s->watch[c->i].blocked, by);
 	}
 }
 
 /* When a cluster that could not be loaded is tried again; "" of everything else. */
-static void next_load(const struct status *s, const struct msg_trouble_row *t, char *ret, size_t size)
+static void next_load(const struct instance_status *s, const struct msg_trouble_row *t, char *ret,
+		      size_t size)
 {
 	const int64_t now = clock_wall_ms();
 	char span[32];
@@ -424,7 +424,7 @@ static void next_load(const struct status *s, const struct msg_trouble_row *t, c
 	}
 }
 
-static void print_troubles(const struct status *s, const struct table_view *view)
+static void print_troubles(const struct instance_status *s, const struct table_view *view)
 {
 	const enum language l = language_of_environment();
 	char span[32], next[96];
@@ -492,29 +492,29 @@ static void print_place(const struct msg_ctl_cluster *c, const struct msg_watch_
 }
 
 /* Which configuration, and which clusters: so that nobody acts on another one than they think. */
-static void print_places(const struct status *s, const struct table_view *view)
+static void print_places(const struct joined *j, const struct table_view *view)
 {
 	char duties[256] = "";
 	size_t n = 0;
 
 	for (enum duty d = 0; d < DUTY__MAX && n < sizeof(duties); d++)
-		if (has_duty(s, d))
+		if (has_duty(j->of[0], d))
 			n += (size_t)snprintf(duties + n, sizeof(duties) - n, "%s%s", n ? ", " : "",
 					      duty_name(d));
-	table_text(stdout, view, TEXT(STATUS_PLACES), s->supervisor.config, n ? duties : TEXT(NONE));
-	for (size_t i = 0; i < s->n_clusters; i++)
-		print_place(&s->clusters[i], &s->watch[i], &s->workers[i], view);
+	table_text(stdout, view, TEXT(STATUS_PLACES), j->of[0]->supervisor.config, n ? duties : TEXT(NONE));
+	for (const struct shown *c = j->clusters; c < j->clusters + j->n_clusters; c++)
+		print_place(&c->s->clusters[c->i], &c->s->watch[c->i], &c->s->workers[c->i], view);
 }
 
-static void print_shared(const struct status *s, const struct table_view *view)
+static void print_shared(const struct joined *j, const struct table_view *view)
 {
-	for (size_t i = 0; i < s->n_clusters; i++)
-		if (s->watch[i].shared)
-			table_text(stdout, view, TEXT(STATUS_SHARED), s->clusters[i].cluster_name);
+	for (const struct shown *c = j->clusters; c < j->clusters + j->n_clusters; c++)
+		if (c->s->watch[c->i].shared)
+			table_text(stdout, view, TEXT(STATUS_SHARED), c->s->clusters[c->i].cluster_name);
 }
 
 /* True when a child before the i-th has the same sandbox. */
-static bool sandbox_was_printed(const struct status *s, size_t i)
+static bool sandbox_was_printed(const struct instance_status *s, size_t i)
 {
 	size_t k = 0;
 
@@ -524,7 +524,7 @@ static bool sandbox_was_printed(const struct status *s, size_t i)
 }
 
 /* Each way in which it is weaker than it could be, once. */
-static void print_sandboxes(const struct status *s, const struct table_view *view)
+static void print_sandboxes(const struct instance_status *s, const struct table_view *view)
 {
 	for (size_t i = 0; i < s->n_children; i++) {
 		const struct msg_child_stats *c = &s->children[i];
@@ -537,7 +537,7 @@ static void print_sandboxes(const struct status *s, const struct table_view *vie
 }
 
 /* Only those that something waits for. */
-static void print_sinks(const struct status *s, const struct table_view *view)
+static void print_sinks(const struct instance_status *s, const struct table_view *view)
 {
 	char span[32];
 
@@ -551,7 +551,7 @@ static void print_sinks(const struct status *s, const struct table_view *view)
 	}
 }
 
-static void print_text(const struct status *s, const struct table_view *view)
+static void print_head(const struct instance_status *s, const struct table_view *view)
 {
 	_cleanup_free_ char *actions =
 		xasprintf(TEXT_OF(STATUS_ACTIONS, s->supervisor.actions), s->supervisor.actions);
@@ -567,87 +567,77 @@ static void print_text(const struct status *s, const struct table_view *view)
 	print_troubles(s, view);
 	if (*note)
 		table_text(stdout, view, TEXT(STATUS_NOTE), note);
-	print_places(s, view);
-	print_pauses(s, view);
-	print_blocked(s, view);
-	print_at_zero(s, view);
-	print_sinks(s, view);
-	print_shared(s, view);
-	print_sandboxes(s, view);
-	printf("\n");
-	print_clusters(s, view);
-	printf("\n");
-	print_processes(s, view);
-	print_leaders(s, view);
-	print_unseen(s, view);
 }
 
-/* Only those clusters stay, and what concerns them or all; numbers are given anew. */
-static void keep_clusters(const struct options *o, struct status *s)
+static void print_replica(const struct joined *j, size_t of, const struct table_view *view)
 {
-	size_t clusters = 0, children = 0, troubles = 0, pauses = 0;
+	size_t leads = 0;
 
-	for (size_t i = 0; i < s->n_clusters; i++) {
-		if (!*s->clusters[i].cluster_name ||
-		    !option_names_take(&o->clusters, s->clusters[i].cluster_name))
-			continue;
-		s->clusters[clusters] = s->clusters[i];
-		s->watch[clusters] = s->watch[i];
-		s->workers[clusters] = s->workers[i];
-		s->tallies[clusters] = s->tallies[i];
-		s->leaders[clusters] = s->leaders[i];
-		s->elects[clusters++] = s->elects[i];
+	for (size_t i = 0; i < j->n_clusters; i++)
+		leads += j->clusters[i].of == of;
+	printf("%s", of ? "\n" : "");
+	table_text(stdout, view, TEXT(STATUS_REPLICA), j->replica[of], leads, j->n_clusters);
+}
+
+/* What concerns an instance, of each; then the clusters and processes of all. */
+static void print_text(const struct joined *j, const struct table_view *view)
+{
+	for (size_t of = 0; of < j->n; of++) {
+		if (j->n > 1)
+			print_replica(j, of, view);
+		print_head(j->of[of], view);
+		if (of == 0)
+			print_places(j, view);
+		print_pauses(j->of[of], view);
+		print_sinks(j->of[of], view);
+		print_sandboxes(j->of[of], view);
 	}
-	for (size_t i = 0; i < s->n_children; i++)
-		if (!s->children[i].cluster_name[0] ||
-		    option_names_take(&o->clusters, s->children[i].cluster_name))
-			s->children[children++] = s->children[i];
-	for (size_t i = 0; i < s->n_troubles; i++)
-		if (!s->troubles[i].cluster_name[0] ||
-		    option_names_take(&o->clusters, s->troubles[i].cluster_name))
-			s->troubles[troubles++] = s->troubles[i];
-	for (size_t i = 0; i < s->n_pauses; i++)
-		if (!s->pauses[i].cluster_name[0] ||
-		    option_names_take(&o->clusters, s->pauses[i].cluster_name))
-			s->pauses[pauses++] = s->pauses[i];
-	s->n_clusters = clusters;
-	s->n_children = children;
-	s->n_troubles = troubles;
-	s->n_pauses = pauses;
+	print_blocked(j, view);
+	print_at_zero(j, view);
+	print_shared(j, view);
+	printf("\n");
+	print_clusters(j, view);
+	printf("\n");
+	print_processes(j, view);
+	if (j->n == 1)
+		print_leaders(j->of[0], view);
+	print_unseen(j, view);
 }
 
-/* Who answers may be down, which the answer so far says. */
-static void ask_reporter(const struct options *o, struct status *s)
+/* One that does not answer says why on stderr, and keeps no other from being asked. The code of the first. */
+static int ask_all(const struct options *o, struct joined *j)
 {
-	const struct msg request = { .type = MSG_CTL_SINKS };
+	const char *socket = o->socket;
+	int first = EXIT_CODE_OK;
 
-	for (size_t i = 0; i < s->n_children; i++)
-		if (strcmp(s->children[i].role, role_name(ROLE_REPORTER)) == 0 &&
-		    strcmp(s->children[i].state, "ready") == 0)
-			(void)ctl_ask(o->socket, &request, 2000, on_row, s);
+	for (size_t i = 0; i == 0 || socket; socket = answers_socket(o->socket, ++i)) {
+		const int code = instance_status_ask(o, socket, &j->of[j->n]);
+
+		j->replica[j->n] = answers_replica(i);
+		if (code == EXIT_CODE_OK)
+			add_clusters(j, j->n++);
+		else
+			instance_status_free(&j->of[j->n]);
+		first = first == EXIT_CODE_OK ? code : first;
+	}
+	return first;
 }
 
 int command_status(const struct options *o)
 {
-	const struct msg request = { .type = MSG_CTL_STATUS };
 	const struct table_view view = options_view(o);
-	struct status s = { 0 };
-	int code = ctl_ask(o->socket, &request, 10000, on_row, &s);
+	struct joined j = { .n = 0 };
+	const int code = ask_all(o, &j);
+	bool well = true;
 
-	if (code == EXIT_CODE_OK && !o->quiet)
-		ask_reporter(o, &s);
-	keep_clusters(o, &s);
-	if (code == EXIT_CODE_OK && s.n_clusters == 0 && o->clusters.n > 0) {
-		output_complain(NULL, "%s", text_in(TEXT_UNKNOWN_CLUSTER, language_of_environment()));
-		code = EXIT_CODE_USAGE;
+	if (j.n > 0 && !o->quiet && o->output == OUTPUT_JSON)
+		print_json(&j);
+	else if (j.n > 0 && !o->quiet)
+		print_text(&j, &view);
+	for (size_t i = 0; i < j.n; i++) {
+		well = well && j.of[i]->n_troubles + j.of[i]->n_pauses == 0;
+		instance_status_free(&j.of[i]);
 	}
-	if (code == EXIT_CODE_OK && !o->quiet && o->output == OUTPUT_JSON)
-		print_json(&s);
-	else if (code == EXIT_CODE_OK && !o->quiet)
-		print_text(&s, &view);
-	free(s.sinks);
-	free(s.children);
-	free(s.troubles);
-	free(s.pauses);
-	return code == EXIT_CODE_OK && (s.n_troubles || s.n_pauses) ? EXIT_CODE_FAILURE : code;
+	free(j.clusters);
+	return code == EXIT_CODE_OK && !well ? EXIT_CODE_FAILURE : code;
 }

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
+#include "cli/instance/answers.h"
 #include "cli/local/paths.h"
 #include "cli/view/output.h"
 
@@ -25,9 +26,10 @@
 #define QUIET_MS UINT64_C(1000)
 
 struct ctl {
-	int fd;
+	int fd; /* -1: of answers that were recorded */
 	char *path;
-	size_t at, len; /* of the datagram that was read last: decoded up to at */
+	struct answers *recorded; /* borrowed */
+	size_t at, len;           /* of the datagram that was read last: decoded up to at */
 	uint8_t frame[IPC_FRAME_MAX];
 };
 
@@ -79,8 +81,14 @@ int ctl_open(const char *socket, struct ctl **ret)
 	size_t told = 0;
 	int first = 0;
 
-	paths_control_sockets(socket, paths);
 	c->fd = -1;
+	c->recorded = answers_find(socket);
+	if (c->recorded) {
+		c->path = xstrdup(socket);
+		*ret = c;
+		return EXIT_CODE_OK;
+	}
+	paths_control_sockets(socket, paths);
 	for (size_t i = 0; paths[i] && c->fd < 0; i++) {
 		c->fd = connect_socket(paths[i]);
 		if (c->fd >= 0)
@@ -133,6 +141,9 @@ static int ended(const char *why)
 int ctl_send(struct ctl *c, const struct msg *m)
 {
 	uint8_t frame[IPC_FRAME_MAX];
+
+	if (c->recorded)
+		return EXIT_CODE_OK;
 	const size_t n = msg_encode(m, frame);
 
 	/* A connection that was refused is told apart where its end is read. */
@@ -184,8 +195,20 @@ static int read_frame(struct ctl *c, uint64_t timeout_ms)
 	return EXIT_CODE_OK;
 }
 
+static int recv_recorded(struct ctl *c, struct msg *ret)
+{
+	const int r = answers_next(c->recorded, ret);
+
+	if (r == 0)
+		return EXIT_CODE_OK;
+	output_complain(NULL, r == -ENODATA ? TEXT(ANSWERS_CUT_OFF) : TEXT(ANSWERS_OTHER_VERSION), c->path);
+	return EXIT_CODE_UNAVAILABLE;
+}
+
 int ctl_recv(struct ctl *c, uint64_t timeout_ms, struct msg *ret)
 {
+	if (c->recorded)
+		return recv_recorded(c, ret);
 	const char *field = NULL;
 	const int code = c->at < c->len ? EXIT_CODE_OK : read_frame(c, timeout_ms);
 
@@ -197,6 +220,7 @@ int ctl_recv(struct ctl *c, uint64_t timeout_ms, struct msg *ret)
 	if (n < 0)
 		return ended(TEXT(CTL_OTHER_VERSION));
 	c->at += (size_t)n;
+	answers_keep(ret);
 	return EXIT_CODE_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
+#include "cli/instance/answers.h"
 #include "cli/instance/ctl.h"
 #include "cli/view/output.h"
 
@@ -107,7 +108,7 @@ void leaders_tell_others(const char *socket, const struct table_view *view)
 	const struct msg request = { .type = MSG_CTL_STATUS };
 	_cleanup_free_ struct asked *a = xcalloc(1, sizeof(*a));
 
-	if (ctl_ask(socket, &request, ASK_MS, on_row, a) != EXIT_CODE_OK)
+	if (answers_are_joined() || ctl_ask(socket, &request, ASK_MS, on_row, a) != EXIT_CODE_OK)
 		return;
 	for (size_t i = 0; i < a->leaders.n; i++)
 		if (!a->leaders.v[i].here && a->leaders.v[i].holder[0] && is_first(&a->leaders, i))

@@ -24,7 +24,7 @@ void leaders_add(struct cluster_leaders *l, const char *cluster, const struct ms
 /* Of one cluster who leads it; of several a line for each replica, this one first. */
 void leaders_print(const struct cluster_leaders *l, FILE *out, const struct table_view *view);
 /* Ask, and say on stderr which replicas lead what this one does not: it knows nothing of what they do there.
- * Nothing when the instance does not answer. */
+ * Nothing when the instance does not answer, or when those replicas are asked, too. */
 void leaders_tell_others(const char *socket, const struct table_view *view);
 
 #endif

@@ -1,7 +1,9 @@
 """Replicas that share clusters: each leads its part; what one led that ends or dies is led by the others, and one that joins is given its share."""
 import json
 import math
+import pathlib
 import random
+import subprocess
 import time
 
 from harness.objects import Objects
@@ -16,6 +18,7 @@ from .restore import restore
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/{}/leases"
 LEASE_S = 15        # kube/leader.h: how long a Lease that nobody renews is held
+TOP = pathlib.Path(__file__).resolve().parents[3]
 SOON_S = 60         # for what takes a Lease and a few tries on a machine that has nothing else to do
 
 
@@ -215,6 +218,72 @@ def act(t):
                for r in server.log() if r.verb == "delete" and r.resource == "pods" and r.ok]
     deleted = [one for one in deleted if one in wanted]
     assert len(deleted) == len(set(deleted)) == len(wanted), f"{len(wanted)} pods, {len(deleted)} deletions of {len(set(deleted))}"
+
+
+# Runs what is asked of a pod on this machine, by the control socket that file POD names; pod a-2 has none.
+KUBECTL = """#!/bin/sh
+case " $* " in
+*" get pods "*) echo a-0; echo a-1; echo a-2; exit ;;
+*-replica-1\\ *) echo a-0_1; echo a-1_1; [ ! -e {folder}/a-2.asked ] || echo a-2_1; exit ;;
+*" get leases"*) exit ;;
+esac
+while [ "$1" != -- ]; do
+	case $1 in a-?) pod=$1 ;; esac
+	shift
+done
+shift 2
+exec {binary} "$@" --control-socket "$(cat {folder}/$pod)"
+"""
+
+
+@scenario("replicas/shown-as-one", servers=("apisim",), timeout=180)
+def shown_as_one(t):
+    """`kubectl ops_pod_cleaner` shows two replicas as one: each cluster as the one knows it that leads it, actions and plans in one list."""
+    places, texts = of_servers(t)
+    kubeconfigs = [(t.write(f"kubeconfig-{i}", text), {}) for i, text in enumerate(texts)]
+    fleet = Fleet(t, ["default"] * 4, [server.admin for server, _, _ in places], kubeconfigs)
+    ns = places[0][2]
+    config = t.config(evicted=ns, terminating=ns, hours="1h")
+    for _ in range(2):
+        fleet.replica(**config)
+    fleet.becomes_even(SOON_S)
+    before = [fleet.replicas.index(p) for p in fleet.settled()]
+    gone, stuck = [], []
+    for _, objects, ns in places:
+        gone.append((objects, objects.evict(objects.pod(ns))))
+        stuck.append(objects.terminate(objects.pod(ns), 1))
+    t.until("all to go", lambda: not any(objects.get(pod) for objects, pod in gone), SOON_S)
+    for i, replica in enumerate(fleet.replicas):
+        t.write(f"a-{i}", str(replica.socket))
+    t.write("kubectl", KUBECTL.format(folder=t.dir, binary=fleet.replicas[0].binary)).chmod(0o755)
+
+    def plugin(*args, code=0):
+        done = subprocess.run(["/bin/sh", TOP / "cli" / "kubectl-ops_pod_cleaner", *args], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=60, env={**fleet.replicas[0].env, "PATH": f"{t.dir}:/usr/bin:/bin"})
+        assert done.returncode == code, (args, done)
+        return done.stderr if code else json.loads(done.stdout) if "json" in args else done.stdout
+    t.until("both to know the ends", lambda: all(r["outcome"] == "done" for r in plugin("history", "-o", "json")["items"]), 10)
+    rows = plugin("history", "-o", "json")["items"]
+    assert sorted((r["cluster"], r["replica"], r["name"]) for r in rows) == sorted(
+        (f"c{i:02d}", f"a-{before[i]}", pod["metadata"]["name"]) for i, (_, pod) in enumerate(gone)), rows
+    assert [r["startedAt"] for r in rows] == sorted(r["startedAt"] for r in rows), rows
+    assert plugin("history", "--limit", "3", "-o", "json")["items"] == rows[1:]
+    assert plugin("history", "--summary", "-o", "json")["items"][0]["outcomes"] == {"done": 4}
+    status = plugin("status", "-o", "json")
+    assert [(c["cluster"], c["replica"], c["leader"]["leading"]) for c in status["clusters"]] == [
+        (f"c{i:02d}", f"a-{before[i]}", True) for i in range(4)], status
+    assert [r["replica"] for r in status["replicas"]] == ["a-0", "a-1"], status
+    assert len({p["pid"] for p in status["processes"]}) == len(status["processes"]) >= 12, status
+    text = plugin("status")
+    assert all(f"replica a-{i} leads 2 of 4 clusters" in text for i in (0, 1)) and text.count("BLOCKED") == 1, text
+    plan = plugin("plan", "-o", "json")
+    assert sorted((r["cluster"], r["name"], r["when"]) for r in plan["items"]) == sorted(
+        (f"c{i:02d}", pod["metadata"]["name"], "later") for i, pod in enumerate(stuck)), plan
+    assert plan["leftOut"] == [] and len(plan["looked"]) == 4, plan
+    plugin("plan", "--detailed-exitcode")
+    t.write("a-2.asked", "")
+    t.write("a-2", str(t.dir / "nowhere"))
+    assert "replica a-2 did not answer, see above; the others are shown" in plugin("history", code=69)
 
 
 def two(t, ns, **duties):

@@ -20,6 +20,7 @@ for word in "$@"; do
 	case $word in get | exec) verb=$word ;; --) break ;; pods) verb=pods ;; leases*) verb=lease ;; *-replica-1) verb=replicas ;; esac
 	case $word in a-*) pod=$word ;; esac
 done
+case " $* " in *" --with-answers "*) cat >"$HOME/given" ;; esac
 [ ! -e "$HOME/$pod.code" ] || exit "$(cat "$HOME/$pod.code")"
 [ ! -e "$HOME/$verb" ] || cat "$HOME/$verb"
 [ ! -e "$HOME/$verb.code" ] || { echo "error: forbidden $verb" >&2; exit "$(cat "$HOME/$verb.code")"; }
@@ -80,15 +81,30 @@ def asked_in(calls):
 
 
 def each_that_shares_is_asked():
-    code, out, err, calls = call("history", "--since", "1h", **THREE, answer="row\n")
+    code, out, err, calls = call("show", "7", **THREE, answer="row\n")
     assert (code, out, err) == (0, "row\nrow\n", "--- a-0\n--- a-2\n"), (code, out, err)
     assert asked_in(calls) == ["a-0", "a-2"], calls
     assert asked_in(call("history", "--follow", **THREE)[3]) in (["a-0", "a-2"], ["a-2", "a-0"])
     assert asked_in(call("explain", "-f", "-", **{**THREE, "replicas": ""})[3]) == ["a-1"]
 
 
+def those_that_share_are_shown_as_one():
+    """Each but the first prints its answers, which the first gets with the names of all."""
+    for words in (("history", "--since", "1h"), ("status",), ("plan", "-o", "json")):
+        code, out, err, calls = call(*words, **THREE, answer="row\n", codes={"a-2": 3})
+        assert (code, out, err) == (0, "row\n", ""), (code, out, err)
+        asked = [call.split("\n") for call in calls.split("--container=ops-pod-cleaner\n")[1:]]
+        ends = {a[0]: a[3:a.index("--", 2)] for a in asked}
+        assert ends == {"a-0": [*words, "--with-answers"], "a-2": [*words, "--answers"]}, ends
+        assert (HOME / "given").read_text() == "ops-pod-cleaner replica a-0\nops-pod-cleaner replica a-2\n"
+    call("plan", **THREE, answer="row\n")
+    assert (HOME / "given").read_text().endswith("replica a-2\nrow\n")
+    assert call("plan", "--detailed-exitcode", **THREE, codes={"a-0": 2})[0] == 2
+    assert not [c for c in call("status", pods="a-0\na-1\n", lease="a-1_7")[3].splitlines() if "answers" in c]
+
+
 def what_one_knows_is_enough():
-    for command, wanted in (("explain", 0), ("show", 0), ("restore", 0), ("status", 3), ("pause", 3)):
+    for command, wanted in (("explain", 0), ("show", 0), ("restore", 0), ("log-level", 3), ("pause", 3)):
         assert call(command, "x", **THREE, codes={"a-0": 3})[0] == wanted, command
         assert call(command, "x", **THREE, codes={"a-0": 3, "a-2": 4})[0] == (3 if wanted == 0 else 4), command
 
@@ -173,7 +189,7 @@ def what_is_typed_goes_along_only_when_it_is_asked_for():
 
 
 cases.run([the_leader_is_asked, the_leader_by_its_whole_name, the_only_pod_needs_no_lease, nobody_leads_is_said,
-           each_that_shares_is_asked, what_one_knows_is_enough, words_arrive_as_they_are,
+           each_that_shares_is_asked, those_that_share_are_shown_as_one, what_one_knows_is_enough, words_arrive_as_they_are,
            options_of_kubectl_stand_first, what_stands_in_the_way_is_said, the_exit_code_is_that_of_the_command, the_language_goes_along,
            misuse_is_refused, what_it_says_itself_is_in_the_language_of_the_caller,
            its_language_is_found_as_the_program_finds_it, what_is_typed_goes_along_only_when_it_is_asked_for], sys.argv[1:])

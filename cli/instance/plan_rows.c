@@ -1,0 +1,301 @@
+/* plan_rows.c - see plan_rows.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/instance/plan_rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/xalloc.h"
+#include "cli/instance/ctl.h"
+#include "cli/instance/leaders.h"
+#include "cli/view/output.h"
+#include "model/reasons.h"
+#include "text/texts.h"
+
+/* A worker that takes longer than 30 s is killed, and says so. */
+#define DRY_RUN_MS UINT64_C(120000)
+#define ASK_MS     UINT64_C(60000)
+
+static enum plan_when dry_run_when(const struct msg_ctl_dry_run_result *t)
+{
+	static const enum plan_when table[OUTCOME__MAX] = {
+		[OUTCOME_DONE] = PLAN_UNCLEAR,        [OUTCOME_GONE] = PLAN_GONE,
+		[OUTCOME_REFUSED] = PLAN_REFUSED,     [OUTCOME_CONFLICT] = PLAN_UNCLEAR,
+		[OUTCOME_FORBIDDEN] = PLAN_REFUSED,   [OUTCOME_FAILED] = PLAN_UNCLEAR,
+		[OUTCOME_UNCONFIRMED] = PLAN_UNCLEAR, [OUTCOME_ANNOUNCED] = PLAN_LATER,
+		[OUTCOME_WOULD] = PLAN_NOW,           [OUTCOME_MARKED] = PLAN_UNCLEAR,
+	};
+
+	return table[t->outcome];
+}
+
+enum plan_when plan_when(const struct dry_run_row *r)
+{
+	if (dry_run_was_declined(r))
+		return dry_run_when(&r->dry_run);
+	if (r->row.verdict == VERDICT_ACT && r->dry_run.id && r->stopped)
+		return PLAN_BLOCKED;
+	if (r->row.verdict == VERDICT_ACT)
+		return r->dry_run.id ? PLAN_NOW : PLAN_UNCLEAR;
+	if (r->row.verdict == VERDICT_REFUSE)
+		return PLAN_REFUSED;
+	return reason_find(r->row.reason)->class == CLASS_BLOCKED ? PLAN_BLOCKED : PLAN_LATER;
+}
+
+/* Order for people: what is done first comes first. */
+static int compare_rows(const void *a, const void *b)
+{
+	const struct dry_run_row *x = a, *y = b;
+	const int w = (int)plan_when(x) - (int)plan_when(y);
+
+	if (w != 0)
+		return w;
+	if (x->row.until != y->row.until)
+		return x->row.until < y->row.until ? -1 : 1;
+	if (x->row.cluster != y->row.cluster)
+		return x->row.cluster < y->row.cluster ? -1 : 1;
+	const int ns = strcmp(x->row.ns, y->row.ns);
+
+	return ns ? ns : strcmp(x->row.name, y->row.name);
+}
+
+bool plan_any_due(const struct plan *p)
+{
+	for (size_t i = 0; i < p->rows.n; i++) {
+		const enum plan_when w = plan_when(&p->rows.v[i]);
+
+		if (w == PLAN_NOW || w == PLAN_BLOCKED)
+			return true;
+	}
+	return false;
+}
+
+/* Said as soon as it is known: of a namespace that was asked for by its name. */
+static void note_namespace(const struct plan *p, uint64_t cluster, const char *ns,
+			   const struct msg_ctl_plan_seen *seen)
+{
+	if (seen->pods > 0)
+		return;
+	output_complain(NULL,
+			seen->other_pods == 0 ? TEXT(PLAN_NS_EMPTY)
+			: seen->excluded      ? TEXT(PLAN_NS_EXCLUDED)
+					      : TEXT(PLAN_NS_UNNAMED),
+			p->clusters[cluster], ns);
+}
+
+/* -- the clusters -- */
+
+static void on_status_row(void *ctx, const struct msg *m)
+{
+	struct plan *p = ctx;
+
+	stops_take(&p->stops, m);
+	if (m->type == MSG_CTL_SUPERVISOR) {
+		p->observe = m->u.ctl_supervisor.observe;
+		p->duties = m->u.ctl_supervisor.duties;
+	}
+	if (m->type == MSG_CTL_CLUSTER) {
+		p->n_clusters = m->u.ctl_cluster.cluster + 1; /* in their order */
+		p->leads[m->u.ctl_cluster.cluster] = true;
+		memcpy(p->clusters[m->u.ctl_cluster.cluster], m->u.ctl_cluster.cluster_name, 64);
+	}
+	if (m->type == MSG_LEADER && m->u.leader.cluster < p->n_clusters)
+		p->leads[m->u.leader.cluster] = leaders_is_here(&m->u.leader);
+}
+
+/* -- the watchers -- */
+
+/* One answer more: a namespace more, or all. */
+static void add_seen(struct plan *p, const struct msg_ctl_plan_seen *seen)
+{
+	struct msg_ctl_plan_seen *sum = &p->seen[seen->cluster];
+
+	if (!p->has_seen[seen->cluster])
+		*sum = (struct msg_ctl_plan_seen){ 0 };
+	p->has_seen[seen->cluster] = true;
+	sum->pods += seen->pods;
+	sum->namespaces += seen->namespaces;
+	sum->other_pods += seen->other_pods;
+	sum->other_namespaces += seen->other_namespaces;
+	memcpy(sum->others, seen->others, sizeof(sum->others));
+}
+
+static void on_plan_row(void *ctx, const struct msg *m)
+{
+	struct plan *p = ctx;
+
+	if (m->type == MSG_CTL_PLAN_SEEN && m->u.ctl_plan_seen.cluster < p->n_clusters) {
+		if (p->ns)
+			note_namespace(p, m->u.ctl_plan_seen.cluster, p->ns, &m->u.ctl_plan_seen);
+		add_seen(p, &m->u.ctl_plan_seen);
+	}
+	if (m->type != MSG_CTL_PLAN_ROW || m->u.ctl_plan_row.cluster >= p->n_clusters)
+		return;
+	dry_run_rows_add(&p->rows, &m->u.ctl_plan_row);
+}
+
+/* The namespaces that were named, one after the other, or all. */
+static int ask_watcher(struct ctl *c, uint64_t cluster, struct plan *p)
+{
+	const struct option_names *names = &p->o->namespaces;
+	int code = EXIT_CODE_OK;
+
+	for (size_t i = 0; code == EXIT_CODE_OK && i < (names->n ? names->n : 1); i++) {
+		struct msg ask = { .type = MSG_CTL_PLAN, .u.ctl_plan = { .duty = p->o->duty } };
+
+		p->ns = names->n ? names->v[i] : NULL;
+		if (p->ns)
+			msg_set(&ask, ctl_plan.ns, p->ns, strlen(p->ns));
+		msg_set(&ask, ctl_plan.cluster_name, p->clusters[cluster], strlen(p->clusters[cluster]));
+		code = ctl_request(c, &ask, ASK_MS, on_plan_row, p);
+	}
+	return code;
+}
+
+/* One that does not answer says why on stderr, and keeps no other from being asked. The code of the first. */
+static int ask_watchers(struct ctl *c, struct plan *p)
+{
+	int first = EXIT_CODE_OK;
+	bool known = p->o->clusters.n == 0;
+
+	for (uint64_t i = 0; i < p->n_clusters; i++) {
+		if (!*p->clusters[i] || !option_names_take(&p->o->clusters, p->clusters[i]))
+			continue;
+		known = true;
+		if (p->left_out[i])
+			continue;
+		const int code = ask_watcher(c, i, p);
+
+		p->left_out[i] = code != EXIT_CODE_OK;
+		p->answered += code == EXIT_CODE_OK;
+		if (p->left_out[i] && p->n_clusters > 1)
+			output_complain(NULL, TEXT(PLAN_LEFT_OUT), p->clusters[i]);
+		first = first != EXIT_CODE_OK ? first : code;
+	}
+	if (known)
+		return first;
+	output_complain(NULL, "%s", text_in(TEXT_UNKNOWN_CLUSTER, language_of_environment()));
+	return EXIT_CODE_USAGE;
+}
+
+/* -- the command -- */
+
+static int ask_all(struct ctl *c, struct plan *p)
+{
+	const struct msg status = { .type = MSG_CTL_STATUS };
+	const char *ns = p->o->namespaces.n == 1 ? p->o->namespaces.v[0] : "";
+	int code = ctl_request(c, &status, ASK_MS, on_status_row, p);
+
+	if (code == EXIT_CODE_OK)
+		code = ask_watchers(c, p);
+	if (p->answered == 0)
+		return code;
+	dry_run_rows_find_refusals(&p->rows, c, ns);
+	const int asked = dry_run_rows_ask_workers(&p->rows, c, DRY_RUN_MS);
+
+	for (size_t i = 0; i < p->rows.n; i++)
+		p->rows.v[i].stopped = stops_in(&p->stops, p->clusters[p->rows.v[i].row.cluster]);
+	p->answered = asked == EXIT_CODE_OK ? p->answered : 0;
+	return code != EXIT_CODE_OK ? code : asked;
+}
+
+bool plan_leaves_out(const struct plan *p)
+{
+	for (uint64_t i = 0; i < p->n_clusters; i++)
+		if (p->left_out[i] && option_names_take(&p->o->clusters, p->clusters[i]))
+			return true;
+	return false;
+}
+
+struct plan *plan_new(const struct options *o, const char *socket, const struct wait_lost *lost,
+		      int *ret_code)
+{
+	struct plan *p = xcalloc(1, sizeof(*p));
+	struct ctl *ctl = NULL;
+
+	p->o = o;
+	p->taken_ms = clock_wall_ms();
+	if (lost)
+		memcpy(p->left_out, lost->is, sizeof(p->left_out));
+	*ret_code = ctl_open(socket, &ctl);
+	if (*ret_code == EXIT_CODE_OK)
+		*ret_code = ask_all(ctl, p);
+	ctl_close(&ctl);
+	if (*ret_code == EXIT_CODE_OK && lost && plan_leaves_out(p))
+		*ret_code = lost->code;
+	if (p->rows.n > 0)
+		qsort(p->rows.v, p->rows.n, sizeof(p->rows.v[0]), compare_rows);
+	return p;
+}
+
+void plan_free(struct plan **p)
+{
+	dry_run_rows_done(&(*p)->rows);
+	free(*p);
+	*p = NULL;
+}
+
+/* -- of several replicas -- */
+
+static uint64_t find_cluster(struct plan *p, const char *name)
+{
+	uint64_t i = 0;
+
+	while (i < p->n_clusters && strcmp(p->clusters[i], name) != 0)
+		i++;
+	if (i == p->n_clusters && p->n_clusters < CLUSTERS_MAX) {
+		(void)snprintf(p->clusters[i], sizeof(p->clusters[i]), "%s", name);
+		p->left_out[i] = true;
+		p->n_clusters++;
+	}
+	return i;
+}
+
+static void drop_rows(struct plan *p, uint64_t cluster)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->rows.n; i++)
+		if (p->rows.v[i].row.cluster != cluster)
+			p->rows.v[n++] = p->rows.v[i];
+	p->rows.n = n;
+}
+
+static void join_cluster(struct plan *p, uint64_t cluster, const struct plan *more, uint64_t of)
+{
+	drop_rows(p, cluster);
+	p->leads[cluster] = more->leads[of];
+	p->left_out[cluster] = more->left_out[of];
+	p->seen[cluster] = more->seen[of];
+	p->seen[cluster].cluster = cluster;
+	p->has_seen[cluster] = more->has_seen[of];
+	for (size_t i = 0; i < more->rows.n; i++)
+		if (more->rows.v[i].row.cluster == of) {
+			dry_run_rows_add(&p->rows, &more->rows.v[i].row);
+			p->rows.v[p->rows.n - 1] = more->rows.v[i];
+			p->rows.v[p->rows.n - 1].row.cluster = cluster;
+		}
+}
+
+void plan_join(struct plan *p, const struct plan *more)
+{
+	for (uint64_t i = 0; i < more->n_clusters; i++) {
+		const uint64_t cluster =
+			*more->clusters[i] ? find_cluster(p, more->clusters[i]) : CLUSTERS_MAX;
+
+		if (cluster < CLUSTERS_MAX && !more->left_out[i] &&
+		    (p->left_out[cluster] || (more->leads[i] && !p->leads[cluster])))
+			join_cluster(p, cluster, more, i);
+	}
+	for (size_t i = 0; i < more->stops.n && p->stops.n < ARRAY_SIZE(p->stops.v); i++)
+		p->stops.v[p->stops.n++] = more->stops.v[i];
+	p->answered += more->answered;
+	p->duties |= more->duties;
+	p->observe |= more->observe;
+	if (p->rows.n > 0)
+		qsort(p->rows.v, p->rows.n, sizeof(p->rows.v[0]), compare_rows);
+}
