@@ -136,7 +136,8 @@ static const struct command commands[] = {
 		       ONLY_CLUSTER,
 		       { OPTION_DRY_RUN, "print the changes without making them" },
 		       { OPTION_YES, "do not ask" },
-		       SHOWS },
+		       SHOWS,
+		       JOINS },
 	  .notes = "WORKLOAD is NAMESPACE/NAME, KIND/NAMESPACE/NAME, or the target as `history`\n"
 		   "shows it; ID is the number of an action in `history`. Done only where the\n"
 		   "workload is the same one (uid), is still at 0, and nobody else has scaled it\n"

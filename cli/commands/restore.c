@@ -15,7 +15,9 @@
 #include "base/xalloc.h"
 #include "cli/view/output.h"
 #include "cli/commands/command.h"
+#include "cli/instance/answers.h"
 #include "cli/instance/ctl.h"
+#include "cli/instance/instance_status.h"
 #include "cli/instance/leaders.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
@@ -91,14 +93,14 @@ static void on_history_row(void *ctx, const struct msg *m)
 
 /* -- by the mark alone -- */
 
-static void on_cluster_row(void *ctx, const struct msg *m)
+/* A cluster that two instances were asked about, as nobody leads it. */
+static bool is_listed(const struct restore *r, const char *target)
 {
-	const char *name = m->u.ctl_cluster.cluster_name;
-	struct restore *r = ctx;
-
-	if (m->type == MSG_CTL_CLUSTER && r->n_clusters < CLUSTERS_MAX &&
-	    option_names_take(&r->o->clusters, name))
-		(void)snprintf(r->clusters[r->n_clusters++], sizeof(r->clusters[0]), "%s", name);
+	for (size_t i = 0; i < r->n; i++)
+		if (strcmp(r->v[i].r.target, target) == 0 &&
+		    strcmp(r->clusters[r->v[i].cluster], r->clusters[r->cluster]) == 0)
+			return true;
+	return false;
 }
 
 static void on_marked_row(void *ctx, const struct msg *m)
@@ -106,7 +108,8 @@ static void on_marked_row(void *ctx, const struct msg *m)
 	const struct msg_ctl_marked_row *row = &m->u.ctl_marked_row;
 	struct restore *r = ctx;
 
-	if (m->type != MSG_CTL_MARKED_ROW || (r->workload && !matches(row->target, r->workload)))
+	if (m->type != MSG_CTL_MARKED_ROW || (r->workload && !matches(row->target, r->workload)) ||
+	    is_listed(r, row->target))
 		return;
 	struct item *i = add(r, row->number);
 
@@ -135,13 +138,33 @@ static int ask_for_marks(struct restore *r, const char *ns)
 	return ctl_request(r->ctl, &ask, ASK_MS, on_marked_row, r);
 }
 
+/* A list is of what this replica leads, and of what nobody does: others list the rest. */
+static bool is_meant(const struct restore *r, const struct instance_status *s, size_t cluster)
+{
+	return !r->o->list || instance_status_leads(s, cluster) || !s->leaders[cluster].holder[0];
+}
+
+/* Those that are asked for marks next. */
+static int find_clusters(struct restore *r, const char *socket)
+{
+	struct instance_status *s;
+	const int code = instance_status_ask(r->o, socket, &s);
+
+	r->cluster = r->n_clusters;
+	for (size_t i = 0; i < s->n_clusters && r->n_clusters < CLUSTERS_MAX; i++)
+		if (is_meant(r, s, i))
+			memcpy(r->clusters[r->n_clusters++], s->clusters[i].cluster_name,
+			       sizeof(r->clusters[0]));
+	instance_status_free(&s);
+	return code;
+}
+
 static int find_marks(struct restore *r)
 {
-	const struct msg ask = { .type = MSG_CTL_STATUS };
 	const struct option_names *names = &r->o->namespaces;
-	int code = ctl_request(r->ctl, &ask, ASK_MS, on_cluster_row, r);
+	int code = EXIT_CODE_OK;
 
-	for (r->cluster = 0; code == EXIT_CODE_OK && r->cluster < r->n_clusters; r->cluster++)
+	for (; code == EXIT_CODE_OK && r->cluster < r->n_clusters; r->cluster++)
 		for (size_t i = 0; code == EXIT_CODE_OK && i < (names->n ? names->n : 1); i++)
 			code = ask_for_marks(r, names->n ? names->v[i] : NULL);
 	if (code == EXIT_CODE_OK && r->n > 0 && r->workload)
@@ -163,7 +186,8 @@ static int find_scale_downs(struct restore *r)
 
 	if (code != EXIT_CODE_OK || r->n > 0)
 		return code;
-	if (r->workload && (find_marks(r) != EXIT_CODE_OK || r->n > 0))
+	if (r->workload &&
+	    (find_clusters(r, r->o->socket) != EXIT_CODE_OK || find_marks(r) != EXIT_CODE_OK || r->n > 0))
 		return r->n > 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 	if (r->workload)
 		output_complain("restore", TEXT(RESTORE_UNKNOWN), r->workload);
@@ -313,7 +337,7 @@ static void print_marks(const struct restore *r)
 						       { "REPLICAS", 0, 0 },
 						       { "SINCE", 0, 0 },
 						       { "WHY", 1, COLUMN_BELOW } };
-	const struct table_view view = table_view_of(stdout, false, false);
+	const struct table_view view = options_view(r->o);
 	struct table *t = table_new(columns, ARRAY_SIZE(columns));
 
 	for (size_t k = 0; k < r->n; k++) {
@@ -344,17 +368,29 @@ static void print_marks_json(const struct restore *r)
 	output_json(all);
 }
 
+/* Of each instance; one that does not answer says why on stderr. The code of the first. */
 static int list(struct restore *r)
 {
-	const int code = find_marks(r);
+	const char *socket = r->o->socket;
+	int first = EXIT_CODE_OK;
 
+	for (size_t i = 0; i == 0 || socket; socket = answers_socket(r->o->socket, ++i)) {
+		int code = find_clusters(r, socket);
+
+		if (code == EXIT_CODE_OK)
+			code = ctl_open(socket, &r->ctl);
+		if (code == EXIT_CODE_OK)
+			code = find_marks(r);
+		ctl_close(&r->ctl);
+		first = first == EXIT_CODE_OK ? code : first;
+	}
 	if (r->o->output == OUTPUT_JSON)
 		print_marks_json(r);
 	else if (r->n > 0)
 		print_marks(r);
-	else if (code == EXIT_CODE_OK)
+	else if (first == EXIT_CODE_OK)
 		output_complain("restore", "%s", TEXT(RESTORE_NO_MARK));
-	return code;
+	return first;
 }
 
 /* -- the command -- */
@@ -375,8 +411,6 @@ static bool agree(const struct restore *r, size_t n)
 
 static int act(struct restore *r)
 {
-	if (r->o->list)
-		return list(r);
 	int code = find_scale_downs(r);
 
 	if (code == EXIT_CODE_OK)
@@ -429,12 +463,15 @@ int command_restore(const struct options *o)
 	struct restore r = { .o = o };
 	int code = take_arguments(o, &r);
 
-	if (code == EXIT_CODE_OK)
+	if (code == EXIT_CODE_OK && o->list) {
+		code = list(&r);
+	} else if (code == EXIT_CODE_OK) {
 		code = ctl_open(o->socket, &r.ctl);
-	if (code == EXIT_CODE_OK)
-		code = act(&r);
+		code = code == EXIT_CODE_OK ? act(&r) : code;
+	}
 	ctl_close(&r.ctl);
-	if (code == EXIT_CODE_FAILURE && o->output != OUTPUT_JSON) /* perhaps it is another replica's to do */
+	if ((code == EXIT_CODE_FAILURE || o->list) &&
+	    o->output != OUTPUT_JSON) /* perhaps it is another replica's to do */
 		leaders_tell_others(o->socket, &view);
 	free(r.v);
 	return code;

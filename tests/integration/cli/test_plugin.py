@@ -90,7 +90,7 @@ def each_that_shares_is_asked():
 
 def those_that_share_are_shown_as_one():
     """Each but the first prints its answers, which the first gets with the names of all."""
-    for words in (("history", "--since", "1h"), ("status",), ("plan", "-o", "json")):
+    for words in (("history", "--since", "1h"), ("status",), ("plan", "-o", "json"), ("restore", "--list")):
         code, out, err, calls = call(*words, **THREE, answer="row\n", codes={"a-2": 3})
         assert (code, out, err) == (0, "row\n", ""), (code, out, err)
         asked = [call.split("\n") for call in calls.split("--container=ops-pod-cleaner\n")[1:]]

@@ -51,11 +51,13 @@ static void send_status(sender send, const void *ctx, const struct known *known,
 		const struct msg watch = { .type = MSG_WATCH_STATS,
 					   .u.watch_stats = {
 						   .cluster = i, .pods = known[i].pods, .synced = true } };
-		const struct msg leader = {
+		struct msg leader = {
 			.type = MSG_LEADER,
 			.u.leader = { .cluster = i, .leading = known[i].leads, .valid_until = UINT64_MAX }
 		};
 
+		if (known[i].name[0] < 'c')
+			msg_set(&leader, leader.holder, "a-0_1", 5);
 		msg_set(&cluster, ctl_cluster.cluster_name, known[i].name, strlen(known[i].name));
 		send(ctx, &cluster);
 		send(ctx, &watch);
@@ -99,6 +101,16 @@ static void send_plan(sender send, const void *ctx, uint64_t cluster, const char
 	send_end(send, ctx);
 }
 
+static void send_mark(sender send, const void *ctx, const char *target)
+{
+	struct msg m = { .type = MSG_CTL_MARKED_ROW, .u.ctl_marked_row = { .number = 1, .replicas = 2 } };
+
+	msg_set(&m, ctl_marked_row.target, target, strlen(target));
+	msg_set(&m, ctl_marked_row.target_uid, "u", 1);
+	send(ctx, &m);
+	send_end(send, ctx);
+}
+
 /* -- the first, which listens -- */
 
 static void to_command(const void *ctx, const struct msg *m)
@@ -129,6 +141,11 @@ static void answer(const struct instance_call *c, unsigned nth)
 		break;
 	case MSG_CTL_PLAN:
 		send_plan(to_command, c, own_index(c->request.u.ctl_plan.cluster_name), "own");
+		break;
+	case MSG_CTL_MARKED:
+		send_mark(to_command, c,
+			  c->request.u.ctl_marked.cluster_name[0] == 'd' ? "deployments.apps/s/d"
+									 : "deployments.apps/s/own");
 		break;
 	default:
 		instance_end(c, EXIT_CODE_OK);
@@ -161,6 +178,14 @@ static void answer_plan(void)
 	for (uint64_t i = 0; i < ARRAY_SIZE(other); i++)
 		send_plan(to_record, NULL, i, "other");
 	send_end(to_record, NULL); /* of the history: no refusals */
+}
+
+static void answer_marked(void)
+{
+	answer_status();
+	send_mark(to_record, NULL, "deployments.apps/s/b");
+	send_mark(to_record, NULL, "deployments.apps/s/c");
+	send_mark(to_record, NULL, "deployments.apps/s/d");
 }
 
 /* What the command prints of both. Owned by the caller. */
@@ -270,6 +295,18 @@ TEST(plans_are_one_list)
 	ck_assert_uint_eq(json_array_size(json_object_get(j, "leftOut")), 0);
 	free(rows);
 	free(looked);
+	json_decref(j);
+}
+
+TEST(marks_are_one_list)
+{
+	struct options o = { .duty = -1, .list = 1 };
+	json_t *j = run(command_restore, &o, answer_marked, EXIT_CODE_OK);
+	char *rows = list(j, "items", "cluster", "target");
+
+	ck_assert_str_eq(rows, "a/deployments.apps/s/own d/deployments.apps/s/d b/deployments.apps/s/b "
+			       "c/deployments.apps/s/c ");
+	free(rows);
 	json_decref(j);
 }
 
