@@ -137,7 +137,7 @@ static void print_table(const struct items *rows, const struct table_view *view)
 	static const struct table_column columns[] = {
 		{ "ID", 0, 0 },
 		{ "WHEN", 0, 0 },
-		{ "REPLICA", 5, COLUMN_ALIKE | COLUMN_BELOW },
+		{ "REPLICA", 5, COLUMN_FEW | COLUMN_BELOW },
 		{ "CLUSTER", 3, COLUMN_ALIKE | COLUMN_BELOW },
 		{ "POD", 0, 0 },
 		{ "DUTY", 2, COLUMN_BELOW },

@@ -249,7 +249,7 @@ static void print_processes(const struct joined *j, const struct table_view *vie
 {
 	static const struct table_column columns[] = {
 		{ "PROCESS", 0, 0 },
-		{ "REPLICA", 0, COLUMN_ALIKE },
+		{ "REPLICA", 0, COLUMN_FEW },
 		{ "CLUSTER", 0, COLUMN_ALIKE }, /* the numbers of processes begin anew in each */
 		{ "STATE", 0, 0 },
 		{ "PID", 1, 0 },
@@ -303,7 +303,7 @@ static void print_clusters(const struct joined *j, const struct table_view *view
 {
 	static const struct table_column columns[] = {
 		{ "CLUSTER", 0, 0 },
-		{ "REPLICA", 6, COLUMN_ALIKE },
+		{ "REPLICA", 6, COLUMN_FEW },
 		{ "STATE", 0, 0 },
 		{ "PODS", 0, 0 },
 		{ "DUE", 0, 0 },

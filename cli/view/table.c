@@ -153,6 +153,11 @@ static bool all_alike(const struct table *t, size_t column)
 	return true;
 }
 
+static bool is_empty(const struct table *t, size_t column)
+{
+	return t->n == 0 || (all_alike(t, column) && !*t->cells[column].text);
+}
+
 static size_t row_width(const struct table *t, const struct layout *l)
 {
 	size_t w = 0;
@@ -200,7 +205,8 @@ static void lay_out(const struct table *t, const struct table_view *view, struct
 		l[c].width = column_width(t, c);
 		if (how & COLUMN_FLOWS && narrow && l[c].width > FLOW_MIN)
 			l[c].width = FLOW_MIN;
-		if ((how & COLUMN_WIDE && !view->wide) || (how & COLUMN_ALIKE && narrow && all_alike(t, c)))
+		if ((how & COLUMN_WIDE && !view->wide) || (how & COLUMN_FEW && is_empty(t, c)) ||
+		    (how & COLUMN_ALIKE && narrow && all_alike(t, c)))
 			l[c].place = PLACE_NOWHERE;
 	}
 	while (narrow && row_width(t, l) > view->width && (c = next_to_give_way(t, l)) < t->n_columns)

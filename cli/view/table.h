@@ -13,10 +13,11 @@
 enum table_color { COLOR_NONE, COLOR_GOOD, COLOR_WARN, COLOR_BAD, COLOR_DIM };
 
 /* How a column gives way. */
-#define COLUMN_BELOW 1u /* to an indented line below its row; else it is left out */
-#define COLUMN_ALIKE 2u /* left out on a terminal where all rows say the same, or nothing */
-#define COLUMN_WIDE  4u /* only where everything is wanted */
-#define COLUMN_FLOWS 8u /* the last one: on a terminal goes on in the next line, below itself */
+#define COLUMN_BELOW 1u  /* to an indented line below its row; else it is left out */
+#define COLUMN_ALIKE 2u  /* left out on a terminal where all rows say the same, or nothing */
+#define COLUMN_WIDE  4u  /* only where everything is wanted */
+#define COLUMN_FLOWS 8u  /* the last one: on a terminal goes on in the next line, below itself */
+#define COLUMN_FEW   16u /* left out where no row says anything */
 
 struct table_column {
 	const char *name;

@@ -130,6 +130,26 @@ TEST(colours_do_not_move_columns)
 	table_free(&t);
 }
 
+/* Also in a pipe: who counts columns counts none that is for others. */
+TEST(a_column_of_which_nothing_is_said_is_left_out)
+{
+	static const struct table_column few[] = { { "ID", 0, 0 },
+						   { "REPLICA", 0, COLUMN_FEW },
+						   { "POD", 0, 0 } };
+	struct table *t = table_new(few, 3);
+
+	for (int row = 0; row < 3; row++) {
+		char *s = print(t, &in_a_pipe);
+
+		ck_assert_str_eq(strtok(s, "\n"), row < 2 ? "ID  POD" : "ID  REPLICA  POD");
+		free(s);
+		table_add(t, COLOR_NONE, "1");
+		table_add(t, COLOR_NONE, "%s", row == 1 ? "a-1" : "");
+		table_add(t, COLOR_NONE, "web");
+	}
+	table_free(&t);
+}
+
 static const struct table_column actions[] = {
 	{ "ID", 0, 0 },
 	{ "CLUSTER", 3, COLUMN_ALIKE },
