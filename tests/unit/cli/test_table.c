@@ -139,9 +139,10 @@ TEST(a_column_of_which_nothing_is_said_is_left_out)
 	struct table *t = table_new(few, 3);
 
 	for (int row = 0; row < 3; row++) {
+		const char *head = row < 2 ? "ID  POD\n" : "ID  REPLICA  POD\n";
 		char *s = print(t, &in_a_pipe);
 
-		ck_assert_str_eq(strtok(s, "\n"), row < 2 ? "ID  POD" : "ID  REPLICA  POD");
+		ck_assert_int_eq(strncmp(s, head, strlen(head)), 0);
 		free(s);
 		table_add(t, COLOR_NONE, "1");
 		table_add(t, COLOR_NONE, "%s", row == 1 ? "a-1" : "");
