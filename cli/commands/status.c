@@ -124,10 +124,16 @@ static void append(const struct joined *j, size_t of, json_t *list, json_t *item
 	json_array_append_new(list, item);
 }
 
-/* Append v[0..n) of that message type to the list. */
-#define APPEND(TYPE, list, v, n)                                                                             \
-	for (size_t i_ = 0; i_ < (n); i_++)                                                                  \
-	append(j, of, list, json_of(TYPE, &(v)[i_]))
+/* The same of each item. Takes `items` over. */
+static void append_all(const struct joined *j, size_t of, json_t *list, json_t *items)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach (items, i, item)
+		append(j, of, list, json_incref(item));
+	json_decref(items);
+}
 
 static void print_json(const struct joined *j)
 {
@@ -138,12 +144,12 @@ static void print_json(const struct joined *j)
 	for (size_t of = 0; of < j->n; of++) {
 		const struct instance_status *s = j->of[of];
 
+		append(j, of, replicas, json_of(MSG_CTL_SUPERVISOR, &s->supervisor));
 		for (size_t i = 0; i < s->n_troubles; i++)
 			append(j, of, troubles, trouble_json(&s->troubles[i]));
-		APPEND(MSG_CHILD_STATS, processes, s->children, s->n_children);
-		APPEND(MSG_PAUSE, pauses, s->pauses, s->n_pauses);
-		APPEND(MSG_CTL_SINK_ROW, sinks, s->sinks, s->n_sinks);
-		append(j, of, replicas, json_of(MSG_CTL_SUPERVISOR, &s->supervisor));
+		append_all(j, of, processes, json_of_all(MSG_CHILD_STATS, s->children, s->n_children));
+		append_all(j, of, pauses, json_of_all(MSG_PAUSE, s->pauses, s->n_pauses));
+		append_all(j, of, sinks, json_of_all(MSG_CTL_SINK_ROW, s->sinks, s->n_sinks));
 	}
 	for (size_t i = 0; i < j->n_clusters; i++)
 		append(j, j->clusters[i].of, clusters, cluster_json(j->clusters[i].s, j->clusters[i].i));

@@ -103,6 +103,18 @@ def those_that_share_are_shown_as_one():
     assert not [c for c in call("status", pods="a-0\na-1\n", lease="a-1_7")[3].splitlines() if "answers" in c]
 
 
+def a_number_means_one_replica():
+    """Two that have a scale-down of that number restore none; where one has, it alone is asked to."""
+    code, out, err, calls = call("restore", "17", "-y", **THREE, answer="row\n")
+    assert code == 64 and out == "" and "replicas a-0 a-2 each have an action of that number" in err, (code, out, err)
+    assert calls.count("--dry-run") == calls.count("restore\n") == 2, calls
+    code, out, err, calls = call("restore", "17", "-y", **THREE, answer="row\n", codes={"a-0": 1})
+    assert (code, out, err) == (0, "row\n", "") and asked_in(calls) == ["a-0", "a-2", "a-2"], (code, out, err, calls)
+    code, out, err, calls = call("restore", "17", **THREE, codes={"a-0": 1, "a-2": 1})
+    assert code == 1 and asked_in(calls)[2:] == ["a-0", "a-2"], (code, calls)
+    assert asked_in(call("restore", "shop/web", **THREE)[3]) == asked_in(call("show", "17", **THREE)[3]) == ["a-0", "a-2"]
+
+
 def what_one_knows_is_enough():
     for command, wanted in (("explain", 0), ("show", 0), ("restore", 0), ("log-level", 3), ("pause", 3)):
         assert call(command, "x", **THREE, codes={"a-0": 3})[0] == wanted, command
@@ -189,7 +201,7 @@ def what_is_typed_goes_along_only_when_it_is_asked_for():
 
 
 cases.run([the_leader_is_asked, the_leader_by_its_whole_name, the_only_pod_needs_no_lease, nobody_leads_is_said,
-           each_that_shares_is_asked, those_that_share_are_shown_as_one, what_one_knows_is_enough, words_arrive_as_they_are,
+           each_that_shares_is_asked, those_that_share_are_shown_as_one, a_number_means_one_replica, what_one_knows_is_enough, words_arrive_as_they_are,
            options_of_kubectl_stand_first, what_stands_in_the_way_is_said, the_exit_code_is_that_of_the_command, the_language_goes_along,
            misuse_is_refused, what_it_says_itself_is_in_the_language_of_the_caller,
            its_language_is_found_as_the_program_finds_it, what_is_typed_goes_along_only_when_it_is_asked_for], sys.argv[1:])
