@@ -585,7 +585,7 @@ static void print_replica(const struct joined *j, size_t of, const struct table_
 	table_text(stdout, view, TEXT(STATUS_REPLICA), j->replica[of], leads, j->n_clusters);
 }
 
-/* What concerns an instance, of each; then the clusters and processes of all. */
+/* Who is running, of each; then the clusters and processes of all. */
 static void print_text(const struct joined *j, const struct table_view *view)
 {
 	for (size_t of = 0; of < j->n; of++) {
@@ -595,12 +595,14 @@ static void print_text(const struct joined *j, const struct table_view *view)
 		if (of == 0)
 			print_places(j, view);
 		print_pauses(j->of[of], view);
-		print_sinks(j->of[of], view);
-		print_sandboxes(j->of[of], view);
 	}
 	print_blocked(j, view);
 	print_at_zero(j, view);
+	for (size_t of = 0; of < j->n; of++)
+		print_sinks(j->of[of], view);
 	print_shared(j, view);
+	for (size_t of = 0; of < j->n; of++)
+		print_sandboxes(j->of[of], view);
 	printf("\n");
 	print_clusters(j, view);
 	printf("\n");

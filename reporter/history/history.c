@@ -37,6 +37,7 @@ struct history {
 	size_t n;
 	uint32_t room;
 	bool broken;
+	bool follows; /* deletions have been followed since it was opened, so some may be */
 	uint64_t open;
 	uint64_t days; /* kept less than configured, as the file is nearly full; 0 = it is not */
 	bool pruning;  /* the last prune has left some */
@@ -54,10 +55,12 @@ struct history *history_new(struct db *db, const struct str_list *clusters,
 
 void history_opened(struct history *h)
 {
-	int64_t open = 0;
+	int64_t open = 0, follows = 0;
 
-	h->broken = db_number(db_stmt(h->db, DB_OPEN_COUNT), &open) < 0;
+	h->broken = db_number(db_stmt(h->db, DB_OPEN_COUNT), &open) < 0 ||
+		    db_number(db_stmt(h->db, DB_UNSETTLED_ANY), &follows) < 0;
 	h->open = (uint64_t)open;
+	h->follows = follows != 0;
 }
 
 void history_free(struct history **h)
@@ -136,7 +139,8 @@ static int follow(struct history *h, const struct msg_record *m)
 	int r = 0;
 
 	if (m->outcome == OUTCOME_DONE)
-		return db_run(db_stmt(h->db, DB_UNSETTLED_JOIN, id, on_pods), NULL);
+		return h->follows ? db_run(db_stmt(h->db, DB_UNSETTLED_JOIN, id, on_pods), NULL) : 0;
+	h->follows |= OUTCOMES_FOLLOWED >> m->outcome & 1;
 	if (OUTCOMES_FOLLOWED >> m->outcome & 1)
 		r = db_run(db_stmt(h->db, DB_UNSETTLED_PUT, id, on_pods, db_s("target_uid", m->target_uid)),
 			   NULL);

@@ -178,12 +178,13 @@ TEST(settled_too_early)
 	struct msg m[] = { world_intent(1, 0, "u"), world_record(1, OUTCOME_UNCONFIRMED),
 			   world_intent(2, 0, "u"), world_record(2, OUTCOME_UNCONFIRMED) };
 
+	m[2].u.intent.finishes = true;
 	world_write(m, 3);
 	ck_assert_int_eq(settle(0, "u"), HISTORY_CONFLICT);
 	ck_assert_int_eq(outcome_of(1), OUTCOME_UNCONFIRMED);
 	world_write(m + 3, 1);
 	ck_assert_int_eq(settle(0, "u"), HISTORY_NEW);
-	ck_assert_int_eq(outcome_of(1), OUTCOME_UNCONFIRMED);
+	ck_assert_int_eq(outcome_of(1), OUTCOME_DONE);
 	ck_assert_int_eq(outcome_of(2), OUTCOME_DONE);
 	ck_assert_uint_eq(unsettled(0, "u"), 0);
 }
@@ -199,10 +200,16 @@ TEST(a_pod_is_deleted_once)
 			   world_intent(6, 0, "scaled"), world_record(6, OUTCOME_UNCONFIRMED),
 			   world_intent(7, 0, "scaled"), world_record(7, OUTCOME_DONE),
 			   world_intent(8, 0, "seen"),   world_record(8, OUTCOME_DONE),
-			   world_intent(9, 0, "seen"),   world_record(9, OUTCOME_UNCONFIRMED) };
+			   world_intent(9, 0, "seen"),   world_record(9, OUTCOME_UNCONFIRMED),
+			   world_intent(10, 0, "half"),  world_record(10, OUTCOME_UNCONFIRMED),
+			   world_intent(11, 0, "half"),  world_record(11, OUTCOME_UNCONFIRMED),
+			   world_intent(12, 0, "half"),  world_record(12, OUTCOME_DONE),
+			   world_intent(13, 0, "doubt"), world_record(13, OUTCOME_UNCONFIRMED),
+			   world_intent(14, 0, "doubt"), world_record(14, OUTCOME_UNCONFIRMED) };
 
 	m[12].u.intent.action = ACTION_SCALE_DOWN; /* of the pod's workload */
-	world_write(m, 18);
+	m[20].u.intent.finishes = m[22].u.intent.finishes = true;
+	world_write(m, 28);
 	ck_assert_uint_eq(unsettled(1, ""), 0); /* what ended at once is not followed for itself */
 	ck_assert_int_eq(settle(0, "done"), HISTORY_NEW);
 	ck_assert_int_eq(outcome_of(1), OUTCOME_UNCONFIRMED);
@@ -215,7 +222,27 @@ TEST(a_pod_is_deleted_once)
 	ck_assert_int_eq(settle(0, "seen"), HISTORY_NEW);
 	ck_assert_int_eq(outcome_of(8), OUTCOME_DONE);
 	ck_assert_int_eq(outcome_of(9), OUTCOME_UNCONFIRMED);
+	ck_assert_int_eq(settle(0, "half"), HISTORY_NEW);
+	ck_assert_int_eq(settle(0, "doubt"), HISTORY_NEW);
+	ck_assert_int_eq(outcome_of(13), OUTCOME_UNCONFIRMED);
+	ck_assert_int_eq(outcome_of(14), OUTCOME_DONE);
+	for (uint64_t id = 10; id <= 12; id++) /* cut off half-way, and finished */
+		ck_assert_int_eq(outcome_of(id), OUTCOME_DONE);
 	ck_assert_uint_eq(unsettled(0, ""), 0);
+}
+
+TEST(a_pod_is_deleted_once_over_a_restart)
+{
+	struct msg m[] = { world_intent(1, 0, "u"), world_record(1, OUTCOME_UNCONFIRMED),
+			   world_intent(2, 0, "u"), world_record(2, OUTCOME_DONE) };
+
+	world_write(m, 2);
+	world_close();
+	world_open();
+	world_write(m + 2, 2);
+	ck_assert_int_eq(settle(0, "u"), HISTORY_NEW);
+	ck_assert_int_eq(outcome_of(1), OUTCOME_UNCONFIRMED);
+	ck_assert_int_eq(outcome_of(2), OUTCOME_DONE);
 }
 
 /* When they ended; what is open may be written at any moment. */
