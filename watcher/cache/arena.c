@@ -11,7 +11,8 @@
 #include "base/xalloc.h"
 
 #define CHUNK_UNITS (1u << ARENA_CHUNK_LOG)
-#define SMALL_UNITS 32u
+#define SMALL_LOG   6u
+#define SMALL_UNITS (1u << SMALL_LOG)
 #define CHUNK_BYTES ((size_t)CHUNK_UNITS * ARENA_UNIT)
 /* Below this there is nothing to give back. */
 #define SPARSE_MIN_CHUNKS 4u
@@ -30,7 +31,7 @@ static uint32_t class_of(uint32_t units, uint32_t *ret_units)
 	uint32_t quarter = (units - (1u << log) + step - 1) / step; /* 1 to 4 */
 
 	*ret_units = (1u << log) + quarter * step;
-	return SMALL_UNITS + (log - 5) * 4 + quarter - 1;
+	return SMALL_UNITS + (log - SMALL_LOG) * 4 + quarter - 1;
 }
 
 static uint32_t units_of(size_t size)

@@ -1,7 +1,7 @@
 /* arena.h - many small byte blocks addressed by 4-byte positions, without a header per block.
  * Layer: watcher.  Threads: none.  Owns: its chunks, each a mapping of its own. Memory of freed blocks is
  * reused; it goes back to the system when the owner lets the arena be packed anew, with arena_done, or with
- * the last block. Blocks are rounded up to 8 bytes (up to 256), above that to a quarter of a power of two. */
+ * the last block. Blocks are rounded up to 4 bytes (up to 256), above that to a quarter of a power of two. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_CACHE_ARENA_H
 #define WATCHER_CACHE_ARENA_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define ARENA_BLOCK_MAX 16384u
-#define ARENA_CLASSES   64u
+#define ARENA_CLASSES   96u
 
 struct arena {
 	unsigned char **chunks; /* some NULL */
@@ -45,8 +45,8 @@ struct arena_owner {
  * gives the rest back to the system. Every position and every pointer into the arena is another one then. */
 void arena_give_back(struct arena *a, const struct arena_owner *o, void *ctx);
 
-#define ARENA_UNIT      8u
-#define ARENA_CHUNK_LOG 13u /* units in a chunk: 64 KiB */
+#define ARENA_UNIT      4u
+#define ARENA_CHUNK_LOG 14u /* units in a chunk: 64 KiB */
 
 static inline void *arena_at(const struct arena *a, uint32_t pos)
 {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "watcher/cache/arena.h"
 #include "watcher/cache/hash.h"
@@ -21,17 +22,27 @@ struct origin {
 	char s[];                           /* uid, name, revision */
 };
 
+/* Pods of each mark. A group of more pods than a byte can count has its counts in a table of such groups. */
+union counts {
+	uint8_t few[MARK_BITS];
+	uint32_t many; /* its place there */
+};
+
+struct many {
+	uint32_t count[MARK_BITS]; /* the first of a free one: the next free one */
+};
+
 struct group {
 	uint32_t origin;
 	uint32_t api, kind;
 	uint32_t pods; /* 0 = free, then head is the next free id */
 	uint32_t head;
 	uint32_t chain;
-	uint32_t hash; /* of the uid */
-	uint32_t count[MARK_BITS];
-	bool is_first; /* of its chain: it stands in the index */
-	bool uid_is_binary;
-	bool pulled;
+	union counts counts;
+	uint8_t is_first : 1; /* of its chain: it stands in the index */
+	uint8_t uid_is_binary : 1;
+	uint8_t pulled : 1;
+	uint8_t is_many : 1;
 };
 
 struct groups {
@@ -41,7 +52,9 @@ struct groups {
 	struct hash_seed seed;
 	struct group *v;
 	uint32_t n, cap, free_id;
-	uint32_t last; /* joined; the pods of a list come in its order */
+	struct many *many;
+	uint32_t n_many, room_many, free_many; /* the place 0 is none */
+	uint32_t last;                         /* joined; the pods of a list come in its order */
 };
 
 /* Owner and revision as they are kept. */
@@ -60,6 +73,7 @@ struct groups *groups_new(struct intern *intern)
 	g->intern = intern;
 	g->seed = hash_seed_new();
 	g->n = 1;
+	g->n_many = 1;
 	return g;
 }
 
@@ -70,6 +84,7 @@ void groups_free(struct groups **g)
 	hash_index_done(&(*g)->index);
 	arena_done(&(*g)->arena);
 	free((*g)->v);
+	free((*g)->many);
 	free(*g);
 	*g = NULL;
 }
@@ -163,11 +178,16 @@ static bool is_group(const struct groups *g, uint32_t id, const struct key *k)
 
 /* -- index -- */
 
+static uint64_t hash_of_uid(const struct groups *g, struct str uid)
+{
+	return hash_spread((uint32_t)hash_bytes(&g->seed, uid.p, uid.n));
+}
+
 static uint64_t hash_of(const void *ctx, uint32_t id)
 {
 	const struct groups *g = ctx;
 
-	return hash_spread(g->v[id].hash);
+	return hash_of_uid(g, origin_uid(origin_of(g, id)));
 }
 
 static uint32_t next_first(const void *ctx, uint32_t id)
@@ -203,10 +223,9 @@ static uint32_t *origin_block(void *ctx, uint32_t id, size_t *ret_size)
 static const struct arena_owner owner_of_arena = { next_group, origin_block };
 
 /* The first group of that uid, 0 = none. */
-static uint32_t find_first(const struct groups *g, const struct key *k, uint32_t hash_of_uid)
+static uint32_t find_first(const struct groups *g, const struct key *k, uint64_t hash)
 {
 	const struct hash_index *s = &g->index;
-	const uint64_t hash = hash_spread(hash_of_uid);
 
 	for (uint32_t i = hash_index_first(s, hash); hash_index_at(s, i); i = hash_index_next(s, i))
 		if (hash_index_may_be(s, i, hash) && has_uid(g, hash_index_id(s, i), k))
@@ -231,7 +250,7 @@ static uint32_t take_id(struct groups *g)
 	return g->n++;
 }
 
-static uint32_t add(struct groups *g, const struct key *k, uint32_t hash, uint32_t first)
+static uint32_t add(struct groups *g, const struct key *k, uint64_t hash, uint32_t first)
 {
 	const uint32_t id = take_id(g);
 
@@ -239,16 +258,54 @@ static uint32_t add(struct groups *g, const struct key *k, uint32_t hash, uint32
 				   .api = intern_ref(g->intern, k->api),
 				   .kind = intern_ref(g->intern, k->kind),
 				   .pods = 1,
-				   .hash = hash,
 				   .is_first = !first,
 				   .uid_is_binary = k->uid_is_binary };
 	if (first) {
 		g->v[id].chain = g->v[first].chain;
 		g->v[first].chain = id;
 	} else {
-		hash_index_add(&g->index, hash_spread(hash), id, &owner_of_index, g);
+		hash_index_add(&g->index, hash, id, &owner_of_index, g);
 	}
 	return id;
+}
+
+/* -- counts -- */
+
+static uint32_t count_of(const struct groups *g, const struct group *v, size_t mark)
+{
+	return v->is_many ? g->many[v->counts.many].count[mark] : v->counts.few[mark];
+}
+
+/* From now on the counts of this group stand in the table. */
+static void count_many(struct groups *g, struct group *v)
+{
+	const union counts few = v->counts;
+	uint32_t place = g->free_many;
+
+	if (place) {
+		g->free_many = g->many[place].count[0];
+	} else {
+		g->many = xgrow(g->many, &g->room_many, g->n_many, sizeof(*g->many));
+		place = g->n_many++;
+	}
+	for (size_t i = 0; i < MARK_BITS; i++)
+		g->many[place].count[i] = few.few[i];
+	v->counts.many = place;
+	v->is_many = true;
+}
+
+static void free_many(struct groups *g, uint32_t place)
+{
+	g->many[place].count[0] = g->free_many;
+	g->free_many = place;
+}
+
+static void count(struct groups *g, struct group *v, size_t mark, bool up)
+{
+	if (v->is_many)
+		g->many[v->counts.many].count[mark] += up ? 1u : -1u;
+	else
+		v->counts.few[mark] = (uint8_t)(v->counts.few[mark] + (up ? 1 : -1));
 }
 
 uint32_t groups_join(struct groups *g, const struct owner_facts *owner, struct str revision)
@@ -257,7 +314,7 @@ uint32_t groups_join(struct groups *g, const struct owner_facts *owner, struct s
 
 	key_of(owner, revision, &k);
 	if (!groups_has(g, g->last) || !is_group(g, g->last, &k)) {
-		const uint32_t hash = (uint32_t)hash_bytes(&g->seed, k.uid.p, k.uid.n);
+		const uint64_t hash = hash_of_uid(g, k.uid);
 		const uint32_t first = find_first(g, &k, hash);
 		uint32_t id = first;
 
@@ -269,7 +326,8 @@ uint32_t groups_join(struct groups *g, const struct owner_facts *owner, struct s
 		}
 		g->last = id;
 	}
-	g->v[g->last].pods++;
+	if (++g->v[g->last].pods > UINT8_MAX && !g->v[g->last].is_many)
+		count_many(g, &g->v[g->last]);
 	return g->last;
 }
 
@@ -279,7 +337,7 @@ static uint32_t first_of(const struct groups *g, uint32_t id)
 	const struct str uid = origin_uid(origin_of(g, id));
 	const struct key k = { .uid = uid, .uid_is_binary = v->uid_is_binary };
 
-	return v->is_first ? id : find_first(g, &k, v->hash);
+	return v->is_first ? id : find_first(g, &k, hash_of_uid(g, uid));
 }
 
 static void unlink_group(struct groups *g, uint32_t id)
@@ -312,6 +370,8 @@ void groups_leave(struct groups *g, uint32_t id)
 	arena_free(&g->arena, group->origin, origin_size(origin_of(g, id)));
 	intern_unref(g->intern, group->api);
 	intern_unref(g->intern, group->kind);
+	if (group->is_many)
+		free_many(g, group->counts.many);
 	*group = (struct group){ .head = g->free_id };
 	g->free_id = id;
 	arena_give_back(&g->arena, &owner_of_arena, g);
@@ -350,12 +410,12 @@ void groups_count(struct groups *g, uint32_t id, uint8_t before, uint8_t after)
 {
 	const unsigned works = MARK_WORKS((unsigned)duty_workload(DUTY_IMAGE_PULL));
 
-	g->v[id].pulled = g->v[id].pulled || (after & works);
+	g->v[id].pulled |= (after & works) != 0;
 	for (uint32_t changed = (before ^ after) & ((1u << MARK_BITS) - 1u); changed;
 	     changed &= changed - 1) {
 		const int b = __builtin_ctz(changed);
 
-		g->v[id].count[b] += after >> b & 1 ? 1u : -1u;
+		count(g, &g->v[id], (size_t)b, after >> b & 1);
 	}
 }
 
@@ -363,14 +423,17 @@ void groups_tally(const struct groups *g, uint32_t id, struct group_tally *ret)
 {
 	const struct group *group = &g->v[id];
 
-	*ret = (struct group_tally){ .live = group->count[0], .pulled = group->pulled };
-	memcpy(ret->failing, group->count + 2, sizeof(ret->failing));
-	memcpy(ret->works, group->count + 2 + WORKLOAD_DUTIES, sizeof(ret->works));
-	memcpy(ret->proves, group->count + 2 + 2 * WORKLOAD_DUTIES, sizeof(ret->proves));
+	*ret = (struct group_tally){ .live = count_of(g, group, 0), .pulled = group->pulled };
+	for (size_t i = 0; i < WORKLOAD_DUTIES; i++) {
+		ret->failing[i] = count_of(g, group, 2 + i);
+		ret->works[i] = count_of(g, group, 2 + WORKLOAD_DUTIES + i);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(ret->proves); i++)
+		ret->proves[i] = count_of(g, group, 2 + 2 * WORKLOAD_DUTIES + i);
 	for (uint32_t o = groups_chain_first(g, id); o; o = g->v[o].chain) {
-		ret->ready += g->v[o].count[1];
+		ret->ready += count_of(g, &g->v[o], 1);
 		for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
-			ret->failing_all += g->v[o].count[2 + i];
+			ret->failing_all += count_of(g, &g->v[o], 2 + i);
 	}
 }
 
@@ -391,5 +454,6 @@ bool groups_has(const struct groups *g, uint32_t id)
 
 size_t groups_bytes(const struct groups *g)
 {
-	return sizeof(*g) + arena_bytes(&g->arena) + hash_index_bytes(&g->index) + g->cap * sizeof(*g->v);
+	return sizeof(*g) + arena_bytes(&g->arena) + hash_index_bytes(&g->index) + g->cap * sizeof(*g->v) +
+	       g->room_many * sizeof(*g->many);
 }

@@ -274,8 +274,9 @@ static void put_head(struct pack_writer *w, const struct pod_facts *p, struct pa
 		*flags |= on(true, FLAG_uid_text);
 	}
 	/* A number is kept as one when its text can be made from it again. */
-	if (str_to_u64(p->rv.p, p->rv.n, &rv) == 0 && (p->rv.n == 1 || p->rv.p[0] != '0')) {
-		head->rv = rv;
+	if (str_to_u64(p->rv.p, p->rv.n, &rv) == 0 && rv <= PACK_RV_MAX &&
+	    (p->rv.n == 1 || p->rv.p[0] != '0')) {
+		head->rv = rv & PACK_RV_MAX;
 		return;
 	}
 	head->rv = intern_ref(w->intern, p->rv);

@@ -14,11 +14,15 @@
 /* More than any pod needs: 64 containers with every field at its longest. */
 #define PACK_MAX 8192u
 
+#define PACK_RV_BITS 48
+#define PACK_RV_MAX                                                                                          \
+	((UINT64_C(1) << PACK_RV_BITS) - 1) /* a thousand years at ten thousand changes a second */
+
 /* Fixed part of a packed pod, kept by the store outside the bytes. */
 struct pack_head {
-	uint8_t uid[16]; /* UUID, or zero when the uid is another text */
-	uint64_t rv;     /* the number, or the id of the text when it is none */
-};
+	uint8_t uid[16];            /* UUID, or zero when the uid is another text */
+	uint64_t rv : PACK_RV_BITS; /* the number, or the id of the text when it is none, or too large */
+} __attribute__((packed));
 
 /* Where pack_decode assembles what is not stored as text. */
 struct pack_text {

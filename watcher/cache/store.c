@@ -28,7 +28,7 @@ struct record {
 	uint32_t mark : MARK_BITS;
 	uint16_t len;
 	uint8_t bytes[];
-} __attribute__((packed, aligned(8)));
+} __attribute__((packed, aligned(4)));
 
 struct location {
 	uint32_t pos;  /* of the record, or FREE_BIT | next free handle */

@@ -124,6 +124,40 @@ TEST(st02_group_stays_while_it_has_pods)
 	ck_assert_str_eq(members(group), "p2 p3 ");
 }
 
+static unsigned live_of(uint32_t group)
+{
+	struct group_tally t;
+
+	groups_tally(store_groups(s), group, &t);
+	return t.live;
+}
+
+/* More pods than a byte counts, in two groups at a time; what the first leaves is used again. */
+TEST(groups_of_any_size)
+{
+	const char *const owners[] = { "big", "small", "big", "other" };
+	const unsigned sizes[] = { 600, 3, 300, 257 };
+	uint32_t of[4];
+	char name[16];
+
+	for (unsigned round = 0; round < 2; round++)
+		for (size_t g = 0; g < 4; g++) {
+			for (unsigned i = 0; i < sizes[g]; i++) {
+				(void)snprintf(name, sizeof(name), "%zu-%u", g, i);
+				of[g] = store_group(s, put(name, owners[g], g == 2 ? "2" : "1", "1"));
+				ck_assert_uint_eq(live_of(of[g]), i + 1);
+			}
+			for (unsigned i = g == 1 ? 1 : 0; round == 0 && i < sizes[g]; i++) {
+				(void)snprintf(name, sizeof(name), "%zu-%u", g, i);
+				store_remove(s, find(name));
+				if (i + 1 < sizes[g])
+					ck_assert_uint_eq(live_of(of[g]), sizes[g] - i - (g != 1));
+			}
+		}
+	for (size_t g = 0; g < 4; g++)
+		ck_assert_uint_eq(live_of(of[g]), sizes[g]);
+}
+
 /* There a pod has several values; here it moves between them, and each set is exact at every step. */
 TEST(st03_pod_moves_between_groups)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "model/annotations.h"
 #include "quiet_store.h"
 #include "rules/cause.h"
@@ -81,6 +82,28 @@ TEST(cause_and_host_of_a_failed_pull)
 	p.containers[0].image = STR_LIT("");
 	put(&p);
 	ck_assert(str_is(image_host(got()->containers[0].image), ""));
+}
+
+/* Whatever is kept as a number, and what is not. */
+TEST(versions_are_texts)
+{
+	static const char *const versions[] = { "0",
+						"7",
+						"281474976710655",
+						"281474976710656",
+						"18446744073709551615",
+						"18446744073709551616",
+						"007",
+						"v1",
+						"" };
+	struct pod_facts p = failing_pod();
+
+	put(&p);
+	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
+		p.rv = STR_C(versions[i]);
+		put(&p);
+		ck_assert(str_is(got()->rv, versions[i]));
+	}
 }
 
 TEST(no_image_of_what_does_not_fail_to_pull)
