@@ -79,7 +79,7 @@ def _idle(run):
 
 
 def _million(run):
-    return (f"{run.values['idle_tree']:.1f} MB are there without a pod. Of the bytes of a pod in the cache are {run.known['pod_parts']}; uid, revision and links of each record are 32 that cannot be shared or "
+    return (f"{run.values['idle_tree']:.1f} MB are there without a pod. Of the bytes of a pod in the cache are {run.known['pod_parts']}; uid, revision and links of each record are 30 that cannot be shared or "
             "packed, and a name's own part, times and ids of shared texts are the rest.")
 
 
