@@ -252,8 +252,10 @@ void verb_get(struct call *c)
 {
 	struct obj *o = store_get(c->sim->store, c->kind, c->ns, c->name);
 
-	if (o)
-		call_answer_object(c, 200, o);
-	else
+	if (!o) {
 		call_answer_status(c, status_not_found(c->kind, "", c->name));
+		return;
+	}
+	object_uid(o, c->uid);
+	call_answer_object(c, 200, o);
 }

@@ -186,5 +186,7 @@ void log_call(struct log *log, const struct call *c, const char *stage)
 		add_text(t, NEXT("stage"), stage);
 	if (strcmp(c->method, "GET") != 0)
 		add_write(t, c);
+	else if (*c->uid)
+		add_text(t, NEXT("objectUid"), c->uid);
 	text_string(t, "}\n");
 }

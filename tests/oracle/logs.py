@@ -28,6 +28,7 @@ class Request:
     query: dict = field(default_factory=dict)
     body: object = None
     answer: object = None
+    object_uid: object = None   # as the log names it, without the object
     before: object = None       # the object as it was, where the log holds it
     t_end: float = 0.0
 
@@ -59,6 +60,12 @@ class Request:
     def grace(self):
         body = self.body if isinstance(self.body, dict) else {}
         return body.get("gracePeriodSeconds")
+
+    @property
+    def seen(self):
+        """Of a read of one object that was answered: its uid."""
+        answer = self.answer if isinstance(self.answer, dict) else {}
+        return self.object_uid or (answer.get("metadata") or {}).get("uid")
 
     @property
     def replicas(self):
@@ -108,7 +115,7 @@ def from_apisim(event):
         subresource=event.get("subresource", ""), group=event.get("group", ""), ns=event.get("namespace", ""),
         name=event.get("name", ""), code=event.get("status", 0), user=event.get("user", ""),
         agent=event.get("agent", ""), path=event.get("path", ""), query=parse_qs(event.get("query", "")),
-        body=event.get("body"), answer=event.get("answer"), before=event.get("objectBefore"))
+        body=event.get("body"), answer=event.get("answer"), object_uid=event.get("objectUid"), before=event.get("objectBefore"))
 
 
 class Log:

@@ -13,9 +13,8 @@ class Memory:
     acts: list = field(default_factory=list)        # (duty, namespace, time)
 
     def look(self, r):
-        if r.verb == "get" and r.resource == "pods" and isinstance(r.answer, dict):
-            uid = (r.answer.get("metadata") or {}).get("uid")
-            self.looks[uid] = self.looks.get(uid, 0) + 1
+        if r.verb == "get" and r.resource == "pods" and r.seen:
+            self.looks[r.seen] = self.looks.get(r.seen, 0) + 1
 
     def send(self, r):
         """A DELETE: did whoever sent it read the pod while it was there? One look is good for one DELETE."""

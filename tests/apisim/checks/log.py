@@ -24,6 +24,7 @@ def request_log(s):
     assert (patch["verb"], patch["resource"], patch["subresource"], patch["namespace"]) == ("patch", "pods", "status", "default")
     assert patch["objectRvBefore"] == a["resourceVersion"] and patch["objectRvAfter"] == rv and patch["answer"]["status"]["phase"] == "Failed"
     assert get["verb"] == "get" and get["status"] == 200 and "body" not in get and get["agent"] == "selftest" and get["user"] == "admin"
+    assert get["objectUid"] == a["uid"]
     assert dry["dryRun"] is True and dry["objectRvBefore"] == dry["objectRvAfter"] == rv
     assert delete["dryRun"] is False and delete["query"] == "fieldManager=m" and delete["gracePeriodSeconds"] == 0
     assert delete["preconditions"] == {"uid": a["uid"], "resourceVersion": rv}
