@@ -294,11 +294,10 @@ static int print_joined(const struct options *o, const struct msg *request, cons
 {
 	struct history_rows rows[1 + ANSWERS_MAX] = { 0 };
 	struct items all = { 0 };
-	const char *socket = o->socket;
 	int first = EXIT_CODE_OK;
 
-	for (size_t i = 0; i == 0 || socket; socket = answers_socket(o->socket, ++i)) {
-		const int code = ask(o, socket, request, &rows[i]);
+	for (size_t i = 0; i <= answers_count(); i++) {
+		const int code = ask(o, answers_socket(o->socket, i), request, &rows[i]);
 
 		if (code == EXIT_CODE_OK)
 			add_items(&all, &rows[i], answers_replica(i));

@@ -209,12 +209,10 @@ int history_summarize(const struct options *o, const struct msg *request)
 	struct msg m = *request;
 
 	m.u.ctl_history.limit = o->count ? (uint64_t)o->count : ROWS_MAX;
-	const char *socket = o->socket;
 	int code = EXIT_CODE_OK;
 
-	for (size_t i = 0; i == 0 || (code == EXIT_CODE_OK && socket);
-	     socket = answers_socket(o->socket, ++i))
-		code = ctl_ask(socket, &m, ASK_MS, take, &s);
+	for (size_t i = 0; code == EXIT_CODE_OK && i <= answers_count(); i++)
+		code = ctl_ask(answers_socket(o->socket, i), &m, ASK_MS, take, &s);
 	if (s.n > 0)
 		qsort(s.v, s.n, sizeof(struct group *), compare_counts);
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)

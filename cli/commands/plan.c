@@ -354,17 +354,15 @@ static int show(const struct options *o, const char *socket, const struct wait_l
 static int show_joined(const struct options *o)
 {
 	struct plan *of[1 + ANSWERS_MAX];
-	const char *socket = o->socket;
 	int lost = EXIT_CODE_OK, in_part = EXIT_CODE_OK;
-	size_t n = 0;
 
-	for (; n == 0 || socket; socket = answers_socket(o->socket, ++n)) {
+	for (size_t i = 0; i <= answers_count(); i++) {
 		int code;
 
-		of[n] = plan_new(o, socket, NULL, &code);
-		if (n > 0)
-			plan_join(of[0], of[n]);
-		if (of[n]->answered == 0 && lost == EXIT_CODE_OK)
+		of[i] = plan_new(o, answers_socket(o->socket, i), NULL, &code);
+		if (i > 0)
+			plan_join(of[0], of[i]);
+		if (of[i]->answered == 0 && lost == EXIT_CODE_OK)
 			lost = code;
 		else if (in_part == EXIT_CODE_OK)
 			in_part = code;
@@ -372,7 +370,7 @@ static int show_joined(const struct options *o)
 	if (lost == EXIT_CODE_OK && plan_leaves_out(of[0]))
 		lost = in_part;
 	lost = print(o, of[0], NULL, lost);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i <= answers_count(); i++)
 		plan_free(&of[i]);
 	return lost;
 }

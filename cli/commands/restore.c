@@ -148,7 +148,7 @@ static bool is_meant(const struct restore *r, const struct instance_status *s, s
 static int find_clusters(struct restore *r, const char *socket)
 {
 	struct instance_status *s;
-	const int code = instance_status_ask(r->o, socket, &s);
+	const int code = instance_status_ask(r->o, socket, false, &s);
 
 	r->cluster = r->n_clusters;
 	for (size_t i = 0; i < s->n_clusters && r->n_clusters < CLUSTERS_MAX; i++)
@@ -371,10 +371,10 @@ static void print_marks_json(const struct restore *r)
 /* Of each instance; one that does not answer says why on stderr. The code of the first. */
 static int list(struct restore *r)
 {
-	const char *socket = r->o->socket;
 	int first = EXIT_CODE_OK;
 
-	for (size_t i = 0; i == 0 || socket; socket = answers_socket(r->o->socket, ++i)) {
+	for (size_t i = 0; i <= answers_count(); i++) {
+		const char *socket = answers_socket(r->o->socket, i);
 		int code = find_clusters(r, socket);
 
 		if (code == EXIT_CODE_OK)

@@ -615,11 +615,11 @@ static void print_text(const struct joined *j, const struct table_view *view)
 /* One that does not answer says why on stderr, and keeps no other from being asked. The code of the first. */
 static int ask_all(const struct options *o, struct joined *j)
 {
-	const char *socket = o->socket;
 	int first = EXIT_CODE_OK;
 
-	for (size_t i = 0; i == 0 || socket; socket = answers_socket(o->socket, ++i)) {
-		const int code = instance_status_ask(o, socket, &j->of[j->n]);
+	for (size_t i = 0; i <= answers_count(); i++) {
+		const char *socket = answers_socket(o->socket, i);
+		const int code = instance_status_ask(o, socket, !o->quiet, &j->of[j->n]);
 
 		j->replica[j->n] = answers_replica(i);
 		if (code == EXIT_CODE_OK)

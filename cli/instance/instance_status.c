@@ -116,13 +116,14 @@ static void ask_reporter(const char *socket, struct instance_status *s)
 			(void)ctl_ask(socket, &request, SINKS_MS, on_row, s);
 }
 
-int instance_status_ask(const struct options *o, const char *socket, struct instance_status **ret)
+int instance_status_ask(const struct options *o, const char *socket, bool reporter,
+			struct instance_status **ret)
 {
 	const struct msg request = { .type = MSG_CTL_STATUS };
 	struct instance_status *s = *ret = xcalloc(1, sizeof(*s));
 	const int code = ctl_ask(socket, &request, ASK_MS, on_row, s);
 
-	if (code == EXIT_CODE_OK && !o->quiet)
+	if (code == EXIT_CODE_OK && reporter)
 		ask_reporter(socket, s);
 	keep_clusters(o, s);
 	if (code != EXIT_CODE_OK || s->n_clusters > 0 || o->clusters.n == 0)

@@ -26,9 +26,11 @@ struct instance_status {
 };
 
 /* Ask the instance at `socket` (ctl_open); of the clusters that o names, or all, and of what concerns them or
- * all. *ret is the caller's (instance_status_free) in any case. EXIT_CODE_USAGE where no named one is there.
+ * all. reporter: ask it for sinks and tallies, too, where it is ready. *ret is the caller's
+ * (instance_status_free) in any case. EXIT_CODE_USAGE where no named one is there.
  */
-int instance_status_ask(const struct options *o, const char *socket, struct instance_status **ret);
+int instance_status_ask(const struct options *o, const char *socket, bool reporter,
+			struct instance_status **ret);
 /* Accepts NULL. */
 void instance_status_free(struct instance_status **s);
 /* The instance leads that cluster, or nobody need lead it. */

@@ -136,12 +136,13 @@ static int follow(struct history *h, const struct msg_record *m)
 {
 	const struct db_value id = db_i("id", m->id), on_pods = db_i("on_pods", ACTIONS_ON_PODS),
 			      done = db_i("done", OUTCOME_DONE);
+	const bool is_followed = OUTCOMES_FOLLOWED >> m->outcome & 1;
 	int r = 0;
 
 	if (m->outcome == OUTCOME_DONE)
 		return h->follows ? db_run(db_stmt(h->db, DB_UNSETTLED_JOIN, id, on_pods), NULL) : 0;
-	h->follows |= OUTCOMES_FOLLOWED >> m->outcome & 1;
-	if (OUTCOMES_FOLLOWED >> m->outcome & 1)
+	h->follows |= is_followed;
+	if (is_followed)
 		r = db_run(db_stmt(h->db, DB_UNSETTLED_PUT, id, on_pods, db_s("target_uid", m->target_uid)),
 			   NULL);
 	if (r == 0 && m->outcome == OUTCOME_UNCONFIRMED)
