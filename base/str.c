@@ -256,13 +256,12 @@ size_t str_distance(const char *a, const char *b)
 void str_uuid_format(const uint8_t uuid[static 16], char ret[static 37])
 {
 	static const char digits[] = "0123456789abcdef";
-	size_t w = 0;
+	static const uint8_t places[16] = { 0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34 };
 
 	for (size_t i = 0; i < 16; i++) {
-		if (i == 4 || i == 6 || i == 8 || i == 10)
-			ret[w++] = '-';
-		ret[w++] = digits[uuid[i] >> 4];
-		ret[w++] = digits[uuid[i] & 15];
+		ret[places[i]] = digits[uuid[i] >> 4];
+		ret[places[i] + 1] = digits[uuid[i] & 15];
 	}
-	ret[w] = '\0';
+	ret[8] = ret[13] = ret[18] = ret[23] = '-';
+	ret[36] = '\0';
 }

@@ -9,6 +9,18 @@
 #define OPS(X, ID, rules, ...) [DUTY_##ID] = &duty_##rules,
 static const struct duty_ops *const duties[DUTY__MAX] = { DUTY_LIST(OPS, ) };
 
+/* Not by an initialiser: that clears the thousand bytes of the evidence, of which none counts. */
+static void clear(struct verdict *v, enum duty d)
+{
+	v->kind = VERDICT_NONE;
+	v->duty = d;
+	v->reason = REASON_NOTHING_TO_DO;
+	v->at_ms = 0;
+	v->container = 0;
+	v->rule = v->override = "";
+	facts_clear(&v->evidence);
+}
+
 static void begin(struct evaluation *l, struct verdict *v)
 {
 	const struct policy_override *o = select_override(l->policy, l->p);
@@ -50,19 +62,19 @@ static void walk(struct evaluation *l)
 		facts_name(&l->v->evidence, FACT_OVERRIDE, STR_C(l->v->override));
 }
 
-static void judge(struct evaluation l, struct verdict *ret)
+static void judge(struct evaluation *l, struct verdict *ret)
 {
-	*ret = (struct verdict){ .duty = l.duty, .reason = REASON_NOTHING_TO_DO, .rule = "", .override = "" };
-	if ((unsigned)l.duty >= DUTY__MAX)
+	clear(ret, l->duty);
+	if ((unsigned)l->duty >= DUTY__MAX)
 		return;
-	begin(&l, ret);
-	walk(&l);
+	begin(l, ret);
+	walk(l);
 }
 
 void judge_duty(enum duty d, const struct pod_facts *p, const struct policy *policy,
 		const struct pod_context *s, int64_t now, struct verdict *ret)
 {
-	judge((struct evaluation){ d, p, policy, s, now }, ret);
+	judge(&(struct evaluation){ d, p, policy, s, now }, ret);
 }
 
 void judge_trace(enum duty d, const struct pod_facts *p, const struct policy *policy,
@@ -71,7 +83,7 @@ void judge_trace(enum duty d, const struct pod_facts *p, const struct policy *po
 {
 	struct facts found = { 0 };
 
-	judge((struct evaluation){ d, p, policy, s, now, .report = report, .ctx = ctx, .found = &found },
+	judge(&(struct evaluation){ d, p, policy, s, now, .report = report, .ctx = ctx, .found = &found },
 	      ret);
 }
 
@@ -89,11 +101,11 @@ void judge_pod(const struct pod_facts *p, const struct policy *policy, const str
 	};
 	struct verdict v;
 
-	*ret = (struct verdict){ .reason = REASON_NOTHING_TO_DO, .rule = "", .override = "" };
+	clear(ret, 0);
 	for (size_t i = 0; i < DUTY__MAX && ret->kind != VERDICT_ACT; i++) {
 		if (!duty_acts(duty_at(i)))
 			continue;
-		judge((struct evaluation){ duty_at(i), p, policy, s, now, .brief = true }, &v);
+		judge(&(struct evaluation){ duty_at(i), p, policy, s, now, .brief = true }, &v);
 		if (rank[v.kind] > rank[ret->kind] ||
 		    (v.kind == VERDICT_WAIT && ret->kind == VERDICT_WAIT && earlier(&v, ret)))
 			*ret = v;

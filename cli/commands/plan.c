@@ -411,7 +411,6 @@ int plan_print_left(const struct options *o, const char *socket, size_t *ret_lef
 
 #define START_MS   10000u
 #define TROUBLE_MS 4000u /* one try more than the first */
-#define DRAIN_MS   2000u
 
 static int await_and_show(const void *ctx, const char *socket)
 {
@@ -451,12 +450,9 @@ static int run_alone(const struct options *o)
 {
 	const char *set[START_PRIVATE_MAX];
 	_cleanup_free_ char *config = o->config ? NULL : default_config(&o->namespaces);
-	const struct private_instance a = { .o = o,
-					    .default_config = config,
-					    .set = set,
-					    .drain_ms = DRAIN_MS,
-					    .ask = await_and_show,
-					    .ctx = o };
+	const struct private_instance a = {
+		.o = o, .default_config = config, .set = set, .ask = await_and_show, .ctx = o
+	};
 
 	if (o->socket)
 		return command_misuse(o, "%s", TEXT(PLAN_ONE_OR_OTHER));

@@ -26,7 +26,6 @@
 
 #define START_MS UINT64_C(20000)
 #define ASK_MS   UINT64_C(20000)
-#define DRAIN_MS 2000u
 
 /* -- the question -- */
 
@@ -208,12 +207,9 @@ static int run_as(const struct checks *all, const char *cluster, const char *kub
 	struct options o = *all->q->o;
 	const char *set[START_PRIVATE_MAX];
 	const struct question asked = { all->q, account, answer };
-	const struct private_instance a = { .o = &o,
-					    .default_config = any_duty,
-					    .set = set,
-					    .drain_ms = DRAIN_MS,
-					    .ask = ask_rights,
-					    .ctx = &asked };
+	const struct private_instance a = {
+		.o = &o, .default_config = any_duty, .set = set, .ask = ask_rights, .ctx = &asked
+	};
 
 	o.config = NULL;
 	o.kubeconfig = kubeconfig;

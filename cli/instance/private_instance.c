@@ -161,12 +161,15 @@ static void end_asker(struct run *r)
 /* Drained first; then, or at a second signal, at once; then by force. */
 static void end_supervisor(struct run *r)
 {
-	const uint64_t steps[] = { r->a->drain_ms, 2000, 2000 };
+	const struct {
+		int sig; /* the second is another one: two of one kind that are pending are one */
+		uint64_t ms;
+	} steps[] = { { SIGTERM, r->a->drain_ms }, { SIGINT, 2000 }, { SIGKILL, 2000 } };
 
 	for (size_t i = 0; r->supervisor && i < ARRAY_SIZE(steps); i++) {
-		const uint64_t end = clock_boot_ms() + steps[i];
+		const uint64_t end = clock_boot_ms() + steps[i].ms;
 
-		(void)kill(r->supervisor, i < 2 ? SIGTERM : SIGKILL);
+		(void)kill(r->supervisor, steps[i].sig);
 		r->interrupted = i ? r->interrupted : 0;
 		for (uint64_t now = clock_boot_ms();
 		     r->supervisor && now < end && !(i == 0 && r->interrupted); now = clock_boot_ms())

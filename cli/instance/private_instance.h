@@ -16,7 +16,7 @@ struct private_instance {
 		*default_config; /* text of the configuration where the options name none; NULL: as `run` */
 	const char *const *set;  /* KEY=VALUE, NULL behind the last */
 	bool logs;               /* to standard error; else it is shown only when the instance fails */
-	uint64_t drain_ms;       /* what is open at the end may take this long */
+	uint64_t drain_ms;       /* what is open at the end may take this long; 0: it writes nothing */
 	/* Asks the instance at this socket, in a process of its own; returns the exit code. */
 	int (*ask)(const void *ctx, const char *socket);
 	const void *ctx;

@@ -148,18 +148,6 @@ static void leave(struct lifecycle *l, int code)
 	(void)event_base_loopbreak(l->env.base);
 }
 
-static void on_first(struct lifecycle *l, int code)
-{
-	if (code == EXIT_CODE_OK)
-		code = l->ops->on_first(l->above);
-	if (code != EXIT_CODE_OK) {
-		leave(l, code);
-		return;
-	}
-	children_make(l->children, lifecycle_generation(l));
-	send_event(l, ROLE_REPORTER, FSM_EV_START);
-}
-
 /* Of the clusters that are loaded, those that do not run yet. */
 static void start_loaded(struct lifecycle *l, enum role role)
 {
@@ -171,6 +159,20 @@ static void start_loaded(struct lifecycle *l, enum role role)
 		    generation_has_cluster(lifecycle_generation(l), at->cluster))
 			child_event(c, at->on_demand ? FSM_EV_REST : FSM_EV_START);
 	}
+}
+
+/* Watchers list while the history is opened: what they find waits for it. */
+static void on_first(struct lifecycle *l, int code)
+{
+	if (code == EXIT_CODE_OK)
+		code = l->ops->on_first(l->above);
+	if (code != EXIT_CODE_OK) {
+		leave(l, code);
+		return;
+	}
+	children_make(l->children, lifecycle_generation(l));
+	send_event(l, ROLE_REPORTER, FSM_EV_START);
+	start_loaded(l, ROLE_WATCHER);
 }
 
 /* A cluster that waits keeps nobody waiting. */
@@ -399,7 +401,8 @@ static void on_dead(struct lifecycle *l, struct child *c, int code)
 {
 	settings_load_on_dead(l->settings, c);
 	l->ops->on_dead(l->above, c, code);
-	if (code == EXIT_CODE_TEMPORARY && !child_info(c)->was_ready && l->phase == LIFECYCLE_STARTING)
+	if (code == EXIT_CODE_TEMPORARY && !child_info(c)->was_ready && l->phase == LIFECYCLE_STARTING &&
+	    child_info(c)->role == ROLE_REPORTER)
 		end(l, EXIT_CODE_TEMPORARY);
 }
 

@@ -234,13 +234,24 @@ static void ready(uint64_t generation)
 		(void)pause();
 	if (strcmp(role, "watcher") == 0 && (is("list-slow") || is("list-refused")))
 		send_list_state(is("list-refused"));
-	if (strcmp(role, "watcher") == 0 && is("nominate"))
+	if (strcmp(role, "watcher") == 0) /* it acts when it knows what is saved */
+		send_msg(&(struct msg){ .type = MSG_SAVED_GET, .u.saved_get.cluster = cluster }, -1);
+}
+
+static void on_saved_get(const struct msg *m)
+{
+	send_msg(&(struct msg){ .type = MSG_SAVED_END, .u.saved_end.cluster = m->u.saved_get.cluster }, -1);
+}
+
+static void on_saved_end(__attribute__((unused)) const struct msg *m)
+{
+	if (is("nominate"))
 		nominate(0, 1);
-	if (strcmp(role, "watcher") == 0 && is("nominate-terminating"))
+	if (is("nominate-terminating"))
 		nominate(1, 1);
-	if (strcmp(role, "watcher") == 0 && is("nominate-restore"))
+	if (is("nominate-restore"))
 		send_restore(MSG_NOMINATE);
-	if (strcmp(role, "watcher") == 0 && is("ask-restore")) { /* one at a time */
+	if (is("ask-restore")) { /* one at a time */
 		send_msg(&(struct msg){ .type = MSG_RESTORE_ASK, .u.restore_ask.id = 7 }, -1);
 		send_msg(&(struct msg){ .type = MSG_RESTORE_ASK, .u.restore_ask.id = 8 }, -1);
 	}
@@ -490,6 +501,8 @@ static void (*const handlers[MSG__MAX])(const struct msg *m) = {
 	[MSG_PREFETCH] = on_prefetch,
 	[MSG_GRANT] = on_grant,
 	[MSG_RECORD] = on_record,
+	[MSG_SAVED_GET] = on_saved_get,
+	[MSG_SAVED_END] = on_saved_end,
 	[MSG_NOMINATION_RESULT] = on_nomination_result,
 	[MSG_RESTORE_END] = on_restore_end,
 	[MSG_DRAIN] = on_drain,

@@ -154,6 +154,17 @@ def temporary_death_of_the_history_ends_with_75():
     assert t.wait_exit() == 75
 
 
+def a_watcher_that_ends_at_the_start_is_started_again():
+    t = Service(watcher="exit75", reporter="never-ready")
+    t.wait_for("exit 75", count=2)
+    assert t.process.poll() is None
+
+
+def clusters_are_watched_while_the_history_is_opened():
+    t = Service(reporter="never-ready")
+    t.wait_for('child ready role="watcher"')
+
+
 def a_lack_of_descriptors_does_not_end_the_service():
     t = ready()
     hold, (_, most) = os.path.join(t.dir, "hold"), resource.prlimit(t.process.pid, resource.RLIMIT_NOFILE)

@@ -20,9 +20,26 @@ static void say_no_history(void)
 
 static const struct msg saved_get = { .type = MSG_SAVED_GET };
 
+/* It may take its time: what watchers find meanwhile waits for it, and they ask it for what is saved. */
+TEST(clusters_are_watched_while_the_history_is_opened)
+{
+	ck_assert(stage_lives_now(w.s, ROLE_WATCHER, 0));
+	ck_assert(!stage_lives_now(w.s, ROLE_WORKER, 0));
+	say(ROLE_WATCHER, &saved_get);
+	nominate(1);
+	stage_pass(w.s, 1000);
+	ck_assert_uint_eq(open_leases(), 0);
+	ck_assert_uint_eq(count(MSG_INTENT) + count(MSG_SAVED_GET), 0);
+	open_history();
+	ck_assert_uint_eq(count(MSG_SAVED_GET), 1);
+	nominate(1);
+	acknowledge(1);
+	ck_assert_uint_eq(count(MSG_GRANT), 1);
+}
+
 TEST(clusters_are_watched_and_nothing_is_nominated)
 {
-	ck_assert(!stage_lives_now(w.s, ROLE_WATCHER, 0));
+	ck_assert(!stage_lives_now(w.s, ROLE_WORKER, 0));
 	say_no_history();
 	ck_assert(stage_lives_now(w.s, ROLE_WATCHER, 0));
 	ck_assert(stage_lives_now(w.s, ROLE_WORKER, 0));
