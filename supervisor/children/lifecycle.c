@@ -161,7 +161,7 @@ static void start_loaded(struct lifecycle *l, enum role role)
 	}
 }
 
-/* Watchers list while the history is opened: what they find waits for it. */
+/* Clusters are listed while the history is opened: what watchers find waits for it. */
 static void on_first(struct lifecycle *l, int code)
 {
 	if (code == EXIT_CODE_OK)
@@ -172,6 +172,7 @@ static void on_first(struct lifecycle *l, int code)
 	}
 	children_make(l->children, lifecycle_generation(l));
 	send_event(l, ROLE_REPORTER, FSM_EV_START);
+	start_loaded(l, ROLE_WORKER);
 	start_loaded(l, ROLE_WATCHER);
 }
 
