@@ -1,7 +1,6 @@
-/* lifecycle.h - the root of all processes: start order (the reporter first, the others when it has told what
- * it holds, or that it cannot, and their cluster is loaded), reload, drain (watchers and workers, then the
- * reporter), end. What the children work on is not known here: that is lifecycle_ops. Process: supervisor.
- * Owns: the event loop, the children, the loader, the signals. */
+/* lifecycle.h - the root of all processes: start (the reporter, and beside it those whose cluster is loaded),
+ * reload, drain (watchers and workers, then the reporter), end. What the children work on is not known here:
+ * that is lifecycle_ops. Process: supervisor. Owns: the event loop, the children, the loader, the signals. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef SUPERVISOR_CHILDREN_LIFECYCLE_H
 #define SUPERVISOR_CHILDREN_LIFECYCLE_H
@@ -56,7 +55,7 @@ int lifecycle_run(struct lifecycle *l);
 /* What it does once a second. */
 void lifecycle_tick(struct lifecycle *l);
 
-/* The reporter has told what it holds, or that it cannot tell yet: the others may start. */
+/* The reporter has told what it holds, or that it cannot tell yet: the instance runs. */
 void lifecycle_open(struct lifecycle *l);
 /* Load the settings again. -EBUSY when somebody waits for that already, or all ends. */
 int lifecycle_reload(struct lifecycle *l, uint64_t conn);
