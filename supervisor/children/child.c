@@ -287,7 +287,9 @@ static enum fsm_cause cause_of(const struct child *c, int code)
 	/* Who was ready once had settings that can be used: it does not end all others by its word. */
 	if (code == EXIT_CODE_CONFIG && !c->info.was_ready && !c->info.on_demand)
 		return FSM_CAUSE_CONFIG;
-	return code == -SIGKILL && !c->life.condemned ? FSM_CAUSE_KILLED : FSM_CAUSE_OWN;
+	if ((code == -SIGKILL && !c->life.condemned) || (code == EXIT_CODE_OK && c->life.ready))
+		return FSM_CAUSE_OUTSIDE;
+	return FSM_CAUSE_OWN;
 }
 
 static void forget_troubles(struct child *c)

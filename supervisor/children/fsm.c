@@ -88,7 +88,7 @@ enum fsm_event fsm_death(struct fsm_record *r, bool was_ready, uint64_t ready_ms
 	const bool healthy = was_ready && now_ms - ready_ms >= FSM_HEALTHY_MS;
 	bool spent;
 
-	if (cause == FSM_CAUSE_KILLED) {
+	if (cause == FSM_CAUSE_OUTSIDE) {
 		spent = record(r->kills_ms, FSM_KILLS_MAX, &r->n_kills, now_ms);
 	} else {
 		r->failures = healthy ? 1 : r->failures + 1;

@@ -57,22 +57,24 @@ const char *fsm_state_name(enum fsm_state state);
 
 /* Why a life ended, as far as the supervisor can tell. */
 enum fsm_cause {
-	FSM_CAUSE_OWN,    /* it ended, it crashed, or we killed it */
-	FSM_CAUSE_KILLED, /* a SIGKILL that we did not send: an operator's, or the OOM killer's */
+	FSM_CAUSE_OWN, /* it ended, it crashed, or we killed it */
+	/* a SIGKILL that we did not send: an operator's, or the OOM killer's; or, with exit code 0, settings
+	 * that only a new life can take: a folder of clusters may change thirty times a minute */
+	FSM_CAUSE_OUTSIDE,
 	FSM_CAUSE_CONFIG, /* exit code 78 */
 };
 
-/* How often one child died lately. What others kill is not broken and has a wider budget of its own; as
+/* How often one child died lately. What others end is not broken and has a wider budget of its own; as
  * nothing tells who killed it, a loop of the OOM killer has to be slowed down by it, too. */
 #define FSM_DEATHS_MAX 10u    /* in */
-#define FSM_KILLS_MAX  30u    /* of FSM_CAUSE_KILLED, in */
+#define FSM_KILLS_MAX  30u    /* of FSM_CAUSE_OUTSIDE, in */
 #define FSM_WINDOW_MS  60000u /* this time: the budget */
 #define FSM_HEALTHY_MS 60000u /* a life this long makes old failures forgotten */
 #define FSM_SLOW_MS    15000u /* pace of a degraded role */
 
 struct fsm_record {
 	uint64_t deaths_ms[FSM_DEATHS_MAX]; /* boot times of the latest deaths, a ring */
-	uint64_t kills_ms[FSM_KILLS_MAX];   /* the same of FSM_CAUSE_KILLED */
+	uint64_t kills_ms[FSM_KILLS_MAX];   /* the same of FSM_CAUSE_OUTSIDE */
 	unsigned n_deaths, n_kills;         /* ever */
 	unsigned failures; /* deaths in a row before READY, or since the last healthy life: for backoff */
 };

@@ -224,6 +224,7 @@ static void ready(uint64_t generation)
 		print_world();
 	end_if(is("die-after-ready"), -1);
 	end_if(is("exit78-when-ready"), 78);
+	end_if(is("exit0-when-ready"), 0);
 	if (is("bad-frame") || is("silent"))
 		(void)channel_flush(channel, 1000);
 	if (is("bad-frame"))

@@ -131,6 +131,12 @@ def kill_loop_degrades_later():
     assert t.process.poll() is None
 
 
+def who_begins_anew_for_new_settings_is_not_broken():
+    t = Service(reporter="exit0-when-ready")
+    t.wait_for("process crash-looping")
+    assert len(re.findall("child died", t.text())) == 30
+
+
 def death_before_ready_backs_off():
     t = Service(watcher="die-before-ready")
     time.sleep(2)

@@ -112,7 +112,7 @@ TEST(ten_kills_a_minute_degrade_nothing)
 	struct fsm_record r = { 0 };
 
 	for (uint64_t i = 0; i < 600; i++)
-		ck_assert_int_eq(fsm_death(&r, true, 6000 * i, FSM_CAUSE_KILLED, 6000 * (i + 1)),
+		ck_assert_int_eq(fsm_death(&r, true, 6000 * i, FSM_CAUSE_OUTSIDE, 6000 * (i + 1)),
 				 FSM_EV_DEATH_LATE);
 	ck_assert_uint_eq(r.failures, 0);
 	ck_assert_uint_eq(r.n_kills, 600);
@@ -123,11 +123,11 @@ TEST(kills_in_a_loop_degrade_as_an_oom_killer_would)
 	struct fsm_record r = { 0 };
 
 	for (unsigned i = 1; i < FSM_KILLS_MAX; i++)
-		ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_KILLED, 1000 + i), FSM_EV_DEATH_LATE);
-	ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_KILLED, 2000), FSM_EV_DEATH_BUDGET);
+		ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_OUTSIDE, 1000 + i), FSM_EV_DEATH_LATE);
+	ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_OUTSIDE, 2000), FSM_EV_DEATH_BUDGET);
 	/* It goes on, one at a slow pace, until the window is over. */
-	ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_KILLED, 2000 + FSM_SLOW_MS), FSM_EV_DEATH_BUDGET);
-	ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_KILLED, 3000 + FSM_WINDOW_MS), FSM_EV_DEATH_LATE);
+	ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_OUTSIDE, 2000 + FSM_SLOW_MS), FSM_EV_DEATH_BUDGET);
+	ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_OUTSIDE, 3000 + FSM_WINDOW_MS), FSM_EV_DEATH_LATE);
 }
 
 /* Neither budget eats of the other: nine crashes and twenty-nine kills, and the tenth crash is the last. */
@@ -136,7 +136,7 @@ TEST(crashes_and_kills_are_counted_apart)
 	struct fsm_record r = { 0 };
 
 	for (unsigned i = 1; i < FSM_KILLS_MAX; i++)
-		ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_KILLED, 1000 + i), FSM_EV_DEATH_LATE);
+		ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_OUTSIDE, 1000 + i), FSM_EV_DEATH_LATE);
 	for (unsigned i = 1; i < FSM_DEATHS_MAX; i++)
 		ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_OWN, 1100 + i), FSM_EV_DEATH_LATE);
 	ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_OWN, 1200), FSM_EV_DEATH_BUDGET);
@@ -147,7 +147,7 @@ TEST(a_kill_before_ready_waits_but_is_no_failure)
 	struct fsm_record r = { 0 };
 
 	for (unsigned i = 0; i < 5; i++)
-		ck_assert_int_eq(fsm_death(&r, false, 0, FSM_CAUSE_KILLED, 1000 + i), FSM_EV_DEATH_EARLY);
+		ck_assert_int_eq(fsm_death(&r, false, 0, FSM_CAUSE_OUTSIDE, 1000 + i), FSM_EV_DEATH_EARLY);
 	ck_assert_uint_eq(r.failures, 0);
 }
 
