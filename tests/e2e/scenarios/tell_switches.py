@@ -163,6 +163,7 @@ def with_report(t):
     assert not told("actions"), "at once as well"
     summed = told("report")
     turn(t, program, {**config, "tell": {"gather": "1s", "withReport": []}})
+    program.ask("reload")   # answered when the settings are in force
     evict("actions")
     time.sleep(2.5)
     assert told("report") == summed, "both"
