@@ -148,8 +148,7 @@ static void leave(struct lifecycle *l, int code)
 	(void)event_base_loopbreak(l->env.base);
 }
 
-/* Of the clusters that are loaded, those that do not run yet. */
-static void start_loaded(struct lifecycle *l, enum role role)
+static void start_role(struct lifecycle *l, enum role role)
 {
 	for (size_t i = 0; i < children_count(l->children); i++) {
 		struct child *c = children_get(l->children, i);
@@ -159,6 +158,13 @@ static void start_loaded(struct lifecycle *l, enum role role)
 		    generation_has_cluster(lifecycle_generation(l), at->cluster))
 			child_event(c, at->on_demand ? FSM_EV_REST : FSM_EV_START);
 	}
+}
+
+/* Of the clusters that are loaded, those that do not run yet. */
+static void start_loaded(struct lifecycle *l)
+{
+	start_role(l, ROLE_WORKER);
+	start_role(l, ROLE_WATCHER);
 }
 
 /* Clusters are listed while the history is opened: what watchers find waits for it. */
@@ -172,8 +178,7 @@ static void on_first(struct lifecycle *l, int code)
 	}
 	children_make(l->children, lifecycle_generation(l));
 	send_event(l, ROLE_REPORTER, FSM_EV_START);
-	start_loaded(l, ROLE_WORKER);
-	start_loaded(l, ROLE_WATCHER);
+	start_loaded(l);
 }
 
 /* A cluster that waits keeps nobody waiting. */
@@ -195,8 +200,7 @@ static void start_all_loaded(struct lifecycle *l)
 {
 	if (l->phase != LIFECYCLE_RUNNING)
 		return;
-	start_loaded(l, ROLE_WORKER);
-	start_loaded(l, ROLE_WATCHER);
+	start_loaded(l);
 	tell_ready(l); /* should all clusters wait */
 }
 
