@@ -14,11 +14,11 @@
 
 #define EVENTS_AGAIN_MS   300000 /* refill of client-go's spam filter: one token in five minutes */
 #define EVENTS_TIMEOUT_MS 4000
-/* Over all objects, as client-go's default client sends them: 5 a second, and as many more at once as its
- * spam filter lets one object have. What happens to thousands of pods stands in the history; their deletion
- * has not to wait for a server that is busy with Events. */
-#define EVENTS_PERIOD_MS 200
-#define EVENTS_BURST     25
+/* Over all objects: four workers together send what client-go's default client sends, 5 a second, and some
+ * more at once. What happens to thousands of pods stands in the history; their deletion has not to wait for
+ * a server that is busy with Events. */
+#define EVENTS_PERIOD_MS 800
+#define EVENTS_BURST     10
 
 struct object_event {
 	char api_version[320], kind[64], ns[64], name[254], uid[64]; /* the object it is about */

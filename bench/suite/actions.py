@@ -124,5 +124,15 @@ def rate(watched, count, each=None):
     return (len(times) - 1) / (times[-1] - times[0])
 
 
+def rate_and_cost(subject, watched, count, server):
+    """Starts it. Deletions a second, and {role: µs of CPU a deletion} of its processes and of [(pid, role)] of the server."""
+    samples = []
+    subject.start()
+    processes = [*server, *subject.processes()]
+    speed = rate(watched, count, lambda seen: samples.append((seen, machine.cpu_of_roles(processes))))
+    (first, before), (last, after) = samples[0], samples[-1]
+    return speed, {role: (after[role] - before[role]) / max(1, last - first) * 1e6 for role in after}
+
+
 def spread(times):
     return [f"{machine.quantile(times, q):.2f}" for q in (0.5, 0.9, 0.99)] + [f"{max(times):.2f}"]

@@ -265,14 +265,10 @@ class Sim:
         actions.create(server, names)
         for name in names:
             actions.evict(server, name)
-        watched, samples = actions.Watched(server), []
-        subject.start()
-        processes = [(server.process.pid, "API server"), *subject.processes()]
-        speed = actions.rate(watched, count, lambda seen: samples.append((seen, machine.cpu_of_roles(processes))))
+        speed, spent = actions.rate_and_cost(subject, actions.Watched(server), count, [(server.process.pid, "API server")])
         subject.stop()
         self.run.say(f"{prefix}: {speed:.0f} deletions a second")
-        (first, before), (last, after) = samples[0], samples[-1]
-        return speed, {role: (after[role] - before[role]) / max(1, last - first) * 1e6 for role in after}
+        return speed, spent
 
     def deletions(self):
         server = self.server(1000, tls=True)
