@@ -1,8 +1,10 @@
 """Many clusters in one tree: what they cost while nothing happens, and what one of them loses while another has a storm."""
+import re
 import time
 
 from harness.program import Program
 from harness.servers import Apisim
+from harness.sink import Sink
 from harness.wait import until
 
 from . import actions, machine
@@ -17,6 +19,30 @@ CALM = 200          # evictions without a storm
 STORM = 5000        # evictions at once
 ROUNDS = 5
 GAP = 0.01          # seconds between single evictions
+GATHER = 1          # seconds in which a message is gathered
+
+
+class Chat(Sink):
+    """A place that is told of the quiet cluster."""
+
+    def __init__(self):
+        super().__init__(kind="webhook")
+        self.known = 0      # deletions of those that were asked for
+
+    def config(self):
+        return {"tell": {"gather": f"{GATHER}s", "withReport": []}, "sinks": [self.settings("chat", clusters=["quiet"], tell=["actions"])]}
+
+    def arrivals(self):
+        """When each deletion was told of, oldest first."""
+        return [post.t for post in self.accepted for _ in range(int(re.search(r"eleted (\d+) evicted pod", post.body["title"])[1]))]
+
+    def milliseconds(self, watched):
+        """From each eviction to the message that counts it, both in their order."""
+        evicted = sorted(watched.evicted[name].t for name in watched.deleted)
+        wanted = self.known + len(evicted)
+        until("the messages", lambda: len(self.arrivals()) >= wanted, 60, every=0.1)
+        told, self.known = self.arrivals()[self.known:wanted], wanted
+        return [(arrived - at) * 1000 for at, arrived in zip(evicted, told)]
 
 
 class Fleet:
@@ -29,14 +55,14 @@ class Fleet:
         actions.create_namespace(server)
         return server
 
-    def start(self, servers):
+    def start(self, servers, **config):
         """A tree with a cluster of each name, and the seconds until all lists are complete."""
         folder, clusters = self.run.new_folder("fleet"), []
         for name, server in servers.items():
             path = folder / f"{name}.kubeconfig"
             path.write_text(server.kubeconfig("cleaner"))
             clusters.append({"name": name, "kubeconfig": str(path)})
-        program = self.run.keep(Program(self.run.build, folder, {**CONFIG, "clusters": clusters}))
+        program = self.run.keep(Program(self.run.build, folder, {**CONFIG, **config, "clusters": clusters}))
         begin = time.monotonic()
         program.start(wait=False)
         until("all lists", lambda: program.log().count('"list complete"') >= len(clusters), 120, every=0.05)
@@ -74,27 +100,39 @@ class Fleet:
 
     def storm(self):
         """The lower bound of what a storm costs another cluster on these cores: the storm of a tree of its own."""
-        servers = {"loud": self.server(), "quiet": self.server()}
-        program, _ = self.start(servers)
-        times = {"calm": actions.latency(servers["quiet"], "calm", CALM).milliseconds()}
-        times["beside a storm"] = self.rounds(program, servers, "one")
+        servers, chat = {"loud": self.server(), "quiet": self.server()}, Chat()
+        program, _ = self.start(servers, **chat.config())
+        calm = actions.latency(servers["quiet"], "calm", CALM)
+        times, told = {"calm": calm.milliseconds()}, {"calm": chat.milliseconds(calm)}
+        seen = self.rounds(program, servers, "one", chat.milliseconds)
+        times["beside a storm"], told["beside a storm"] = ([t for one in half for t in one] for half in zip(*seen))
         program.stop()
+        chat.close()
         trees = [self.start({name: server})[0] for name, server in servers.items()]
-        times["lower bound: beside a storm of another tree"] = self.rounds(trees[0], servers, "two")
+        times["lower bound: beside a storm of another tree"] = [t for one, _ in self.rounds(trees[0], servers, "two") for t in one]
         for tree in trees:
             tree.stop()
         calm, beside, floor = (machine.quantile(t, 0.99) for t in times.values())
         self.run.values["fleet_fairness"] = beside / calm
+        self.run.values["fleet_told"] = machine.quantile(told["beside a storm"], 0.99) / machine.quantile(told["calm"], 0.99)
         self.run.known["fairness"] = (calm, beside, floor)
         self.run.table("A storm in another cluster", f"Two clusters in one tree: from an eviction in the one to its DELETE, milliseconds, while nothing happens in "
                        f"the other, and while it has {STORM:,} evictions at once, in {ROUNDS} rounds. Both API servers share the cores with the program.",
                        ["", "evictions", "p50", "p90", "p99", "worst"], [[name, str(len(t)), *actions.spread(t)] for name, t in times.items()])
+        self.run.table("Its messages", f"The same evictions: from each to the message of a chat that counts it, milliseconds. The deletion is in the history then. Messages are "
+                       f"gathered for {GATHER} s.", ["", "evictions", "p50", "p90", "p99", "worst"],
+                       [[name, str(len(t)), *actions.spread(t)] for name, t in told.items()])
 
-    def rounds(self, loud, servers, prefix):
-        return [t for i in range(ROUNDS) for t in self.beside(loud, servers, f"{prefix}-{i}")]
+    def rounds(self, loud, servers, prefix, told=lambda _: []):
+        """[(milliseconds of deletions, of their messages)]"""
+        seen = []
+        for i in range(ROUNDS):
+            watched = self.beside(loud, servers, f"{prefix}-{i}")
+            seen.append((watched.milliseconds(), told(watched)))
+        return seen
 
     def beside(self, program, servers, prefix):
-        """Milliseconds of the quiet cluster's deletions while the loud one has its storm."""
+        """The quiet cluster's deletions while the loud one has its storm."""
         loud, quiet, names = servers["loud"], servers["quiet"], [f"storm-{prefix}-{n}" for n in range(STORM)]
         singles = [f"beside-{prefix}-{n}" for n in range(CALM)]
         program.ask("pause", "deleteEvictedPod", "loud")
@@ -112,4 +150,4 @@ class Fleet:
         here.wait(evicted)
         there.wait(STORM)
         self.run.say(f"{STORM:,} evictions at once, {evicted} in the other cluster meanwhile")
-        return here.milliseconds()
+        return here

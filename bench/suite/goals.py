@@ -43,6 +43,7 @@ GOALS = (
     Goal("latency_real", "eviction → DELETE, real server, p50 as part of the faster peer's", 1, "×", "{:.2f}"),
     Goal("deletions", "deletions, 4 workers", 5000, "a second", "{:.0f}", True),
     Goal("deletions_default", "deletions, default workers, as part of the best fixed number's, round by round", 0.95, "×", "{:.2f}", True),
+    Goal("deletions_default_real", "the same, real server", 0.95, "×", "{:.2f}", True),
     Goal("deletions_real", "deletions, real server, as part of those of client-go by protobuf without limit, round by round", 0.95, "×", "{:.2f}", True),
     Goal("idle_wakeups", "wake-ups of the idle tree that no heartbeat causes", 0.5, "a second", "{:.2f}"),
     Goal("idle_tree", "whole tree, 100 pods, no worker", 12, "MB", "{:.1f}"),
@@ -51,6 +52,7 @@ GOALS = (
     Goal("fleet_wakeups", "the same, wake-ups a second and cluster while nothing happens", 0.3, "", "{:.2f}"),
     Goal("fleet_first", "the same, eviction → DELETE in a cluster without a worker", 60, "ms", "{:.1f}"),
     Goal("fleet_fairness", "eviction → DELETE, p99, beside 5,000 evictions in another cluster, against without", 2, "×", "{:.2f}"),
+    Goal("fleet_told", "eviction → message of a chat, p99, beside them, against without", 2, "×", "{:.2f}"),
 )
 
 # Where it is to go from there.

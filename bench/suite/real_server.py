@@ -32,7 +32,7 @@ class RealServer(Cluster):
             self.admin.request("POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
         return self
 
-    def cpu(self):
+    def processes(self):
         """[(pid, role)]"""
         return [(int((self.dir / f"{name}.pid").read_text()), role) for name, role in (("kube-apiserver", "API server"), ("etcd", "etcd"))]
 
