@@ -81,7 +81,7 @@ void child_stats(const struct child *c, struct msg *ret)
 	*ret = (struct msg){ .type = MSG_CHILD_STATS,
 			     .u.child_stats = { .number = c->info.number,
 						.pid = (uint64_t)c->info.pid,
-						.restarts = c->deaths.n_deaths + c->deaths.n_kills,
+						.restarts = c->deaths.n_deaths + c->deaths.n_outside,
 						.rss_kb = c->life.rss_kb,
 						.started = c->started_at } };
 	msg_set(ret, child_stats.role, role, strlen(role));

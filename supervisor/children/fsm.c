@@ -89,7 +89,7 @@ enum fsm_event fsm_death(struct fsm_record *r, bool was_ready, uint64_t ready_ms
 	bool spent;
 
 	if (cause == FSM_CAUSE_OUTSIDE) {
-		spent = record(r->kills_ms, FSM_KILLS_MAX, &r->n_kills, now_ms);
+		spent = record(r->outside_ms, FSM_OUTSIDE_MAX, &r->n_outside, now_ms);
 	} else {
 		r->failures = healthy ? 1 : r->failures + 1;
 		spent = record(r->deaths_ms, FSM_DEATHS_MAX, &r->n_deaths, now_ms);

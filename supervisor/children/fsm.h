@@ -66,16 +66,16 @@ enum fsm_cause {
 
 /* How often one child died lately. What others end is not broken and has a wider budget of its own; as
  * nothing tells who killed it, a loop of the OOM killer has to be slowed down by it, too. */
-#define FSM_DEATHS_MAX 10u    /* in */
-#define FSM_KILLS_MAX  30u    /* of FSM_CAUSE_OUTSIDE, in */
-#define FSM_WINDOW_MS  60000u /* this time: the budget */
-#define FSM_HEALTHY_MS 60000u /* a life this long makes old failures forgotten */
-#define FSM_SLOW_MS    15000u /* pace of a degraded role */
+#define FSM_DEATHS_MAX  10u    /* in */
+#define FSM_OUTSIDE_MAX 30u    /* of FSM_CAUSE_OUTSIDE, in */
+#define FSM_WINDOW_MS   60000u /* this time: the budget */
+#define FSM_HEALTHY_MS  60000u /* a life this long makes old failures forgotten */
+#define FSM_SLOW_MS     15000u /* pace of a degraded role */
 
 struct fsm_record {
-	uint64_t deaths_ms[FSM_DEATHS_MAX]; /* boot times of the latest deaths, a ring */
-	uint64_t kills_ms[FSM_KILLS_MAX];   /* the same of FSM_CAUSE_OUTSIDE */
-	unsigned n_deaths, n_kills;         /* ever */
+	uint64_t deaths_ms[FSM_DEATHS_MAX];   /* boot times of the latest deaths, a ring */
+	uint64_t outside_ms[FSM_OUTSIDE_MAX]; /* the same of FSM_CAUSE_OUTSIDE */
+	unsigned n_deaths, n_outside;         /* ever */
 	unsigned failures; /* deaths in a row before READY, or since the last healthy life: for backoff */
 };
 

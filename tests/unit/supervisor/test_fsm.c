@@ -115,14 +115,14 @@ TEST(ten_kills_a_minute_degrade_nothing)
 		ck_assert_int_eq(fsm_death(&r, true, 6000 * i, FSM_CAUSE_OUTSIDE, 6000 * (i + 1)),
 				 FSM_EV_DEATH_LATE);
 	ck_assert_uint_eq(r.failures, 0);
-	ck_assert_uint_eq(r.n_kills, 600);
+	ck_assert_uint_eq(r.n_outside, 600);
 }
 
 TEST(kills_in_a_loop_degrade_as_an_oom_killer_would)
 {
 	struct fsm_record r = { 0 };
 
-	for (unsigned i = 1; i < FSM_KILLS_MAX; i++)
+	for (unsigned i = 1; i < FSM_OUTSIDE_MAX; i++)
 		ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_OUTSIDE, 1000 + i), FSM_EV_DEATH_LATE);
 	ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_OUTSIDE, 2000), FSM_EV_DEATH_BUDGET);
 	/* It goes on, one at a slow pace, until the window is over. */
@@ -135,7 +135,7 @@ TEST(crashes_and_kills_are_counted_apart)
 {
 	struct fsm_record r = { 0 };
 
-	for (unsigned i = 1; i < FSM_KILLS_MAX; i++)
+	for (unsigned i = 1; i < FSM_OUTSIDE_MAX; i++)
 		ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_OUTSIDE, 1000 + i), FSM_EV_DEATH_LATE);
 	for (unsigned i = 1; i < FSM_DEATHS_MAX; i++)
 		ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_OWN, 1100 + i), FSM_EV_DEATH_LATE);
