@@ -151,7 +151,7 @@ def configuration_death_ends_with_78():
 
 def who_was_ready_once_ends_no_other():
     t = Service(watcher="exit78-when-ready")
-    t.wait_for("exit 78", count=3)
+    t.wait_for('child died role="watcher"', count=2)
     assert t.process.poll() is None
 
 
@@ -162,7 +162,7 @@ def temporary_death_of_the_history_ends_with_75():
 
 def a_watcher_that_ends_at_the_start_is_started_again():
     t = Service(watcher="exit75", reporter="never-ready")
-    t.wait_for("exit 75", count=2)
+    t.wait_for('child died role="watcher"', count=2)
     assert t.process.poll() is None
 
 
