@@ -171,15 +171,15 @@ void notifier_action_ended(struct notifier *t)
 		gather(t, t->settings->gather_ms);
 }
 
-/* What was gathered, or the first part of it. True: there is more to tell. */
-static bool tell_gathered(struct notifier *t, bool *ret_put)
+/* What was gathered, or the first part of it. */
+static enum actions_left tell_gathered(struct notifier *t, bool *ret_put)
 {
-	bool more = false;
-	const int err = action_messages_put(t->db, t->settings, t->schedule->zone, ret_put, &more);
+	enum actions_left left;
+	const int err = action_messages_put(t->db, t->settings, t->schedule->zone, ret_put, &left);
 
 	if (err < 0)
 		on_trouble(t, err, "what was done cannot be told yet");
-	return err < 0 || more;
+	return err < 0 ? ACTIONS_LEFT_FAILURES : left;
 }
 
 static void on_gather(evutil_socket_t fd, short what, void *arg)
@@ -190,8 +190,10 @@ static void on_gather(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	t->is_gathering = false;
-	if (tell_gathered(t, &put))
-		gather(t, put ? 0 : t->settings->gather_ms);
+	const enum actions_left left = tell_gathered(t, &put);
+
+	if (left != ACTIONS_LEFT_NONE)
+		gather(t, left == ACTIONS_LEFT_NOW ? 0 : t->settings->gather_ms);
 	if (put)
 		notifier_wake(t);
 }
@@ -368,10 +370,10 @@ void notifier_wake(struct notifier *t)
 
 bool notifier_drain(struct notifier *t)
 {
-	bool put = t->is_gathering && db_is_open(t->db) && !t->fallback;
+	bool put;
 
-	while (put && tell_gathered(t, &put))
-		;
+	while (t->is_gathering && db_is_open(t->db) && !t->fallback)
+		t->is_gathering = tell_gathered(t, &put) == ACTIONS_LEFT_NOW;
 	notifier_wake(t);
 	const bool is_idle = sender_drain(t->sender);
 

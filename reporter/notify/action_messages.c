@@ -634,7 +634,7 @@ static bool has_failures(const struct finished_actions *rows)
 }
 
 static int tell(struct db *db, const struct settings *s, const struct zone *zone, bool *ret_put,
-		bool *ret_more)
+		enum actions_left *ret_left)
 {
 	_cleanup_(finished_actions_done) struct finished_actions rows = { 0 };
 	struct notified_state at;
@@ -644,24 +644,28 @@ static int tell(struct db *db, const struct settings *s, const struct zone *zone
 		r = read_rows(db, s, &at, &rows);
 	if (r < 0)
 		return r;
-	if (has_failures(&rows) && !is_done_told(s, &rows) &&
+	const bool is_part = at.newest >= at.up_to + BATCH;
+
+	/* What stands behind a part does not wait with it. */
+	if (!is_part && has_failures(&rows) && !is_done_told(s, &rows) &&
 	    clock_wall_ms() - at.notified_at < TELL_FAILURES_MS) {
-		*ret_more = true;
+		*ret_left = ACTIONS_LEFT_FAILURES;
 		return 0;
 	}
-	*ret_more = at.newest >= at.up_to + BATCH;
+	*ret_left = is_part ? ACTIONS_LEFT_NOW : ACTIONS_LEFT_NONE;
 	r = put_all(db, s, zone, &rows, ret_put);
 	return r < 0 ? r : move_on(db, at.up_to, at.newest, *ret_put);
 }
 
 int action_messages_put(struct db *db, const struct settings *s, const struct zone *zone, bool *ret_put,
-			bool *ret_more)
+			enum actions_left *ret_left)
 {
 	int r = db_begin(db);
 
-	*ret_put = *ret_more = false;
+	*ret_put = false;
+	*ret_left = ACTIONS_LEFT_NONE;
 	if (r == 0)
-		r = tell(db, s, zone, ret_put, ret_more);
+		r = tell(db, s, zone, ret_put, ret_left);
 	r = db_end(db, r);
 	*ret_put = *ret_put && r == 0;
 	return r;

@@ -14,11 +14,14 @@
 /* What only failed is told with what was done, or alone this long after the last message. */
 #define TELL_FAILURES_MS INT64_C(3600000)
 
+/* What is left once messages were put: the next part of many actions, or only failures, which wait for
+ * something that was done. */
+enum actions_left { ACTIONS_LEFT_NONE, ACTIONS_LEFT_NOW, ACTIONS_LEFT_FAILURES };
+
 /* From here on is told; the first time from now on. 0 or negative errno. */
 int action_messages_begin(struct db *db);
-/* *ret_put: messages were put into the outbox; *ret_more: there is more to tell now, or (failures) later. 0,
- * or negative errno and nothing was told. zone NULL = UTC. */
+/* *ret_put: messages were put into the outbox. 0, or negative errno and nothing was told. zone NULL = UTC. */
 int action_messages_put(struct db *db, const struct settings *s, const struct zone *zone, bool *ret_put,
-			bool *ret_more);
+			enum actions_left *ret_left);
 
 #endif

@@ -13,7 +13,8 @@ struct sink_settings sinks[3];
 struct settings settings;
 struct state *state;
 char text[20000];
-bool put, more;
+bool put;
+enum actions_left left;
 int64_t team_down_at;
 
 void tell_setup(void)
@@ -99,7 +100,7 @@ const char *told(const char *sink)
 
 void tell(void)
 {
-	ck_assert_int_eq(action_messages_put(w.db, &settings, NULL, &put, &more), 0);
+	ck_assert_int_eq(action_messages_put(w.db, &settings, NULL, &put, &left), 0);
 }
 
 void look(int64_t ms)

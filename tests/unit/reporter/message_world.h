@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_REPORTER_MESSAGE_WORLD_H
 #define TESTS_UNIT_REPORTER_MESSAGE_WORLD_H
 
+#include "reporter/notify/action_messages.h"
 #include "reporter/notify/alarm_messages.h"
 #include "tests/unit/reporter/history_world.h"
 
@@ -13,8 +14,9 @@
 extern struct sink_settings sinks[3];
 extern struct settings settings;
 extern struct state *state;
-extern char text[20000];     /* what told() returned last */
-extern bool put, more;       /* what tell() and look() said last */
+extern char text[20000]; /* what told() returned last */
+extern bool put;         /* what tell() and look() said last */
+extern enum actions_left left;
 extern int64_t team_down_at; /* 0 = the sink "team" is up */
 
 /* The history of history_world.h. The sinks are "team", in English, "pay", in Chinese and of one namespace,

@@ -222,7 +222,8 @@ static void act(uint64_t id, enum duty duty, enum action_kind action, const char
 
 static void do_all(void)
 {
-	bool put, more;
+	enum actions_left left;
+	bool put;
 
 	act(1, DUTY_IMAGE_PULL, ACTION_SCALE_DOWN, "web", "deployments.apps/shop/web", OUTCOME_DONE,
 	    "CannotPullImage");
@@ -231,8 +232,8 @@ static void do_all(void)
 	act(3, DUTY_EVICTED, ACTION_DELETE, "cron-1", "pods/shop/cron-1", OUTCOME_DONE, "Evicted");
 	act(4, DUTY_EVICTED, ACTION_DELETE, "cron-2", "pods/shop/cron-2", OUTCOME_DONE, "Evicted");
 	act(5, DUTY_EVICTED, ACTION_DELETE, "cron-3", "pods/shop/cron-3", OUTCOME_FORBIDDEN, "Evicted");
-	ck_assert_int_eq(action_messages_put(w.db, &settings, NULL, &put, &more), 0);
-	ck_assert(put && !more);
+	ck_assert_int_eq(action_messages_put(w.db, &settings, NULL, &put, &left), 0);
+	ck_assert(put && left == ACTIONS_LEFT_NONE);
 }
 
 /* A trouble and a guard begin, or end. */

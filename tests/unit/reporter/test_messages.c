@@ -21,7 +21,7 @@ TEST(what_was_done_is_told_once_with_the_way_back)
 	for (uint64_t i = 3; i < 37; i++)
 		act(i, ACTION_DELETE, "shop", "cron", OUTCOME_DONE, true);
 	tell();
-	ck_assert(put && !more);
+	ck_assert(put && left == ACTIONS_LEFT_NONE);
 	(void)told("team");
 	HAS("[prod] Scaled 1 workload to 0, force-deleted 1 pod, deleted 34 evicted pods");
 	HAS("shop/web (Deployment): scaled from 3 to 0");
@@ -163,7 +163,7 @@ TEST(what_could_not_be_written_down_was_not_put)
 
 	act(1, ACTION_SCALE_DOWN, "shop", "web", OUTCOME_DONE, true);
 	(void)sqlite3_commit_hook(sql, refuse_commit, NULL);
-	ck_assert_int_lt(action_messages_put(w.db, &settings, NULL, &put, &more), 0);
+	ck_assert_int_lt(action_messages_put(w.db, &settings, NULL, &put, &left), 0);
 	ck_assert(!put);
 	(void)sqlite3_commit_hook(sql, NULL, NULL);
 	tell();
@@ -259,7 +259,7 @@ TEST(where_nobody_is_told_what_was_done_needs_nobody_all_the_same)
 	settings.n_sinks = 0;
 	act_on(1, "shop", "node-a", OUTCOME_DONE);
 	tell();
-	ck_assert(!put && !more);
+	ck_assert(!put && left == ACTIONS_LEFT_NONE);
 	refusal.u.refusal.cluster = 0;
 	refusal.u.refusal.duty = DUTY_EVICTED;
 	test_set(&refusal, refusal.ns, "shop");
@@ -278,6 +278,35 @@ TEST(where_nobody_is_told_what_was_done_needs_nobody_all_the_same)
 	ck_assert_str_eq(told("team"), "");
 }
 
+/* Many of another cluster, say, of which this sink is told nothing. */
+TEST(a_part_that_concerns_nobody_keeps_nothing_waiting)
+{
+	settings.sinks = &sinks[1];
+	settings.n_sinks = 1;
+	for (uint64_t i = 1; i <= 2000; i++)
+		act(i, ACTION_DELETE, "shop", "cron", OUTCOME_DONE, true);
+	act(2001, ACTION_DELETE, "pay", "cron", OUTCOME_DONE, true);
+	for (int i = 0; i < 2; i++) {
+		tell();
+		ck_assert(!put && left == ACTIONS_LEFT_NOW);
+	}
+	tell();
+	ck_assert(put && left == ACTIONS_LEFT_NONE);
+}
+
+TEST(a_part_of_failures_keeps_nothing_waiting)
+{
+	act(1, ACTION_DELETE, "shop", "cron", OUTCOME_DONE, true);
+	tell();
+	for (uint64_t i = 2; i <= 1001; i++)
+		act(i, ACTION_DELETE, "shop", "cron", OUTCOME_FORBIDDEN, true);
+	act(1002, ACTION_DELETE, "shop", "cron", OUTCOME_DONE, true);
+	tell();
+	ck_assert(put && left == ACTIONS_LEFT_NOW);
+	tell();
+	ck_assert(put && left == ACTIONS_LEFT_NONE);
+}
+
 TEST(failures_alone_wait_and_are_told_with_the_next)
 {
 	act(1, ACTION_SCALE_DOWN, "shop", "web", OUTCOME_DONE, true);
@@ -287,15 +316,15 @@ TEST(failures_alone_wait_and_are_told_with_the_next)
 	act(3, ACTION_DELETE, "shop", "b", OUTCOME_FORBIDDEN, true);
 	act(4, ACTION_DELETE, "shop", "c", OUTCOME_GONE, true); /* nothing was done */
 	tell();
-	ck_assert(!put && more);
+	ck_assert(!put && left == ACTIONS_LEFT_FAILURES);
 	clock_fake_advance(TELL_FAILURES_MS);
 	tell();
-	ck_assert(put && !more);
+	ck_assert(put && left == ACTIONS_LEFT_NONE);
 	(void)told("team");
 	HAS("2 actions failed");
 	HAS("deleteEvictedPod: 2 actions: forbidden");
 	tell();
-	ck_assert(!put && !more);
+	ck_assert(!put && left == ACTIONS_LEFT_NONE);
 }
 
 TEST(nothing_is_told_that_could_not_be_written)
@@ -304,7 +333,7 @@ TEST(nothing_is_told_that_could_not_be_written)
 
 	act(1, ACTION_SCALE_DOWN, "shop", "web", OUTCOME_DONE, true);
 	ck_assert_int_eq(sqlite3_exec(sql, "ALTER TABLE outbox RENAME TO away", NULL, NULL, NULL), SQLITE_OK);
-	ck_assert_int_lt(action_messages_put(w.db, &settings, NULL, &put, &more), 0);
+	ck_assert_int_lt(action_messages_put(w.db, &settings, NULL, &put, &left), 0);
 	ck_assert_int_eq(sqlite3_exec(sql, "ALTER TABLE away RENAME TO outbox", NULL, NULL, NULL), SQLITE_OK);
 	tell();
 	(void)told("team");
