@@ -20,6 +20,7 @@ struct trouble_desc {
 	enum trouble_severity severity;
 	bool said;          /* the log is told when it begins */
 	const char *finder; /* the one role that may say it */
+	bool by_one;        /* of replicas that share clusters, one notifies of it */
 	struct {
 		const char *sentence, *remedy; /* for people */
 	} text[LANGUAGE__MAX];

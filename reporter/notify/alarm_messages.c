@@ -39,6 +39,7 @@ static void add_troubles(const struct alarm_sources *from, struct alarms *ret)
 		a->detail = facts_dup(&m->particulars);
 		a->state.begin_at = m->since;
 		a->state.lasting_ms = (int64_t)from->settings->gather_ms;
+		a->state.elsewhere = m->elsewhere;
 	}
 }
 

@@ -30,7 +30,8 @@ enum alarm_stage alarm_stage(const struct alarm_state *a, const struct alarm_not
 	const int64_t silent_ms = pace->now - told->at;
 
 	if (!told->any)
-		return !a->gone_at && pace->now - a->begin_at >= a->lasting_ms ? STAGE_BEGUN : STAGE_NONE;
+		return !a->gone_at && !a->elsewhere && pace->now - a->begin_at >= a->lasting_ms ? STAGE_BEGUN
+												: STAGE_NONE;
 	if (a->gone_at)
 		return pace->now - a->gone_at >= pace->gather_ms ? STAGE_OVER : STAGE_NONE;
 	if (pace->remind_ms > 0 && silent_ms >= pace->remind_ms)
@@ -137,6 +138,7 @@ static void take_over(struct alarm *kept, struct alarm *today)
 	kept->n = today->n;
 	kept->state.gone_at = 0;
 	kept->state.newest = today->state.newest;
+	kept->state.elsewhere = today->state.elsewhere;
 	today->name = name;
 	today->detail = detail;
 }

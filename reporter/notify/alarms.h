@@ -25,6 +25,7 @@ struct alarm_state {
 	int64_t begin_at, lasting_ms;
 	int64_t gone_at; /* 0 = it stands */
 	int64_t newest;  /* the number of the object that joined last; 0 = it has none */
+	bool elsewhere;  /* another replica notifies of its begin */
 };
 
 /* What a sink was notified of. */

@@ -24,6 +24,7 @@ struct preferred {
 struct replicas {
 	struct lifecycle *root;
 	struct leaders leaders;
+	char *own;  /* identity of this one, as in the last MEMBERS, NULL = there were none */
 	char *live; /* as in the MEMBERS that hold, NULL = not known */
 	uint64_t changed_ms;
 	char *said; /* as in the last MEMBERS; NULL = there were none, or they are too old */
@@ -137,6 +138,8 @@ void replicas_on_members(struct replicas *r, const struct msg *m)
 	if (m->u.members.cluster != home_of(settings(r)))
 		return;
 	r->said_until = m->u.members.valid_until < latest ? m->u.members.valid_until : latest;
+	free(r->own);
+	r->own = xstrdup(m->u.members.own);
 	free(r->said);
 	r->said = xstrdup(m->u.members.live);
 	keep_up(r, now);
@@ -195,6 +198,13 @@ bool replicas_leads(const struct replicas *r, uint64_t cluster)
 	return !settings(r)->election || (m && m->u.leader.leading && !m->u.leader.yielding);
 }
 
+bool replicas_prefers_another(const struct replicas *r, uint64_t cluster)
+{
+	const char *preferred = r->of[cluster].replica;
+
+	return preferred && strcmp(preferred, r->own) != 0 && !replicas_leads(r, cluster);
+}
+
 void replicas_let_go(struct replicas *r, uint64_t cluster)
 {
 	const struct msg m = { .type = MSG_LET_GO, .u.let_go = { .cluster = cluster } };
@@ -218,6 +228,7 @@ void replicas_free(struct replicas **r)
 
 	for (size_t i = 0; i < CLUSTERS_MAX; i++)
 		free(old->of[i].replica);
+	free(old->own);
 	free(old->live);
 	free(old->said);
 	free(old);

@@ -30,6 +30,8 @@ const struct msg *replicas_leader(const struct replicas *r, uint64_t cluster);
 uint64_t replicas_write_until(const struct replicas *r, uint64_t cluster, uint64_t now_ms, uint64_t most);
 /* This replica leads the cluster, or none needs to, and begins what there is to do. */
 bool replicas_leads(const struct replicas *r, uint64_t cluster);
+/* Another replica, which lives, should lead the cluster, and this one does not. */
+bool replicas_prefers_another(const struct replicas *r, uint64_t cluster);
 /* It leads until what is under way has ended: nothing is begun. */
 bool replicas_is_yielding(const struct replicas *r, uint64_t cluster);
 /* Of one that yields nothing is under way any more. */

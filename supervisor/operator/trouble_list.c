@@ -165,13 +165,17 @@ void trouble_list_add(struct trouble_list *t, enum trouble kind, uint64_t cluste
 	struct entry *e = find_or_make(t, kind, cluster, part);
 	struct msg m = { .type = MSG_TROUBLE_ROW, .u.trouble_row = e->row };
 	const char *name = cluster < CLUSTERS_MAX ? lifecycle_generation(t->s->root)->names[cluster] : "";
+	const bool elsewhere = cluster < CLUSTERS_MAX && trouble_desc(kind)->by_one &&
+			       replicas_prefers_another(t->s->replicas, cluster);
 
 	msg_set(&m, trouble_row.cluster_name, name, strlen(name));
 	if (particulars)
 		facts_set(&m.u.trouble_row.particulars, particulars);
 	else
 		facts_clear(&m.u.trouble_row.particulars);
-	e->changed |= !facts_equal(&e->row.particulars, &m.u.trouble_row.particulars);
+	m.u.trouble_row.elsewhere = elsewhere;
+	e->changed |= e->row.elsewhere != elsewhere ||
+		      !facts_equal(&e->row.particulars, &m.u.trouble_row.particulars);
 	e->here = true;
 	e->row = m.u.trouble_row;
 }

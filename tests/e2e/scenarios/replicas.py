@@ -15,6 +15,7 @@ from . import digest
 from .informer import Account
 from .rbac import accounts_of_its_own, not_refused
 from .restore import restore
+from .tell import GATHER, alarms
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/{}/leases"
 LEASE_S = 15        # kube/leader.h: how long a Lease that nobody renews is held
@@ -284,6 +285,27 @@ def shown_as_one(t):
     t.write("a-2.asked", "")
     t.write("a-2", str(t.dir / "nowhere"))
     assert "replica a-2 did not answer, see above; the others are shown" in plugin("history", code=69)
+
+
+@scenario("replicas/notify-once", servers=("apisim",), timeout=180)
+def notify_once(t):
+    """A cluster that no replica reaches: each knows it, and the chat is notified once, by the one that leads it or should."""
+    places, texts = of_servers(t)
+    kubeconfigs = [(t.write(f"kubeconfig-{i}", text), {}) for i, text in enumerate(texts)]
+    fleet, hook = Fleet(t, ["default"] * 4, [server.admin for server, _, _ in places], kubeconfigs), t.sink(kind="webhook")
+    config = t.config(evicted=places[0][2], tell=GATHER, sinks=[hook.settings(tell=["attention"])])
+    for _ in range(3):
+        fleet.replica(**config)
+    fleet.becomes_even(SOON_S)
+    leader = fleet.settled()[3]
+    places[3][0].stop()
+
+    def knows(program):
+        return [x["elsewhere"] for x in program.status()["troubles"] if (x["cluster"], x["trouble"]) == ("c03", "watch")]
+    t.until("each to know", lambda: all(knows(p) for p in fleet.replicas), SOON_S)
+    t.until("the chat", lambda: alarms(hook, "watch"), 30)
+    t.never("another message", lambda: len(alarms(hook, "watch")) != 1, 8)
+    assert all(knows(p) == [p is not leader] for p in fleet.replicas), [knows(p) for p in fleet.replicas]
 
 
 def two(t, ns, **duties):

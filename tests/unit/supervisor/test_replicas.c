@@ -127,6 +127,28 @@ TEST(it_is_not_shared_out_anew_all_the_time)
 	ck_assert_str_eq(told(1), "b");
 }
 
+/* What is wrong with a cluster is notified of by one of those who share it, and by each while nobody is known
+ * to. */
+TEST(another_is_preferred_while_it_lives)
+{
+	begin(2, 1, true);
+	loaded();
+	ck_assert(!replicas_prefers_another(replicas, 1));
+	members(0, "b\n", NOW_MS + 8000);
+	ck_assert(replicas_prefers_another(replicas, 0) && replicas_prefers_another(replicas, 1));
+	leads(1, true, NOW_MS + 10000);
+	ck_assert(replicas_prefers_another(replicas, 0) && !replicas_prefers_another(replicas, 1));
+	leads(1, false, 0);
+	ck_assert(replicas_prefers_another(replicas, 1));
+	clock_fake_advance(8001);
+	replicas_tick(replicas, NOW_MS + 8001);
+	ck_assert(!replicas_prefers_another(replicas, 1));
+	members(0, "a\n", NOW_MS + 20000);
+	clock_fake_advance(1000);
+	replicas_tick(replicas, NOW_MS + 9001);
+	ck_assert(!replicas_prefers_another(replicas, 1));
+}
+
 TEST(a_new_watcher_is_told)
 {
 	begin(2, 1, true);
