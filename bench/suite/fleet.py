@@ -102,14 +102,15 @@ class Fleet:
         """The lower bound of what a storm costs another cluster on these cores: the storm of a tree of its own."""
         servers, chat = {"loud": self.server(), "quiet": self.server()}, Chat()
         program, _ = self.start(servers, **chat.config())
-        calm = actions.latency(servers["quiet"], "calm", CALM)
-        times, told = {"calm": calm.milliseconds()}, {"calm": chat.milliseconds(calm)}
-        seen = self.rounds(program, servers, "one", chat.milliseconds)
-        times["beside a storm"], told["beside a storm"] = ([t for one in half for t in one] for half in zip(*seen))
+        times, told = ({"calm": [], "beside a storm": []} for _ in range(2))
+        for i in range(ROUNDS):
+            for name, watched in zip(times, (actions.latency(servers["quiet"], f"calm-{i}", CALM), self.beside(program, servers, f"one-{i}"))):
+                times[name] += watched.milliseconds()
+                told[name] += chat.milliseconds(watched)
         program.stop()
         chat.close()
         trees = [self.start({name: server})[0] for name, server in servers.items()]
-        times["lower bound: beside a storm of another tree"] = [t for one, _ in self.rounds(trees[0], servers, "two") for t in one]
+        times["lower bound: beside a storm of another tree"] = [t for i in range(ROUNDS) for t in self.beside(trees[0], servers, f"two-{i}").milliseconds()]
         for tree in trees:
             tree.stop()
         calm, beside, floor = (machine.quantile(t, 0.99) for t in times.values())
@@ -117,19 +118,11 @@ class Fleet:
         self.run.values["fleet_told"] = machine.quantile(told["beside a storm"], 0.99) / machine.quantile(told["calm"], 0.99)
         self.run.known["fairness"] = (calm, beside, floor)
         self.run.table("A storm in another cluster", f"Two clusters in one tree: from an eviction in the one to its DELETE, milliseconds, while nothing happens in "
-                       f"the other, and while it has {STORM:,} evictions at once, in {ROUNDS} rounds. Both API servers share the cores with the program.",
+                       f"the other, and while it has {STORM:,} evictions at once, in {ROUNDS} rounds of both in turns. Both API servers share the cores with the program.",
                        ["", "evictions", "p50", "p90", "p99", "worst"], [[name, str(len(t)), *actions.spread(t)] for name, t in times.items()])
         self.run.table("Its messages", f"The same evictions: from each to the message of a chat that counts it, milliseconds. The deletion is in the history then. Messages are "
                        f"gathered for {GATHER} s.", ["", "evictions", "p50", "p90", "p99", "worst"],
                        [[name, str(len(t)), *actions.spread(t)] for name, t in told.items()])
-
-    def rounds(self, loud, servers, prefix, told=lambda _: []):
-        """[(milliseconds of deletions, of their messages)]"""
-        seen = []
-        for i in range(ROUNDS):
-            watched = self.beside(loud, servers, f"{prefix}-{i}")
-            seen.append((watched.milliseconds(), told(watched)))
-        return seen
 
     def beside(self, program, servers, prefix):
         """The quiet cluster's deletions while the loud one has its storm."""

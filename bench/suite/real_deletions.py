@@ -60,7 +60,8 @@ class RealDeletions:
         return [a / b for a, b in zip(self.speeds[name], self.speeds[other])]
 
     def cost(self, name):
-        return {role: machine.median(turn[role] for turn in self.spent[name]) for role in self.spent[name][0]}
+        turns = self.spent[name]        # in some of which no worker may have been looked at: they come with the work
+        return {role: machine.median(turn.get(role, 0) for turn in turns) for role in dict.fromkeys(role for turn in turns for role in turn)}
 
     def verdicts(self):
         best = max(map(fixed, FIXED), key=lambda name: machine.median(self.speeds[name]))
