@@ -190,9 +190,10 @@ static void tell(const struct settings *s)
 {
 	static const struct facts none;
 	struct outbox_row row;
-	bool put = false, more = false;
+	enum actions_left left;
+	bool put;
 
-	if (action_messages_put(db, s, NULL, &put, &more) < 0 || !put)
+	if (action_messages_put(db, s, NULL, &put, &left) < 0 || !put)
 		fail("nothing is told");
 	while (outbox_next(db, s->sinks[0].name, &row) > 0) {
 		if (outbox_begin(db, row.id) < 0 || outbox_end(db, row.id, OUTBOX_DONE, &none) < 0)
