@@ -171,7 +171,7 @@ void notifier_action_ended(struct notifier *t)
 		gather(t, t->settings->gather_ms);
 }
 
-/* What was gathered, or the first part of it. */
+/* Tell what was gathered, or the first part of it; what could not be written is left for later. */
 static enum actions_left tell_gathered(struct notifier *t, bool *ret_put)
 {
 	enum actions_left left;
@@ -179,7 +179,7 @@ static enum actions_left tell_gathered(struct notifier *t, bool *ret_put)
 
 	if (err < 0)
 		on_trouble(t, err, "what was done cannot be told yet");
-	return err < 0 ? ACTIONS_LEFT_FAILURES : left;
+	return err < 0 ? ACTIONS_LEFT_LATER : left;
 }
 
 static void on_gather(evutil_socket_t fd, short what, void *arg)
@@ -370,10 +370,10 @@ void notifier_wake(struct notifier *t)
 
 bool notifier_drain(struct notifier *t)
 {
-	bool put;
+	bool more = t->is_gathering && db_is_open(t->db) && !t->fallback, put;
 
-	while (t->is_gathering && db_is_open(t->db) && !t->fallback)
-		t->is_gathering = tell_gathered(t, &put) == ACTIONS_LEFT_NOW;
+	while (more)
+		more = tell_gathered(t, &put) == ACTIONS_LEFT_NOW;
 	notifier_wake(t);
 	const bool is_idle = sender_drain(t->sender);
 

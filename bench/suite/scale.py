@@ -69,9 +69,10 @@ class Scale:
     def events(self, program, server, clusters, in_all=EVENTS):
         """µs of CPU and wake-ups for each event; what the idle tree takes in that time is not theirs. Each cluster has as many of them: a machine
         that has less to do takes longer to wake a process."""
-        rate = in_all // max(1, clusters - 1)
+        watchers = max(1, clusters - 1)
+        rate = in_all // watchers
         idle, *storms = (self.window(program, server, count) for count in (0, *[rate] * STORMS))
-        events = rate * SECONDS * max(1, clusters - 1)
+        events = rate * SECONDS * watchers
         seconds, wakes = (least - before for least, before in zip(min(storms), idle))
         return seconds / events * 1e6, wakes / events
 

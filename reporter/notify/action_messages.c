@@ -649,7 +649,7 @@ static int tell(struct db *db, const struct settings *s, const struct zone *zone
 	/* What stands behind a part does not wait with it. */
 	if (!is_part && has_failures(&rows) && !is_done_told(s, &rows) &&
 	    clock_wall_ms() - at.notified_at < TELL_FAILURES_MS) {
-		*ret_left = ACTIONS_LEFT_FAILURES;
+		*ret_left = ACTIONS_LEFT_LATER;
 		return 0;
 	}
 	*ret_left = is_part ? ACTIONS_LEFT_NOW : ACTIONS_LEFT_NONE;

@@ -14,9 +14,9 @@
 /* What only failed is told with what was done, or alone this long after the last message. */
 #define TELL_FAILURES_MS INT64_C(3600000)
 
-/* What is left once messages were put: the next part of many actions, or only failures, which wait for
- * something that was done. */
-enum actions_left { ACTIONS_LEFT_NONE, ACTIONS_LEFT_NOW, ACTIONS_LEFT_FAILURES };
+/* What is left once messages were put: the next part of many actions, or (later) only failures, which wait
+ * for something that was done. */
+enum actions_left { ACTIONS_LEFT_NONE, ACTIONS_LEFT_NOW, ACTIONS_LEFT_LATER };
 
 /* From here on is told; the first time from now on. 0 or negative errno. */
 int action_messages_begin(struct db *db);

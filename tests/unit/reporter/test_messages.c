@@ -316,7 +316,7 @@ TEST(failures_alone_wait_and_are_told_with_the_next)
 	act(3, ACTION_DELETE, "shop", "b", OUTCOME_FORBIDDEN, true);
 	act(4, ACTION_DELETE, "shop", "c", OUTCOME_GONE, true); /* nothing was done */
 	tell();
-	ck_assert(!put && left == ACTIONS_LEFT_FAILURES);
+	ck_assert(!put && left == ACTIONS_LEFT_LATER);
 	clock_fake_advance(TELL_FAILURES_MS);
 	tell();
 	ck_assert(put && left == ACTIONS_LEFT_NONE);
