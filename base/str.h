@@ -15,7 +15,11 @@ struct str {
 	size_t n;
 };
 
-#define STR_LIT(s)  ((struct str){ "" s, sizeof(s) - 1 })
+#define STR_OF(s)                                                                                            \
+	{                                                                                                    \
+		"" s, sizeof(s) - 1                                                                          \
+	} /* initializer of a static table */
+#define STR_LIT(s)  ((struct str)STR_OF(s))
 #define STR_ARG(s)  (int)(s).n, (s).p /* for "%.*s" */
 #define STR_C(cstr) ((struct str){ (cstr), strlen(cstr) })
 

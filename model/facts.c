@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/cleanup.h"
+#include "base/name_index.h"
 #include "base/unicode.h"
 #include "base/unpack.h"
 #include "base/xalloc.h"
@@ -14,13 +15,13 @@
 #define HEADER_MAX 3u /* of a map of more than 15 */
 
 static const struct fact_desc {
-	const char *key;
+	struct str key;
 	enum fact_kind kind;
 	bool is_list;
 	const char *label[LANGUAGE__MAX];
 } descs[FACT__MAX] = {
 #define FACT_ROW(ID, name, KIND, en, zh, list)                                                               \
-	[FACT_##ID] = { name, FACT_KIND_##KIND, list, { [LANGUAGE_EN] = en, [LANGUAGE_ZH] = zh } },
+	[FACT_##ID] = { STR_OF(name), FACT_KIND_##KIND, list, { [LANGUAGE_EN] = en, [LANGUAGE_ZH] = zh } },
 #define FACT(ID, name, KIND, en, zh)      FACT_ROW(ID, name, KIND, en, zh, false)
 #define FACT_LIST(ID, name, KIND, en, zh) FACT_ROW(ID, name, KIND, en, zh, true)
 #include "model/facts.def"
@@ -30,7 +31,7 @@ static const struct fact_desc {
 
 const char *fact_key(enum fact key)
 {
-	return descs[key].key;
+	return descs[key].key.p;
 }
 
 enum fact_kind fact_kind(enum fact key)
@@ -48,14 +49,17 @@ const char *fact_label(enum fact key, enum language l)
 	return descs[key].label[l];
 }
 
+static struct str key_of(size_t row)
+{
+	return descs[row].key;
+}
+
 enum fact fact_of(struct str key)
 {
-	const char first = key.n > 0 ? *key.p : '\0'; /* most rows differ in it */
-	enum fact f = 0;
+	static uint16_t slots[2 * FACT__MAX];
+	static struct name_index keys = { key_of, FACT__MAX, slots, 2 * FACT__MAX };
 
-	while (f < FACT__MAX && (*descs[f].key != first || !str_is(key, descs[f].key)))
-		f++;
-	return f;
+	return (enum fact)name_index_find(&keys, key);
 }
 
 static bool is_text(enum fact key)
@@ -242,12 +246,12 @@ static void put_head(struct entry *e, size_t n)
 
 static struct entry new_entry(enum fact key)
 {
-	const size_t n = strlen(descs[key].key);
+	const struct str name = descs[key].key;
 	struct entry e = { .n = 0 };
 
-	put_head(&e, n);
-	memcpy(e.bytes + e.n, descs[key].key, n);
-	e.n += n;
+	put_head(&e, name.n);
+	memcpy(e.bytes + e.n, name.p, name.n);
+	e.n += name.n;
 	return e;
 }
 

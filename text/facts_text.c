@@ -70,12 +70,18 @@ static char *print_value(const struct fact_value *v, const struct facts_view *vi
 struct filling {
 	const struct facts *f;
 	const struct facts_view *view;
-	FILE *out;
+	FILE *out;  /* NULL: only `used` is wanted */
 	bool *used; /* by enum fact: filled in somewhere */
 	unsigned depth;
 };
 
 static void fill(struct filling *in, struct str row);
+
+static void put(struct filling *in, const char *p, size_t n)
+{
+	if (in->out)
+		(void)fwrite(p, 1, n, in->out);
+}
 
 static void fill_value(struct filling *in, const struct fact_value *v)
 {
@@ -87,9 +93,10 @@ static void fill_value(struct filling *in, const struct fact_value *v)
 		in->depth--;
 		return;
 	}
-	_cleanup_free_ char *value = print_value(v, in->view);
+	_cleanup_free_ char *value = in->out ? print_value(v, in->view) : NULL;
 
-	(void)fputs(value, in->out);
+	if (value)
+		put(in, value, strlen(value));
 }
 
 /* "{key}" is the value, "{key|one|many}" the word that fits the count. */
@@ -101,7 +108,7 @@ static void fill_place(struct filling *in, struct str place)
 	struct fact_value v;
 
 	if (key == FACT__MAX || !facts_find(in->f, key, &v)) {
-		(void)fputc('?', in->out);
+		put(in, "?", 1);
 		return;
 	}
 	in->used[key] = true;
@@ -112,9 +119,12 @@ static void fill_place(struct filling *in, struct str place)
 	const char *one = bar + 1, *end = place.p + place.n;
 	const char *many = memchr(one, '|', (size_t)(end - one));
 
-	if (many)
-		(void)(v.number == 1 ? fwrite(one, 1, (size_t)(many - one), in->out)
-				     : fwrite(many + 1, 1, (size_t)(end - many - 1), in->out));
+	if (!many)
+		return;
+	if (v.number == 1)
+		put(in, one, (size_t)(many - one));
+	else
+		put(in, many + 1, (size_t)(end - many - 1));
 }
 
 /* Is every fact known that this part of a row has a place for? */
@@ -143,7 +153,11 @@ static void fill(struct filling *in, struct str row)
 		const char *last = close ? memchr(row.p, close, row.n) : NULL;
 
 		if (!last) {
-			(void)fputc(*row.p++, in->out);
+			const size_t next = 1 + strcspn(row.p + 1, "{["); /* maybe behind this part */
+			const size_t plain = next < row.n ? next : row.n;
+
+			put(in, row.p, plain);
+			row.p += plain;
 			continue;
 		}
 		const struct str inner = { row.p + 1, (size_t)(last - row.p) - 1 };
@@ -181,79 +195,64 @@ static bool is_statement(enum fact key)
 }
 
 /* Note what stands in a statement, and is not said again beside it. */
-static void mark_used(const struct facts *f, const struct facts_view *view, bool used[static FACT__MAX])
+static void mark_used(struct filling in)
 {
-	_cleanup_free_ char *nowhere = NULL;
 	struct fact_value v;
-	size_t size;
-	FILE *out = open_memstream(&nowhere, &size);
 
-	if (!out)
-		abort();
-	struct filling in = { .f = f, .view = view, .out = out, .used = used };
-
-	for (size_t at = 0; facts_next(f, &at, &v);)
+	in.out = NULL;
+	for (size_t at = 0; facts_next(in.f, &at, &v);)
 		if (is_statement(v.key))
 			fill_value(&in, &v);
-	(void)fclose(out);
 }
 
-/* Each entry alone, the caller frees it; NULL: it stands in a statement. */
-static char *print_entry(const struct facts *f, const struct fact_value *v, const struct facts_view *view,
-			 bool used[static FACT__MAX])
+static void print_label(struct filling *in, enum fact key)
 {
-	const struct marks *m = &marks[view->language];
-	const char *label = fact_label(v->key, view->language);
-	const enum fact_kind kind = fact_kind(v->key);
-	_cleanup_free_ char *text = NULL;
-	size_t size;
-	FILE *out = used[v->key] ? NULL : open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	struct filling in = { .f = f, .view = view, .out = out, .used = used };
+	const struct marks *m = &marks[in->view->language];
+	const char *label = fact_label(key, in->view->language);
+	const enum fact_kind kind = fact_kind(key);
+	const bool colon =
+		kind >= FACT_KIND_QUOTED || (kind == FACT_KIND_TEXT && in->view->language != LANGUAGE_EN);
 
 	if (*label)
-		(void)fprintf(out, "%s%s", label,
-			      kind >= FACT_KIND_QUOTED ||
-					      (kind == FACT_KIND_TEXT && view->language != LANGUAGE_EN)
-				      ? m->colon
-				      : " ");
-	fill_value(&in, v);
-	(void)fclose(out);
-	return TAKE_PTR(text);
+		(void)fprintf(in->out, "%s%s", label, colon ? m->colon : " ");
+}
+
+/* Entry by entry, without those that stand in a statement. */
+static void print_line(struct filling *in)
+{
+	const struct marks *m = &marks[in->view->language];
+	bool after_sentence = false, first = true;
+	struct fact_value v;
+
+	mark_used(*in);
+	for (size_t at = 0; facts_next(in->f, &at, &v);) {
+		const bool quoted = fact_kind(v.key) >= FACT_KIND_QUOTED;
+		const bool sentence =
+			is_statement(v.key) || (quoted && !*fact_label(v.key, in->view->language));
+
+		if (in->used[v.key])
+			continue;
+		if (!first)
+			(void)fputs(after_sentence || sentence ? m->quoted_next : m->next, in->out);
+		print_label(in, v.key);
+		fill_value(in, &v);
+		after_sentence = sentence || quoted;
+		first = false;
+	}
 }
 
 char *facts_render(const struct facts *f, const struct facts_view *view)
 {
-	bool used[FACT__MAX] = { false }, after_sentence = false, first = true;
+	bool used[FACT__MAX] = { false };
 	_cleanup_free_ char *line = NULL;
-	struct fact_value v;
 	size_t size;
 	FILE *out = open_memstream(&line, &size);
 
 	if (!out)
 		abort();
-	view = view ? view : &english;
-	const struct marks *m = &marks[view->language];
-
 	if (f)
-		mark_used(f, view, used);
-	for (size_t at = 0; f && facts_next(f, &at, &v);) {
-		_cleanup_free_ char *entry = print_entry(f, &v, view, used);
-		const bool quoted = fact_kind(v.key) >= FACT_KIND_QUOTED;
-		const bool sentence = is_statement(v.key) || (quoted && !*fact_label(v.key, view->language));
-
-		if (!entry)
-			continue;
-		(void)fprintf(out, "%s%s",
-			      first                        ? ""
-			      : after_sentence || sentence ? m->quoted_next
-							   : m->next,
-			      entry);
-		after_sentence = sentence || quoted;
-		first = false;
-	}
+		print_line(&(struct filling){
+			.f = f, .view = view ? view : &english, .out = out, .used = used });
 	(void)fclose(out);
 	return TAKE_PTR(line);
 }
