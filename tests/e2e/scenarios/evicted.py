@@ -19,6 +19,11 @@ def exact(pod):
     return f"/pods/{pod['metadata']['name']}$"
 
 
+def judged(program, pod):
+    """What the duty says of the pod, once it was seen evicted: before that it is a pod like any other."""
+    return next((r for r in program.ask_json("explain", pod) if r["duty"] == "deleteEvictedPod" and r["verdict"] != "none"), None)
+
+
 @scenario("evicted/acts")
 def acts(t):
     """Evicted pods go, those there already and those that come; each with its row in the history."""
@@ -49,7 +54,7 @@ def kept(t):
     program = t.program(config)
     pod = t.objects.finish(t.objects.pod(ns), "Evicted")
     name = f"{ns}/{pod['metadata']['name']}"
-    verdict = t.until("it to be judged", lambda: next((r for r in program.ask_json("explain", name) if r["duty"] == "deleteEvictedPod"), None))
+    verdict = t.until("its eviction to be judged", lambda: judged(program, name))
     assert verdict["verdict"] == "wait" and verdict["reason"] == "WaitingForThreshold", verdict
     t.wait_write(pod)
     t.expect(deleted=[pod])
@@ -71,7 +76,7 @@ def keeps_the_newest(t):
     t.wait_write(bare)
     t.wait_write(evicted[0])
     name = f"{ns}/{evicted[1]['metadata']['name']}"
-    verdict = t.until("it to be judged", lambda: next((r for r in program.ask_json("explain", name) if r["duty"] == "deleteEvictedPod"), None))
+    verdict = t.until("it to be judged", lambda: judged(program, name))
     assert verdict["reason"] == "KeptNewest", verdict
     t.never("its deletion", lambda: t.writes_on(evicted[1]), 1.5)
     t.expect(deleted=[bare, evicted[0]])
