@@ -15,6 +15,7 @@
 #include "supervisor/actions/end_log.h"
 #include "supervisor/actions/known_failures.h"
 #include "supervisor/actions/lease.h"
+#include "supervisor/actions/lease_sender.h"
 #include "supervisor/actions/open_intents.h"
 #include "supervisor/actions/write_guard.h"
 #include "text/texts.h"
@@ -45,6 +46,7 @@ struct dispatch {
 	struct answers *answers;
 	struct own_state *own;
 	struct lease_table *leases;
+	struct lease_sender sender;
 	struct open_intents *open;
 	struct write_guard *guard;
 	uint64_t floor_ms; /* boot time when the floor was last kept */
@@ -106,36 +108,6 @@ static void send_end(const struct dispatch *d, const struct msg *intent, const s
 	m.u.nomination_result.on_pod = ACTIONS_ON_PODS >> intent->u.intent.action & 1 ||
 				       strcmp(record->u.record.target_uid, intent->u.intent.uid) == 0;
 	(void)children_send(d->children, ROLE_WATCHER, m.u.nomination_result.cluster, &m);
-}
-
-static void send_quotes(struct dispatch *d, const struct lease *l)
-{
-	struct msg m;
-
-	for (size_t i = 0; l->quotes && i < QUOTES_MAX; i++) {
-		if (!l->quotes->v[i])
-			continue;
-		msg_unpack(l->quotes->v[i], &m);
-		(void)children_send(d->children, ROLE_REPORTER, CLUSTERS_MAX, &m);
-	}
-}
-
-/* The INTENT or RECORD that the history has not acknowledged. */
-static void send_to_history(struct dispatch *d, struct lease *l)
-{
-	const char *name = settings(d)->names[l->cluster];
-	struct msg intent, m;
-
-	msg_unpack(l->intent, &intent);
-	if (l->phase == LEASE_NEW) {
-		m = intent;
-		own_state_sign(d->own, &m, name, m.u.intent.mac);
-	} else {
-		send_quotes(d, l);
-		msg_unpack(l->record, &m);
-		own_state_sign_end(d->own, &intent, &m.u.record, name, m.u.record.mac);
-	}
-	l->sent = children_send(d->children, ROLE_REPORTER, CLUSTERS_MAX, &m);
 }
 
 unsigned dispatch_leases_of(const struct dispatch *d, const struct child *worker)
@@ -278,7 +250,7 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 		return; /* the action key has an open lease, whose end is reported */
 	(void)bucket_take(&d->nominations[n->cluster], &nomination_rate, clock_boot_ms());
 	worker_pool_start(d->pool, n->cluster, lease_table_count_of(d->leases, n->cluster));
-	send_to_history(d, l);
+	lease_sender_send_intents(&d->sender, n->cluster);
 	send_prefetch(d, l, m, &key);
 }
 
@@ -296,13 +268,13 @@ bool dispatch_restore(struct dispatch *d, const struct msg *row, uint64_t conn, 
 	msg_copy_fields(&m, row);
 	m.u.intent.by_operator = by_operator;
 	m.u.intent.vouched = dispatch_vouches(d, row);
-	const bool may = may_open(d, row->u.ctl_restore_row.cluster);
-	struct lease *l = may ? lease_open(d->leases, &m, settings(d)->observe) : NULL;
+	const uint64_t cluster = row->u.ctl_restore_row.cluster;
+	struct lease *l = may_open(d, cluster) ? lease_open(d->leases, &m, settings(d)->observe) : NULL;
 
 	if (!l)
 		return false;
 	l->conn = conn;
-	send_to_history(d, l);
+	lease_sender_send_intents(&d->sender, cluster);
 	return true;
 }
 
@@ -333,10 +305,13 @@ void dispatch_on_intent_ack(struct dispatch *d, struct child *reporter, const st
 
 	if (!was_sent(l, LEASE_NEW, reporter))
 		return;
+	const uint64_t cluster = l->cluster;
+
 	if (!m->u.intent_ack.written)
 		drop_unwritable(d, l);
 	else if (lease_written(d->leases, l))
-		dispatch_cluster(d, l->cluster);
+		dispatch_cluster(d, cluster);
+	lease_sender_send_intents(&d->sender, cluster);
 }
 
 void dispatch_on_open_intent(struct dispatch *d, struct child *reporter, const struct msg *m)
@@ -360,20 +335,12 @@ bool dispatch_on_open_end(struct dispatch *d, struct child *reporter, const stru
 	return true;
 }
 
-static void send_unsent(struct dispatch *d)
-{
-	for (struct lease *l = lease_next(d->leases, NULL); l; l = lease_next(d->leases, l))
-		if (!l->sent && (l->phase == LEASE_NEW || l->phase == LEASE_RECORDING))
-			send_to_history(d, l);
-}
-
 /* What the dead reporter may have read without writing it down is sent again; ids make that harmless. */
 void dispatch_on_reporter_ready(struct dispatch *d)
 {
-	for (struct lease *l = lease_next(d->leases, NULL); l; l = lease_next(d->leases, l))
-		l->sent = false;
+	lease_table_set_unsent(d->leases);
 	open_intents_begin(d->open);
-	send_unsent(d);
+	lease_sender_send_all(&d->sender);
 }
 
 void dispatch_on_reporter_dead(struct dispatch *d)
@@ -452,7 +419,7 @@ static void refuse_paused(struct dispatch *d, uint64_t cluster)
 	struct lease *l;
 
 	while ((l = lease_refuse_paused(d->leases, cluster, &m)))
-		send_to_history(d, l);
+		lease_sender_send_record(&d->sender, l);
 }
 
 /* One lease more for each worker that has this many. */
@@ -529,7 +496,7 @@ void dispatch_on_result(struct dispatch *d, struct child *worker, const struct m
 			     m->u.result.http);
 	end_log_note_dry_run(&d->end_log, l->cluster, settings(d)->names[l->cluster], &m->u.result);
 	write_guard_on_result(d->guard, l->cluster, l, &m->u.result);
-	send_to_history(d, l);
+	lease_sender_send_record(&d->sender, l);
 	dispatch_cluster(d, child_info(worker)->cluster);
 }
 
@@ -567,7 +534,7 @@ static void give_up(struct dispatch *d, struct lease *l)
 
 	facts_finding(&m.u.result.detail, TEXT_WORKERS_DIED);
 	if (lease_result(d->leases, l->holder, &m, &l) == 0)
-		send_to_history(d, l);
+		lease_sender_send_record(&d->sender, l);
 }
 
 void dispatch_on_worker_dead(struct dispatch *d, struct child *worker)
@@ -617,7 +584,7 @@ void dispatch_tick(struct dispatch *d, uint64_t now_ms)
 	for (size_t i = 0; i < children_count(d->children); i++)
 		check_overdue(d, children_get(d->children, i), now_ms);
 	if (d->history_open)
-		send_unsent(d);
+		lease_sender_send_all(&d->sender);
 	write_guard_tick(d->guard);
 	worker_pool_tick(d->pool, has_waiting, d, now_ms);
 	for (uint64_t c = 0; settings(d) && generation_next(settings(d), &c); c++)
@@ -673,6 +640,7 @@ struct dispatch *dispatch_new(struct lifecycle *root, struct replicas *replicas,
 	d->own = own;
 	d->known.registry = own_state_failing_since(own);
 	d->leases = lease_table_new(lease_is_paused, d);
+	d->sender = (struct lease_sender){ root, own, d->leases };
 	d->open = open_intents_new(root, own, d->leases);
 	d->guard = write_guard_new(root, own, d->leases);
 	return d;

@@ -1,5 +1,4 @@
-/* lease.c - see lease.h. Two hash chains (by action key, by id), one FIFO per cluster, one list per holder.
- */
+/* lease.c - see lease.h. Two hash chains (by action key, by id), two queues a cluster, one list a holder. */
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/actions/lease.h"
 
@@ -14,9 +13,15 @@
 #define BUCKETS 4096u
 #endif
 
+struct queue {
+	struct lease *first, **end;
+};
+
 struct lease_table {
 	struct lease *by_key[BUCKETS], *by_id[BUCKETS];
-	struct lease *waiting[CLUSTERS_MAX + 1], **waiting_tail[CLUSTERS_MAX + 1];
+	struct queue unsent[CLUSTERS_MAX + 1]; /* LEASE_NEW whose INTENT is not on its way */
+	struct queue waiting[CLUSTERS_MAX + 1];
+	uint16_t intents_sent[CLUSTERS_MAX + 1]; /* the other LEASE_NEW */
 	struct lease *held[CHILDREN_MAX];
 	uint8_t n_held[CHILDREN_MAX];
 	struct usage {
@@ -33,14 +38,45 @@ static struct lease **key_bucket(struct lease_table *t, uint64_t cluster, const 
 	return &t->by_key[(size_t)(fnv_text(FNV_START ^ cluster, key) >> 20) % BUCKETS];
 }
 
+/* -- a queue -- */
+
+static void clear(struct queue *q)
+{
+	*q = (struct queue){ .end = &q->first };
+}
+
+static void push(struct queue *q, struct lease *l, bool front)
+{
+	struct lease **at = front ? &q->first : q->end;
+
+	l->next = *at;
+	*at = l;
+	if (q->end == at)
+		q->end = &l->next;
+}
+
+static void take(struct queue *q, struct lease **at)
+{
+	struct lease *l = *at;
+
+	*at = l->next;
+	if (q->end == &l->next)
+		q->end = at;
+	l->next = NULL;
+}
+
+/* -- the table -- */
+
 struct lease_table *lease_table_new(bool (*is_paused)(void *ctx, const struct lease *l), void *ctx)
 {
 	struct lease_table *t = xcalloc(1, sizeof(*t));
 
 	t->is_paused = is_paused;
 	t->ctx = ctx;
-	for (size_t c = 0; c <= CLUSTERS_MAX; c++)
-		t->waiting_tail[c] = &t->waiting[c];
+	for (size_t c = 0; c <= CLUSTERS_MAX; c++) {
+		clear(&t->unsent[c]);
+		clear(&t->waiting[c]);
+	}
 	t->next_id = 1;
 	return t;
 }
@@ -147,14 +183,14 @@ void lease_table_block(struct lease_table *t, uint64_t cluster, bool on)
 
 static void push_waiting(struct lease_table *t, struct lease *l, bool front)
 {
-	struct lease **at = front ? &t->waiting[l->cluster] : t->waiting_tail[l->cluster];
-
 	l->phase = LEASE_WAITING;
 	l->holder = -1;
-	l->next = *at;
-	*at = l;
-	if (t->waiting_tail[l->cluster] == at)
-		t->waiting_tail[l->cluster] = &l->next;
+	push(&t->waiting[l->cluster], l, front);
+}
+
+static void push_unsent(struct lease_table *t, struct lease *l)
+{
+	push(&t->unsent[l->cluster], l, l->by_operator);
 }
 
 static struct lease *find_key(struct lease_table *t, const struct msg_intent *i)
@@ -205,7 +241,10 @@ struct lease *lease_open(struct lease_table *t, const struct msg *nominate, bool
 	intent.u.intent.id = t->next_id++;
 	intent.u.intent.observe = observe;
 	intent.u.intent.in_bulk = t->of[intent.u.intent.cluster].count >= LEASES_BULK;
-	return insert(t, &intent);
+	struct lease *l = insert(t, &intent);
+
+	push_unsent(t, l);
+	return l;
 }
 
 struct lease *lease_reopen(struct lease_table *t, const struct msg *open_intent, const char *revision)
@@ -246,14 +285,41 @@ void lease_close(struct lease_table *t, struct lease **lp)
 		;
 	*p = l->by_id;
 	charge(t, l->cluster, -(size_t)1, -size_of(l));
+	if (l->phase == LEASE_NEW)
+		t->intents_sent[l->cluster]--;
 	free_lease(l);
 	*lp = NULL;
 }
 
+struct lease *lease_next_intent(const struct lease_table *t, uint64_t cluster)
+{
+	return t->intents_sent[cluster] < INTENTS_SENT_MAX ? t->unsent[cluster].first : NULL;
+}
+
+void lease_intent_sent(struct lease_table *t, struct lease *l)
+{
+	take(&t->unsent[l->cluster], &t->unsent[l->cluster].first);
+	t->intents_sent[l->cluster]++;
+	l->sent = true;
+}
+
+void lease_table_set_unsent(struct lease_table *t)
+{
+	for (size_t c = 0; c <= CLUSTERS_MAX; c++)
+		clear(&t->unsent[c]);
+	memset(t->intents_sent, 0, sizeof(t->intents_sent));
+	for (struct lease *l = lease_next(t, NULL); l; l = lease_next(t, l)) {
+		l->sent = false;
+		if (l->phase == LEASE_NEW)
+			push_unsent(t, l);
+	}
+}
+
 bool lease_written(struct lease_table *t, struct lease *l)
 {
-	if (l->phase != LEASE_NEW)
+	if (l->phase != LEASE_NEW || !l->sent)
 		return false;
+	t->intents_sent[l->cluster]--;
 	l->sent = false;
 	push_waiting(t, l, false);
 	return true;
@@ -273,29 +339,18 @@ static bool may_be_refused(const struct lease_table *t, const struct lease *l)
 
 bool lease_is_waiting(const struct lease_table *t, uint64_t cluster)
 {
-	return t->waiting[cluster] != NULL;
+	return t->waiting[cluster].first != NULL;
 }
 
 /* Where the oldest waiting lease that fits hangs; where nothing hangs when there is none. */
 static struct lease **find_waiting(struct lease_table *t, uint64_t cluster,
 				   bool (*fits)(const struct lease_table *t, const struct lease *l))
 {
-	struct lease **at = &t->waiting[cluster];
+	struct lease **at = &t->waiting[cluster].first;
 
 	while (*at && !fits(t, *at))
 		at = &(*at)->next;
 	return at;
-}
-
-/* Out of its queue. */
-static void take_waiting(struct lease_table *t, struct lease **at)
-{
-	struct lease *l = *at;
-
-	*at = l->next;
-	if (t->waiting_tail[l->cluster] == &l->next)
-		t->waiting_tail[l->cluster] = at;
-	l->next = NULL;
 }
 
 static void set_record(struct lease_table *t, struct lease *l, const struct msg *result)
@@ -315,7 +370,7 @@ struct lease *lease_refuse_paused(struct lease_table *t, uint64_t cluster, const
 	struct lease **at = find_waiting(t, cluster, may_be_refused), *l = *at;
 
 	if (l) {
-		take_waiting(t, at);
+		take(&t->waiting[cluster], at);
 		set_record(t, l, result);
 	}
 	return l;
@@ -346,7 +401,7 @@ struct lease *lease_grant(struct lease_table *t, uint64_t cluster, int holder, u
 
 	if (!l || holder < 0 || holder >= CHILDREN_MAX || !has_room(t, holder, l))
 		return NULL;
-	take_waiting(t, at);
+	take(&t->waiting[cluster], at);
 	l->phase = LEASE_GRANTED;
 	l->holder = (int16_t)holder;
 	l->deadline_ms = deadline_ms;

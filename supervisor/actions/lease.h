@@ -18,11 +18,14 @@
 #define LEASES_BYTES_MAX (4u << 20)
 /* Open in a cluster: one more would only wait for a worker, so its INTENT is in_bulk. */
 #define LEASES_BULK 256u
+/* INTENTs of a cluster that are on their way to the history at once: those of another cluster wait behind no
+ * more than so many, and the workers have enough to do meanwhile. */
+#define INTENTS_SENT_MAX 256u
 /* A history that is further ahead than this is not believed. */
 #define LEASES_AHEAD_MAX (UINT64_C(1) << 40)
 
 enum lease_phase {
-	LEASE_NEW,       /* not written down: INTENT has to be sent, or was sent and not acknowledged */
+	LEASE_NEW,       /* not written down: INTENT waits to be sent, or was sent and not acknowledged */
 	LEASE_WAITING,   /* written down, waits for a worker that has room */
 	LEASE_GRANTED,   /* a worker holds it */
 	LEASE_RECORDING, /* the result has to be written down, or was sent and not acknowledged */
@@ -39,7 +42,7 @@ struct lease {
 	struct msg_packed *intent;   /* INTENT: id and all facts */
 	struct msg_packed *record;   /* RECORD, from LEASE_RECORDING on */
 	struct lease_quotes *quotes; /* that go before it; NULL: none */
-	struct lease *next; /* FIFO of LEASE_WAITING of its cluster; of the same holder, newest first */
+	struct lease *next; /* in its queue (LEASE_NEW, LEASE_WAITING); of the same holder, newest first */
 	struct lease *by_key, *by_id; /* hash chains */
 	int16_t holder;               /* index of the child, while LEASE_GRANTED */
 	uint16_t cluster;
@@ -83,10 +86,18 @@ struct lease *lease_open(struct lease_table *t, const struct msg *nominate, bool
  * its id or its action key has a lease already, or there are LEASES_MAX. */
 struct lease *lease_reopen(struct lease_table *t, const struct msg *open_intent, const char *revision);
 struct lease *lease_find(const struct lease_table *t, uint64_t id);
-/* End: the result is on disk, or the intent never will be. Frees the lease. Not while it waits or is held. */
+/* End: the result is on disk, or the intent, which was sent, never will be. Frees the lease. Not while it
+ * waits or is held. */
 void lease_close(struct lease_table *t, struct lease **l);
 
-/* The intent is on disk: queue for a worker. Returns false when the lease is not LEASE_NEW (a repeated
+/* The oldest lease of the cluster whose INTENT has to be sent, those of operators first. NULL: there is none,
+ * or INTENTS_SENT_MAX of the cluster are on their way. */
+struct lease *lease_next_intent(const struct lease_table *t, uint64_t cluster);
+/* The INTENT of what lease_next_intent() has returned is on its way. */
+void lease_intent_sent(struct lease_table *t, struct lease *l);
+/* No INTENT or RECORD is on its way any more: the reporter has died. */
+void lease_table_set_unsent(struct lease_table *t);
+/* The intent is on disk: queue for a worker. Returns false when its INTENT is not on its way (a repeated
  * acknowledgement). */
 bool lease_written(struct lease_table *t, struct lease *l);
 /* Oldest waiting lease of the cluster that is paused and that no worker has ever had: it becomes

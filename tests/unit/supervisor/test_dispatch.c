@@ -247,6 +247,31 @@ TEST(what_writes_nothing_has_a_rate)
 	}
 }
 
+/* A cluster with a storm: its INTENTs go out as others come back, and those of another cluster between them.
+ */
+TEST(intents_of_a_storm_take_turns)
+{
+	begin(2, 1, false);
+	struct child *reporter = child_of(ROLE_REPORTER, 0, 0);
+	struct msg m;
+
+	for (unsigned key = 0; key < 2 * INTENTS_SENT_MAX; key++)
+		nominate(0, key);
+	ck_assert_uint_eq(was_sent(reporter, MSG_INTENT, NULL), INTENTS_SENT_MAX);
+	nominate(1, 1);
+	ck_assert_uint_eq(was_sent(reporter, MSG_INTENT, &m), INTENTS_SENT_MAX + 1);
+	ck_assert_uint_eq(m.u.intent.cluster, 1);
+	for (uint64_t id = 1; id <= INTENTS_SENT_MAX; id++) {
+		is_written(id);
+		ck_assert_uint_eq(was_sent(reporter, MSG_INTENT, &m), INTENTS_SENT_MAX + 1 + id);
+		ck_assert_uint_eq(m.u.intent.id, INTENTS_SENT_MAX + id);
+	}
+	forget();
+	dispatch_on_reporter_ready(
+		dispatch); /* a new one, which knows none of those that were not acknowledged */
+	ck_assert_uint_eq(was_sent(reporter, MSG_INTENT, NULL), INTENTS_SENT_MAX + 1);
+}
+
 TEST(a_duty_that_is_off_is_not_nominated_for)
 {
 	begin(1, 1, false);

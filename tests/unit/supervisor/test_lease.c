@@ -59,6 +59,25 @@ static struct msg result(uint64_t id)
 	return m;
 }
 
+/* Its INTENT goes out, and is acknowledged. */
+static bool written(struct lease *l)
+{
+	if (lease_next_intent(table, l->cluster) == l)
+		lease_intent_sent(table, l);
+	return lease_written(table, l);
+}
+
+/* The next n INTENTs of the cluster cannot be written down. */
+static void drop(uint64_t cluster, uint64_t n)
+{
+	while (n-- > 0) {
+		struct lease *l = lease_next_intent(table, cluster);
+
+		lease_intent_sent(table, l);
+		lease_close(table, &l);
+	}
+}
+
 static struct lease *waiting(unsigned key, uint64_t duty)
 {
 	struct msg m = nominate(0, key);
@@ -66,7 +85,7 @@ static struct lease *waiting(unsigned key, uint64_t duty)
 	m.u.nominate.duty = duty;
 	struct lease *l = lease_open(table, &m, false);
 
-	ck_assert(lease_written(table, l));
+	ck_assert(written(l));
 	return l;
 }
 
@@ -118,6 +137,65 @@ TEST(quotes_belong_to_the_lease)
 	ck_assert_uint_eq(lease_table_bytes(table), 0);
 }
 
+static struct lease *opened(uint64_t cluster, unsigned key, bool by_operator)
+{
+	struct msg m = { .type = MSG_INTENT };
+	const struct msg from = nominate(cluster, key);
+
+	msg_copy_fields(&m, &from);
+	m.u.intent.by_operator = by_operator;
+	return lease_open(table, &m, false);
+}
+
+/* So another cluster's do not wait behind all of them. */
+TEST(a_cluster_has_few_intents_on_their_way)
+{
+	struct lease *last, *other;
+
+	for (unsigned key = 0; key <= INTENTS_SENT_MAX; key++)
+		last = opened(0, key, false);
+	other = opened(1, 0, false);
+	for (uint64_t id = 1; id <= INTENTS_SENT_MAX; id++) {
+		ck_assert_uint_eq(lease_next_intent(table, 0)->id, id);
+		lease_intent_sent(table, lease_find(table, id));
+	}
+	ck_assert_ptr_null(lease_next_intent(table, 0));
+	ck_assert_ptr_eq(lease_next_intent(table, 1), other);
+	ck_assert(!lease_written(table, last)); /* it is not on its way */
+	ck_assert(lease_written(table, lease_find(table, 7)));
+	ck_assert_ptr_eq(lease_next_intent(table, 0), last);
+	lease_intent_sent(table, last);
+	ck_assert_ptr_null(lease_next_intent(table, 0));
+	lease_close(table, &last); /* it could not be written down, and makes room too */
+	last = opened(0, INTENTS_SENT_MAX, false);
+	ck_assert_ptr_eq(lease_next_intent(table, 0), last);
+}
+
+TEST(an_intent_of_an_operator_goes_first)
+{
+	struct lease *a = opened(0, 1, false), *b = opened(0, 2, true);
+
+	ck_assert_ptr_eq(lease_next_intent(table, 0), b);
+	lease_intent_sent(table, b);
+	ck_assert_ptr_eq(lease_next_intent(table, 0), a);
+}
+
+/* With a reporter that dies. */
+TEST(an_intent_is_sent_until_it_is_written)
+{
+	struct lease *a = waiting(1, 0), *b = opened(0, 2, false), *c = opened(0, 3, false);
+
+	lease_intent_sent(table, b);
+	lease_table_set_unsent(table);
+	ck_assert(!b->sent);
+	ck_assert(!lease_written(table, b)); /* by the old one */
+	for (unsigned n = 0; n < 2; n++)
+		lease_intent_sent(table, lease_next_intent(table, 0));
+	ck_assert(b->sent && c->sent);
+	ck_assert_ptr_null(lease_next_intent(table, 0));
+	ck_assert_ptr_eq(lease_grant(table, 0, 0, 100), a);
+}
+
 TEST(one_lease_per_key_and_cluster)
 {
 	const struct msg a = nominate(0, 1), b = nominate(1, 1);
@@ -135,11 +213,11 @@ TEST(not_granted_before_it_is_written)
 
 	ck_assert(unpacked(l->intent).u.intent.observe);
 	ck_assert_ptr_null(lease_grant(table, 0, 0, 100));
-	ck_assert(lease_written(table, l));
-	ck_assert(!lease_written(table, l));
+	ck_assert(written(l));
+	ck_assert(!written(l));
 	ck_assert_ptr_null(lease_grant(table, 1, 0, 100));
 	ck_assert_ptr_eq(lease_grant(table, 0, 0, 100), l);
-	ck_assert(!lease_written(table, l));
+	ck_assert(!written(l));
 }
 
 TEST(result_only_from_the_holder)
@@ -242,8 +320,12 @@ static void step(unsigned r)
 		any = lease_open(table, &m, false);
 		break;
 	case 1:
-		any = some_lease(r / 17);
-		if (any)
+		any = lease_next_intent(table, r / 11 % CLUSTERS);
+		if (r / 31 % 50 == 0)
+			lease_table_set_unsent(table);
+		else if (any && r / 37 % 2)
+			lease_intent_sent(table, any);
+		else if ((any = some_lease(r / 17)) != NULL)
 			(void)lease_written(table, any);
 		break;
 	case 2:
@@ -377,11 +459,7 @@ TEST(memory_is_small_and_has_a_limit)
 	}
 	ck_assert_uint_gt(n, 2000);
 	ck_assert_uint_lt(lease_table_bytes(table), LEASES_BYTES_MAX + 2048);
-	for (uint64_t id = 1; id <= n; id++) {
-		struct lease *l = lease_find(table, id);
-
-		lease_close(table, &l);
-	}
+	drop(0, n);
 	ck_assert_uint_eq(lease_table_bytes(table), 0);
 }
 
@@ -403,11 +481,7 @@ TEST(no_cluster_fills_the_table)
 	ck_assert_uint_lt(lease_table_count(table), LEASES_MAX);
 	ck_assert(!lease_table_is_full(table, 0, true));
 	ck_assert_uint_eq(lease_table_count_of(table, 1), n[1]);
-	for (uint64_t id = 1; id <= n[0]; id++) {
-		struct lease *l = lease_find(table, id);
-
-		lease_close(table, &l);
-	}
+	drop(0, n[0]);
 	ck_assert(!lease_table_is_full(table, 0, false));
 	ck_assert_uint_eq(lease_table_count_of(table, 0), 0);
 }
