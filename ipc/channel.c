@@ -5,6 +5,7 @@
 #include "ipc/channel.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <event2/event.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -311,17 +312,18 @@ static void release(struct channel *c)
 }
 
 /* Is there one more to read in this run, after n messages? */
-static bool goes_on(const struct channel *c, bool all, unsigned n)
+static bool goes_on(const struct channel *c, unsigned most, unsigned n)
 {
 	if (c->freed || c->closed)
 		return false;
-	return all || n == 0 || c->in_at < c->in_len || (c->in_len > FULL_LEN && n < MESSAGES_PER_RUN);
+	return n < most || c->in_at < c->in_len || (c->in_len > FULL_LEN && n < MESSAGES_PER_RUN);
 }
 
-static void read_many(struct channel *c, bool all)
+/* Up to `most`, and what is behind them in the same datagram or in one that a full one promises. */
+static void read_many(struct channel *c, unsigned most)
 {
 	c->busy++;
-	for (unsigned n = 0; goes_on(c, all, n); n++) {
+	for (unsigned n = 0; goes_on(c, most, n); n++) {
 		int fd = -1;
 
 		if (c->in_at == c->in_len && !read_datagram(c, &fd))
@@ -336,7 +338,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	read_many(arg, false);
+	read_many(arg, 1);
 }
 
 struct channel *channel_new(struct event_base *base, int fd, enum role self, enum role peer,
@@ -427,7 +429,12 @@ int channel_send(struct channel *c, const struct msg *m, int fd)
 
 void channel_read_all(struct channel *c)
 {
-	read_many(c, true);
+	read_many(c, UINT_MAX);
+}
+
+void channel_read_waiting(struct channel *c)
+{
+	read_many(c, MESSAGES_PER_RUN);
 }
 
 int channel_flush(struct channel *c, int timeout_ms)

@@ -42,6 +42,8 @@ void channel_set_phase(struct channel *c, enum phase phase);
 int channel_send(struct channel *c, const struct msg *m, int fd);
 /* Read everything that is there now and report it through ops; used before a dead child is reaped. */
 void channel_read_all(struct channel *c);
+/* Read what is there now, but no flood of it, and report it through ops: before something that takes long. */
+void channel_read_waiting(struct channel *c);
 /* Write what is queued, waiting up to timeout_ms. 0 or -ETIMEDOUT or -EPIPE. For a sender that ends, or that
  * does not come back to the loop for long. */
 int channel_flush(struct channel *c, int timeout_ms);

@@ -13,5 +13,7 @@ struct event_base *loop_new(void)
 		base = event_base_new_with_config(c);
 	if (c)
 		event_config_free(c);
+	if (base) /* the middle one is an event's own */
+		(void)event_base_priority_init(base, LOOP_LATER + 1);
 	return base;
 }

@@ -99,8 +99,10 @@ static const struct msg_field *find_field(const struct msg_desc *d, enum field_k
 	for (size_t i = 0, k = first; i < d->n; i++, k++) {
 		if (k >= d->n)
 			k = 0;
-		if (d->fields[k].kind == kind && strcmp(d->fields[k].name, name) == 0)
-			return &d->fields[k];
+		const struct msg_field *f = &d->fields[k];
+
+		if (f->kind == kind && *f->name == *name && strcmp(f->name, name) == 0)
+			return f;
 	}
 	return NULL;
 }

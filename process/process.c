@@ -104,6 +104,11 @@ int process_send(struct process *p, const struct msg *m)
 	return channel_send(p->channel, m, -1);
 }
 
+void process_read_waiting(struct process *p)
+{
+	channel_read_waiting(p->channel);
+}
+
 void process_say_trouble(struct process *p, enum trouble kind, const struct facts *particulars)
 {
 	struct msg m = { .type = MSG_TROUBLE, .u.trouble.trouble = kind };

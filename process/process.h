@@ -55,6 +55,8 @@ uint64_t process_generation(const struct process *p);
 uint64_t process_instance(const struct process *p);
 /* As channel_send: 0, -EAGAIN (not queued; on_room follows) or -EPIPE. */
 int process_send(struct process *p, const struct msg *m);
+/* As channel_read_waiting. */
+void process_read_waiting(struct process *p);
 /* What this process cannot do at present (model/troubles.def), and the particulars of that; NULL: it is over.
  */
 void process_say_trouble(struct process *p, enum trouble kind, const struct facts *particulars);

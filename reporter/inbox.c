@@ -26,6 +26,9 @@
 #define GATHER_MS      10
 #define GATHER_MANY_MS 25
 #define MANY_ACTIONS   256u
+/* So many messages take no longer to commit than one: an urgent intent waits for their commit, and not for
+ * that of more. */
+#define FEW_QUEUED 16u
 
 static const struct backoff_policy commit_policy = { .base_ms = 1000, .cap_ms = 30000, .jitter = 0.2 };
 
@@ -45,11 +48,12 @@ struct inbox {
 	struct state *state;
 	struct response_stream *stream;
 	struct report_requests *requests;
-	struct event *flush, *prune;
+	struct event *flush, *flush_urgent, *prune;
 	uint64_t days_kept; /* by the last prune */
 	unsigned commit_failures;
 	uint64_t committed_ms; /* boot clock: when the last commit ended */
-	uint64_t intent_us;    /* boot clock: since when an intent waits for a commit, 0 = none does */
+	uint64_t intent_us[2]; /* boot clock: since when one waits for a commit, urgent and in bulk; 0 = none
+				*/
 	struct msg *acks;      /* that the channel did not take */
 	size_t n_acks;
 	struct share shares[CLUSTERS_MAX + 1][3]; /* refusals, saved, failing since */
@@ -109,35 +113,43 @@ static void say_unwritable(struct inbox *i, int err)
 	process_say_trouble(i->process, TROUBLE_HISTORY, &f);
 }
 
-static void note_commit(struct inbox *i)
+static void note_commit(struct inbox *i, bool in_bulk)
 {
-	if (i->intent_us)
-		stats_timing(i->stats, NULL, TIMING_COMMIT, clock_boot_us() - i->intent_us);
-	i->intent_us = 0;
+	uint64_t *since = &i->intent_us[in_bulk];
+
+	if (*since)
+		stats_timing(i->stats, NULL, TIMING_COMMIT, clock_boot_us() - *since);
+	*since = 0;
 }
 
-static void flush(struct inbox *i)
+static void try_again(struct inbox *i, int err)
 {
-	if (!db_is_open(i->db)) /* inbox_start() writes */
-		return;
-	const int err = history_flush(i->history);
+	const uint64_t delay = backoff_delay_ms(&commit_policy, ++i->commit_failures, backoff_random());
 
-	if (err < 0) {
-		const uint64_t delay =
-			backoff_delay_ms(&commit_policy, ++i->commit_failures, backoff_random());
+	metrics_add(i->stats->metrics, METRIC_COMMIT_FAILURES, 1, METRIC_NO_LABELS);
+	say_unwritable(i, err);
+	(void)evtimer_add(i->flush, CLOCK_TIMEVAL(delay));
+	if (err == -ENOSPC) /* there may be old rows that make room */
+		(void)evtimer_add(i->prune, CLOCK_TIMEVAL(PRUNE_MORE_MS));
+}
 
-		metrics_add(i->stats->metrics, METRIC_COMMIT_FAILURES, 1, METRIC_NO_LABELS);
-		say_unwritable(i, err);
-		(void)evtimer_add(i->flush, CLOCK_TIMEVAL(delay));
-		if (err == -ENOSPC) /* there may be old rows that make room */
-			(void)evtimer_add(i->prune, CLOCK_TIMEVAL(PRUNE_MORE_MS));
+/* r of history_flush() or history_flush_part(). */
+static void on_commit(struct inbox *i, int r, bool urgent)
+{
+	if (r < 0) {
+		try_again(i, r);
 		return;
 	}
 	if (i->commit_failures > 0)
 		process_say_trouble(i->process, TROUBLE_HISTORY, NULL);
 	i->commit_failures = 0;
+	if (r > 0)
+		return;
+	note_commit(i, false);
+	if (urgent)
+		return;
+	note_commit(i, true);
 	i->committed_ms = clock_boot_ms();
-	note_commit(i);
 	if (!i->lost)
 		return;
 	(void)log_warn(
@@ -145,11 +157,44 @@ static void flush(struct inbox *i)
 	process_exit(i->process, EXIT_CODE_TEMPORARY);
 }
 
+static void flush(struct inbox *i)
+{
+	if (db_is_open(i->db)) /* else inbox_start() writes */
+		on_commit(i, history_flush(i->history), false);
+}
+
+/* What is urgent comes in while a part is written, and goes first then. */
+static void flush_part(struct inbox *i, bool urgent)
+{
+	if (!db_is_open(i->db))
+		return;
+	const int r = history_flush_part(i->history, urgent);
+
+	on_commit(i, r, urgent);
+	if (r > 0)
+		(void)evtimer_add(urgent ? i->flush_urgent : i->flush, CLOCK_TIMEVAL(0));
+}
+
 static void on_flush(evutil_socket_t fd, short what, void *arg)
 {
+	struct inbox *i = arg;
+
 	(void)fd;
 	(void)what;
-	flush(arg);
+	process_read_waiting(i->process);
+	if (event_pending(i->flush_urgent, EV_TIMEOUT, NULL)) /* it goes first */
+		(void)evtimer_add(i->flush, CLOCK_TIMEVAL(0));
+	else
+		flush_part(i, false);
+}
+
+static void on_flush_urgent(evutil_socket_t fd, short what, void *arg)
+{
+	struct inbox *i = arg;
+
+	(void)fd;
+	(void)what;
+	flush_part(i, history_queued(i->history) > FEW_QUEUED);
 }
 
 static bool has_many(const struct inbox *i)
@@ -157,26 +202,27 @@ static bool has_many(const struct inbox *i)
 	return history_open_intents(i->history) >= MANY_ACTIONS;
 }
 
-/* For most something waits: an action for its intent, an operator for a pause. Not for a result: one that is
- * lost with this process is sent again to the next one. An intent in bulk waits for a worker anyway. */
+/* For most something waits: an operator for a pause, a watcher for what it saves. Not for a result: one that
+ * is lost with this process is sent again to the next one. An intent in bulk waits for a worker anyway. */
 static bool is_urgent(const struct inbox *i, const struct msg *m)
 {
 	if (m->type == MSG_QUOTE || m->type == MSG_RECORD || m->type == MSG_REFUSAL || m->type == MSG_SETTLED)
 		return false;
-	return m->type != MSG_INTENT || !m->u.intent.in_bulk ||
-	       clock_boot_ms() - i->committed_ms >= GATHER_MANY_MS;
+	return m->type != MSG_INTENT || clock_boot_ms() - i->committed_ms >= GATHER_MANY_MS;
 }
 
 /* What is urgent is committed at the end of this run of the loop, with all that is there; anything else a
- * little later: then a commit, which waits for the disk, is of many. After a failure the next try keeps its
- * time. */
+ * little later: then a commit, which waits for the disk, is of many. An action waits for its intent, so that
+ * one does not even wait for the others. After a failure the next try keeps its time. */
 static void plan_flush(struct inbox *i, const struct msg *m)
 {
 	const bool planned = event_pending(i->flush, EV_TIMEOUT, NULL);
 
 	if (planned && i->commit_failures > 0)
 		return;
-	if (is_urgent(i, m))
+	if (m->type == MSG_INTENT && !m->u.intent.in_bulk)
+		(void)evtimer_add(i->flush_urgent, CLOCK_TIMEVAL(0));
+	else if (is_urgent(i, m))
 		(void)evtimer_add(i->flush, CLOCK_TIMEVAL(0));
 	else if (!planned)
 		(void)evtimer_add(i->flush, CLOCK_TIMEVAL(has_many(i) ? GATHER_MANY_MS : GATHER_MS));
@@ -186,8 +232,8 @@ static void plan_flush(struct inbox *i, const struct msg *m)
 static void on_write(struct inbox *i, const struct msg *m)
 {
 	if (!i->lost && history_add(i->history, m)) {
-		if (m->type == MSG_INTENT && !i->intent_us)
-			i->intent_us = clock_boot_us();
+		if (m->type == MSG_INTENT && !i->intent_us[m->u.intent.in_bulk])
+			i->intent_us[m->u.intent.in_bulk] = clock_boot_us();
 		plan_flush(i, m);
 		return;
 	}
@@ -470,6 +516,7 @@ struct inbox *inbox_new(struct process *p, const struct settings *s, struct stat
 	i->stream = response_stream_new(base, &ops, i);
 	i->requests = report_requests_new(base, s, db, runner, &ops_of_requests, i);
 	i->flush = evtimer_new(base, on_flush, i);
+	i->flush_urgent = evtimer_new(base, on_flush_urgent, i);
 	i->prune = evtimer_new(base, on_prune, i);
 	return i;
 }
@@ -488,6 +535,7 @@ void inbox_free(struct inbox **i)
 	response_stream_free(&(*i)->stream);
 	history_free(&(*i)->history);
 	event_free((*i)->flush);
+	event_free((*i)->flush_urgent);
 	event_free((*i)->prune);
 	free((*i)->acks);
 	free(*i);

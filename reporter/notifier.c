@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "ipc/loop.h"
 #include "reporter/notify/action_messages.h"
 #include "reporter/notify/fallback.h"
 #include "reporter/notify/sender.h"
@@ -306,6 +307,8 @@ struct notifier *notifier_new(struct process *p, const struct settings *s,
 	t->wake = evtimer_new(process_base(p), on_wake, t);
 	t->gather = evtimer_new(process_base(p), on_gather, t);
 	t->look = evtimer_new(process_base(p), on_look, t);
+	(void)event_priority_set(t->gather, LOOP_LATER); /* an action waits for its commit */
+	(void)event_priority_set(t->look, LOOP_LATER);
 	return t;
 }
 

@@ -275,11 +275,13 @@ static void prepare(struct history *h, struct queued *q, const struct kind *k)
 		q->e.observe = *(const bool *)field(m, k->observe);
 }
 
-static int apply_all(struct history *h)
+/* Up to *n, or until then (boot clock, microseconds). Sets *n to how many they were. */
+static int apply_first(struct history *h, uint64_t until_us, size_t *n)
 {
+	size_t i = 0;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < h->n; i++) {
+	for (; r == 0 && i < *n && (i == 0 || clock_boot_us() < until_us); i++) {
 		struct queued *q = &h->queue[i];
 		const struct kind *k = kind_of(q->m->type);
 
@@ -288,16 +290,19 @@ static int apply_all(struct history *h)
 		if (r == 0 && q->e.effect == HISTORY_NEW)
 			r = attention_note(h->db, q->m, q->e.cluster_name);
 	}
+	*n = i;
 	return r;
 }
 
-static void report_all(struct history *h)
+/* The callback may add more. */
+static void report_first(struct history *h, size_t n)
 {
 	struct queued *queue = TAKE_PTR(h->queue);
-	const size_t n = h->n;
 
-	h->n = 0;
-	h->room = 0;
+	h->n -= n;
+	h->room = (uint32_t)h->n;
+	if (h->n > 0)
+		h->queue = xmemdup(queue + n, h->n * sizeof(*queue));
 	for (size_t i = 0; i < n; i++) {
 		const struct history_entry *e = &queue[i].e;
 
@@ -312,19 +317,52 @@ static void report_all(struct history *h)
 	free(queue);
 }
 
-int history_flush(struct history *h)
+static int commit_first(struct history *h, size_t n, uint64_t until_us)
 {
-	if (h->n == 0)
+	size_t written = n;
+
+	if (n == 0)
 		return 0;
 	int r = db_begin(h->db);
 
 	if (r == 0)
-		r = apply_all(h);
+		r = apply_first(h, until_us, &written);
 	r = db_end(h->db, r);
 	h->broken = r < 0;
-	if (r == 0)
-		report_all(h);
-	return r;
+	if (r < 0)
+		return r;
+	report_first(h, written);
+	return written < n;
+}
+
+int history_flush(struct history *h)
+{
+	return commit_first(h, h->n, UINT64_MAX);
+}
+
+/* Move them to the front; both parts keep their order. Returns how many they are. */
+static size_t urgent_first(struct history *h)
+{
+	_cleanup_free_ struct queued *others = xcalloc(h->n, sizeof(*others));
+	size_t urgent = 0, n = 0;
+
+	for (size_t i = 0; i < h->n; i++) {
+		const struct msg *m = h->queue[i].m;
+
+		if (m->type == MSG_INTENT && !m->u.intent.in_bulk)
+			h->queue[urgent++] = h->queue[i];
+		else
+			others[n++] = h->queue[i];
+	}
+	memcpy(h->queue + urgent, others, n * sizeof(*others));
+	return urgent;
+}
+
+int history_flush_part(struct history *h, bool urgent)
+{
+	const size_t n = urgent && h->n > 0 ? urgent_first(h) : h->n;
+
+	return commit_first(h, n, clock_boot_us() + HISTORY_PART_US);
 }
 
 size_t history_queued(const struct history *h)

@@ -1,5 +1,5 @@
 /* history.h - what was meant, done and refused: written down before it is acknowledged. Messages that arrive
- * in one run of the loop share one commit (group commit).
+ * in one run of the loop share one commit (group commit), which an urgent intent need not wait for.
  * Layer: process (reporter), history.  Owns its queue; borrows the database. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_HISTORY_HISTORY_H
@@ -60,6 +60,11 @@ bool history_add(struct history *h, const struct msg *m);
 /* Commit everything queued in one transaction and report it. 0 with nothing left; on error nothing was
  * written, all stays queued for another try. */
 int history_flush(struct history *h);
+/* The same for a part of it, which takes HISTORY_PART_US before it waits for the disk. urgent: of the INTENTs
+ * that are not in bulk alone; no other message has to be written before one of them. Returns 1 when some are
+ * left. */
+int history_flush_part(struct history *h, bool urgent);
+#define HISTORY_PART_US 1000u
 size_t history_queued(const struct history *h);
 
 /* The last commit succeeded. */

@@ -165,6 +165,36 @@ TEST(intents_in_bulk_wait_for_more)
 	drain();
 }
 
+/* Many that wait for a commit of many, and one that does not: was it acknowledged first? */
+static bool overtakes(uint64_t id)
+{
+	enum { MANY = 40 };
+	uint64_t first = 0;
+	struct msg m;
+
+	send_intent(id, false); /* committed now: what is in bulk waits from here on */
+	play_recv_type(&p, MSG_INTENT_ACK, &m);
+	for (unsigned n = 1; n <= MANY; n++)
+		send_intent(id + n, true);
+	send_intent(id + MANY + 1, false);
+	for (unsigned n = 0; n <= MANY; n++) {
+		play_recv_type(&p, MSG_INTENT_ACK, &m);
+		first = first ? first : m.u.intent_ack.id;
+	}
+	return first == id + MANY + 1;
+}
+
+/* On a busy machine the time of those that wait may be over when the last one comes. */
+TEST(an_urgent_intent_does_not_wait_for_many)
+{
+	unsigned n = 0;
+
+	ck_assert_uint_eq(play_start(&p), 0);
+	for (uint64_t id = 1; !overtakes(id); id += 100)
+		ck_assert_uint_lt(n++, 100);
+	drain();
+}
+
 TEST(questions_are_answered_whole)
 {
 	struct msg m = { .type = MSG_CTL_HISTORY,

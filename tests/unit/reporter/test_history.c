@@ -42,6 +42,64 @@ TEST(commits_before_it_reports)
 	ck_assert_uint_eq(history_open_intents(w.h), 1);
 }
 
+static struct msg in_bulk(uint64_t id, const char *uid)
+{
+	struct msg m = world_intent(id, 0, uid);
+
+	m.u.intent.in_bulk = true;
+	return m;
+}
+
+/* What waits beside it keeps its order, and is as well reported by the next commit. */
+TEST(an_urgent_intent_is_committed_alone)
+{
+	static const enum msg_type order[] = { MSG_INTENT, MSG_INTENT, MSG_RECORD, MSG_INTENT, MSG_RECORD };
+	const struct msg m[] = { world_record(1, OUTCOME_DONE), world_intent(2, 0, "u2"), in_bulk(3, "u3"),
+				 world_record(2, OUTCOME_DONE), world_intent(4, 0, "u4") };
+	const struct msg first = in_bulk(1, "u1");
+
+	world_write(&first, 1);
+	w.seen.n = 0;
+	for (size_t i = 0; i < 5; i++)
+		ck_assert(history_add(w.h, &m[i]));
+	ck_assert_int_eq(history_flush_part(w.h, true), 0);
+	ck_assert_uint_eq(w.seen.n, 2);
+	ck_assert_uint_eq(history_open_intents(w.h), 3);
+	ck_assert_uint_eq(history_queued(w.h), 3);
+	ck_assert_int_eq(history_flush_part(w.h, true), 0); /* none is left */
+	ck_assert_uint_eq(w.seen.n, 2);
+	ck_assert_int_eq(history_flush(w.h), 0);
+	ck_assert_uint_eq(w.seen.n, 5);
+	for (size_t i = 0; i < 5; i++) {
+		ck_assert_int_eq(w.seen.type[i], order[i]);
+		ck_assert_int_eq(w.seen.effect[i], HISTORY_NEW);
+	}
+	ck_assert_uint_eq(history_open_intents(w.h), 2);
+}
+
+/* As many as fit into its time, and the others by the next ones. */
+TEST(a_part_takes_its_time)
+{
+	enum { MANY = 3000 };
+	size_t left = MANY;
+	int r;
+
+	clock_fake_clear();
+	for (uint64_t id = 1; id <= MANY; id++) {
+		const struct msg m = in_bulk(id, "u");
+
+		ck_assert(history_add(w.h, &m));
+	}
+	while ((r = history_flush_part(w.h, false)) > 0) {
+		ck_assert_uint_lt(history_queued(w.h), left);
+		left = history_queued(w.h);
+	}
+	ck_assert_int_eq(r, 0);
+	ck_assert_uint_lt(left, MANY); /* it took more than one */
+	ck_assert_uint_eq(history_queued(w.h), 0);
+	ck_assert_uint_eq(history_open_intents(w.h), MANY);
+}
+
 TEST(same_message_twice_is_known)
 {
 	const struct msg m[] = { world_intent(7, 0, "u7"), world_intent(7, 0, "u7"),
