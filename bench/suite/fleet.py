@@ -20,6 +20,8 @@ STORM = 5000        # evictions at once
 ROUNDS = 5
 GAP = 0.01          # seconds between single evictions
 GATHER = 1          # seconds in which a message is gathered
+OTHER_TREE = "lower bound: beside a storm of another tree"
+ROLES = ("watcher", "supervisor", "reporter", "worker")
 
 
 class Chat(Sink):
@@ -43,6 +45,28 @@ class Chat(Sink):
         until("the messages", lambda: len(self.arrivals()) >= wanted, 60, every=0.1)
         told, self.known = self.arrivals()[self.known:wanted], wanted
         return [(arrived - at) * 1000 for at, arrived in zip(evicted, told)]
+
+
+class Waits:
+    """How long each process of a tree waits for a core when it has something to do, by its role."""
+
+    def __init__(self):
+        self.total = {}     # {role: [seconds, times]}
+
+    def of(self, program, measure):
+        """What measure() returns; the waits meanwhile are added."""
+        before = machine.core_waits(program.tree())
+        result = measure()
+        for pid, (role, seconds, times) in machine.core_waits(program.tree()).items():
+            _, seconds_before, times_before = before.get(pid, (role, 0, 0))
+            total = self.total.setdefault(role, [0, 0])
+            total[0] += seconds - seconds_before
+            total[1] += times - times_before
+        return result
+
+    def microseconds(self, role):
+        seconds, times = self.total[role]
+        return seconds / times * 1e6
 
 
 class Fleet:
@@ -103,16 +127,22 @@ class Fleet:
         servers, chat = {"loud": self.server(), "quiet": self.server()}, Chat()
         program, _ = self.start(servers, **chat.config())
         times, told = ({"calm": [], "beside a storm": []} for _ in range(2))
+        waits = {name: Waits() for name in ("calm", "beside a storm", OTHER_TREE)}
         for i in range(ROUNDS):
-            for name, watched in zip(times, (actions.latency(servers["quiet"], f"calm-{i}", CALM), self.beside(program, servers, f"one-{i}"))):
+            turns = (lambda: actions.latency(servers["quiet"], f"calm-{i}", CALM), lambda: self.beside(program, servers, f"one-{i}"))
+            for name, turn in zip(times, turns):
+                watched = waits[name].of(program, turn)
                 times[name] += watched.milliseconds()
                 told[name] += chat.milliseconds(watched)
         program.stop()
         chat.close()
-        trees = [self.start({name: server})[0] for name, server in servers.items()]
-        times["lower bound: beside a storm of another tree"] = [t for i in range(ROUNDS) for t in self.beside(trees[0], servers, f"two-{i}").milliseconds()]
-        for tree in trees:
+        loud, quiet = (self.start({name: server})[0] for name, server in servers.items())
+        times[OTHER_TREE] = [t for i in range(ROUNDS) for t in waits[OTHER_TREE].of(quiet, lambda: self.beside(loud, servers, f"two-{i}")).milliseconds()]
+        for tree in (loud, quiet):
             tree.stop()
+        self.tell(times, told, waits)
+
+    def tell(self, times, told, waits):
         calm, beside, floor = (machine.quantile(t, 0.99) for t in times.values())
         self.run.values["fleet_fairness"] = beside / calm
         self.run.values["fleet_told"] = machine.quantile(told["beside a storm"], 0.99) / machine.quantile(told["calm"], 0.99)
@@ -120,6 +150,9 @@ class Fleet:
         self.run.table("A storm in another cluster", f"Two clusters in one tree: from an eviction in the one to its DELETE, milliseconds, while nothing happens in "
                        f"the other, and while it has {STORM:,} evictions at once, in {ROUNDS} rounds of both in turns. Both API servers share the cores with the program.",
                        ["", "evictions", "p50", "p90", "p99", "worst"], [[name, str(len(t)), *actions.spread(t)] for name, t in times.items()])
+        self.run.table("Its waits for a core", "Of the same evictions: how long a process of the tree that has something to do waits until a core is free, microseconds, the mean by "
+                       "its role. An eviction is on its way through each of them, through supervisor and reporter more than once.",
+                       ["", *ROLES], [[name, *(f"{w.microseconds(role):.0f}" for role in ROLES)] for name, w in waits.items()])
         self.run.table("Its messages", f"The same evictions: from each to the message of a chat that counts it, milliseconds. The deletion is in the history then. Messages are "
                        f"gathered for {GATHER} s.", ["", "evictions", "p50", "p90", "p99", "worst"],
                        [[name, str(len(t)), *actions.spread(t)] for name, t in told.items()])

@@ -100,6 +100,15 @@ def wakeups(pid):
     return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", text, re.M).group(1))
 
 
+def core_waits(processes):
+    """{pid: (role, seconds it was ready to run and waited for a core, how often it ran)} of [(pid, role)]: run_delay of the kernel's schedstat."""
+    waits = {}
+    for pid, role in processes:
+        _, delay, times = pathlib.Path("/proc", str(pid), "schedstat").read_text().split()
+        waits[pid] = role, int(delay) / 1e9, int(times)
+    return waits
+
+
 def fdatasync(folder, rounds=100):
     """Milliseconds that a page appended to a file takes until it is on the disk: the median."""
     times = []
