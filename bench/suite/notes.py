@@ -58,7 +58,7 @@ def _growth(run):
 def _fairness(run):
     calm, beside, floor = run.known["fairness"]
     return (f"{calm:.2f} ms without a storm and {beside:.2f} ms beside one. Beside the storm of another tree, which shares nothing with this one but the cores, "
-            f"it is {floor:.2f} ms. What is between is the wait for a core, at each of the processes on the way: below.")
+            f"it is {floor:.2f} ms. The difference is the wait for a core at each process on the way: below.")
 
 
 def _deletions_floor(run):
