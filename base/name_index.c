@@ -14,11 +14,17 @@ static uint16_t *find_slot(const struct name_index *x, struct str name)
 	return &x->slots[i];
 }
 
+static void fill(struct name_index *x)
+{
+	for (size_t row = 0; row < x->rows; row++)
+		*find_slot(x, x->name(row)) = (uint16_t)(row + 1);
+	x->is_filled = true;
+}
+
 size_t name_index_find(struct name_index *x, struct str name)
 {
-	if (!*find_slot(x, x->name(0)))
-		for (size_t row = 0; row < x->rows; row++)
-			*find_slot(x, x->name(row)) = (uint16_t)(row + 1);
+	if (!x->is_filled)
+		fill(x);
 	const uint16_t slot = *find_slot(x, name);
 
 	return slot ? slot - 1u : x->rows;

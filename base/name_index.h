@@ -5,6 +5,7 @@
 #ifndef BASE_NAME_INDEX_H
 #define BASE_NAME_INDEX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,7 @@ struct name_index {
 	size_t rows;
 	uint16_t *slots; /* 1 + row, 0 where none is; all 0 at first */
 	size_t n_slots;  /* at least twice as many as rows */
+	bool is_filled;  /* by the first search */
 };
 
 /* The row of that name; `rows` when there is none. */

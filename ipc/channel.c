@@ -5,9 +5,9 @@
 #include "ipc/channel.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
