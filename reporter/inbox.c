@@ -128,6 +128,7 @@ static void try_again(struct inbox *i, int err)
 
 	metrics_add(i->stats->metrics, METRIC_COMMIT_FAILURES, 1, METRIC_NO_LABELS);
 	say_unwritable(i, err);
+	(void)event_del(i->flush_urgent); /* which may have been planned before */
 	(void)evtimer_add(i->flush, CLOCK_TIMEVAL(delay));
 	if (err == -ENOSPC) /* there may be old rows that make room */
 		(void)evtimer_add(i->prune, CLOCK_TIMEVAL(PRUNE_MORE_MS));
