@@ -185,8 +185,8 @@ def write(scale, checks, plan):
              *[f"- {m}" for m in machine.describe(scale.run.build)], "", "## What one more costs", "",
              *wrap(f"""Memory is PSS of all processes without workers, {SETTLE} s after the start: a tree of one cluster with {SMALL} pods, one of {MANY} clusters with
              {EACH:,} pods each, and one with {LARGE:,} pods. CPU is that of all processes above that of the idle tree, the median of {ROUNDS} times {SECONDS} seconds, all
-             trees in turns: trees of {FEW} and {MANY} clusters with {EACH:,} pods each, of which in each cluster {ALONE} change a second, and the one with {LARGE:,} pods,
-             of which {BUSY:,} do. A process that is woken for one event finds the processor's caches full of what others did, which costs most of it; many events
+             trees in turns: trees of {FEW} and {MANY} clusters with {EACH:,} pods each, {ALONE} changes a second in each cluster, and the one with {LARGE:,} pods,
+             {BUSY:,} changes a second. A process that is woken for one event finds the processor's caches full of what others did, which costs most of it; many events
              together pay that once. Here the clusters of a tree are woken by the same change, one right after the other, and share a little of what it costs."""), "",
              *pages.table(["", ""], units), "", "## What holds it", "",
              *wrap(f"""The same figures for trees of other sizes, by the formula and measured. Goal: within {WITHIN} %; the worst here is
