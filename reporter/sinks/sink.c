@@ -110,42 +110,63 @@ static void share_out(const struct document *doc, size_t sections, size_t k, siz
 	}
 }
 
-static char *render_fitting(const struct sink_ops *ops, struct sink_view *v, size_t k, size_t *shown)
+/* A number of entries that was tried, and the bytes that it takes. */
+struct attempt {
+	size_t k, bytes;
+};
+
+/* Returns the body with k entries, of any size. */
+static char *render_shown(const struct sink_ops *ops, struct sink_view *v, size_t k, size_t *shown)
 {
 	share_out(v->doc, v->part.sections, k, shown);
 	v->part.shown = shown;
-	char *body = ops->render ? ops->render(v) : card_render(v);
-
-	if (body && strlen(body) <= ops->size_max)
-		return body;
-	free(body);
-	return NULL;
+	return ops->render ? ops->render(v) : card_render(v);
 }
 
-/* As many entries as fit at this level; *ret_k says how many. NULL when not even none do. Most documents are
- * small. Of a large one the number is doubled until it is too much: all of 20,000 entries are never made. */
-static char *fill(const struct sink_ops *ops, struct sink_view *v, size_t *shown, size_t *ret_k)
+/* The number of entries, of least to most, with which so many bytes are reached if each takes as many as
+ * those between the two attempts. */
+static size_t expect(struct attempt a, struct attempt b, size_t bytes, size_t least, size_t most)
+{
+	const double each = ((double)b.bytes - (double)a.bytes) / ((double)b.k - (double)a.k);
+	const double k = (double)b.k + ((double)bytes - (double)b.bytes) / each;
+
+	return k >= (double)most ? most : k > (double)least ? (size_t)k : least; /* not a number: least */
+}
+
+/* As many entries as fit at this level, if they are more than `beaten` (or that is 0); *ret_k says how many.
+ * NULL when not even none do. The number is guessed from the sizes of the last two, and at times halved:
+ * entries are of many sizes. All of a large document's 20,000 entries are never made: a guess at most
+ * doubles. */
+static char *fill(const struct sink_ops *ops, struct sink_view *v, size_t beaten, size_t *shown,
+		  size_t *ret_k)
 {
 	const size_t all = count_entries(v->doc, v->part.sections);
-	size_t low = smaller(all, FIRST_TRY), high = all + 1; /* low fits, high does not */
-	char *best = render_fitting(ops, v, low, shown);
+	size_t low = 0, high = all + 1; /* with best, low fits; high does not */
+	struct attempt last = { 0 }, now = { .k = smaller(all, beaten > 0 ? beaten + 1 : FIRST_TRY) };
+	char *best = NULL;
 
-	if (!best && low > 0) {
-		high = low;
-		low = 0;
-		best = render_fitting(ops, v, 0, shown);
-	}
-	while (best && high - low > 1) {
-		const size_t k = high > all ? smaller(2 * low, all) : low + (high - low) / 2;
-		char *body = render_fitting(ops, v, k, shown);
+	for (unsigned n = 1;; n++) {
+		char *body = render_shown(ops, v, now.k, shown);
 
-		if (!body) {
-			high = k;
-			continue;
+		now.bytes = body ? strlen(body) : SIZE_MAX; /* a string of it is too long */
+		if (now.bytes <= ops->size_max) {
+			free(best);
+			best = body;
+			low = now.k;
+		} else {
+			free(body);
+			high = now.k;
 		}
-		free(best);
-		best = body;
-		low = k;
+		if (best ? high - low <= 1 : high == 0 || beaten > 0)
+			break;
+		const size_t most = smaller(high - 1, 2 * low + FIRST_TRY);
+		const bool halve = n % 4 == 0 || last.bytes == SIZE_MAX || now.bytes == SIZE_MAX;
+		const size_t k = !best   ? 0
+				 : halve ? low + (most - low + 1) / 2
+					 : expect(last, now, ops->size_max, low + 1, most);
+
+		last = now;
+		now.k = k;
 	}
 	*ret_k = low;
 	return best;
@@ -173,7 +194,7 @@ static char *render_best(const struct sink_ops *ops, const struct sink_settings 
 				  .lines_max = levels[i].lines_max },
 		};
 		size_t k = 0;
-		char *body = fill(ops, &v, shown, &k);
+		char *body = fill(ops, &v, most, shown, &k);
 
 		if (body && (!best || k > most)) {
 			free(best);
