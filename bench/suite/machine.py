@@ -7,7 +7,6 @@ import statistics
 import subprocess
 import threading
 import time
-import zlib
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
@@ -78,14 +77,6 @@ def cpu_of_roles(processes):
     for pid, role in processes:
         spent[role] = spent.get(role, 0) + cpu_seconds(pid)
     return spent
-
-
-def work_seconds(rounds=10):
-    """CPU seconds of a fixed computation: more of them while other machines of the same host are busy."""
-    text, begin = bytes(range(256)) * 4096, time.process_time()
-    for _ in range(rounds):
-        zlib.compress(text + os.urandom(1 << 18), 6)
-    return time.process_time() - begin
 
 
 def system_seconds(pid):
