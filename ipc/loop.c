@@ -14,6 +14,6 @@ struct event_base *loop_new(void)
 	if (c)
 		event_config_free(c);
 	if (base) /* the middle one is an event's own */
-		(void)event_base_priority_init(base, LOOP_LATER + 1);
+		(void)event_base_priority_init(base, LOOP_PRIORITY_IDLE + 1);
 	return base;
 }

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "ipc/loop.h"
+#include "ipc/idle_timer.h"
 #include "reporter/notify/action_messages.h"
 #include "reporter/notify/fallback.h"
 #include "reporter/notify/sender.h"
@@ -31,9 +31,10 @@ struct notifier {
 	void *ctx;
 	struct sender *sender;
 	struct event *wake;
-	struct event *gather; /* runs while actions have ended that are not told */
+	/* Both make messages when nothing else is due: an action waits for its commit. */
+	struct idle_timer *gather; /* runs while actions have ended that are not told */
 	bool is_gathering;
-	struct event *look;        /* for what needs an operator */
+	struct idle_timer *look;   /* for what needs an operator */
 	struct fallback *fallback; /* while the history cannot be written; NULL = it can */
 	bool is_recovered;         /* what the last end of the process left in the history was looked at */
 	bool is_refused;           /* since the last look the history took something not */
@@ -163,7 +164,7 @@ static void on_trouble(void *ctx, int err, const char *what)
 static void gather(struct notifier *t, uint64_t ms)
 {
 	t->is_gathering = true;
-	(void)evtimer_add(t->gather, CLOCK_TIMEVAL(ms));
+	idle_timer_set(t->gather, ms);
 }
 
 void notifier_action_ended(struct notifier *t)
@@ -183,13 +184,11 @@ static enum actions_left tell_gathered(struct notifier *t, bool *ret_put)
 	return err < 0 ? ACTIONS_LEFT_LATER : left;
 }
 
-static void on_gather(evutil_socket_t fd, short what, void *arg)
+static void on_gather(void *ctx)
 {
-	struct notifier *t = arg;
+	struct notifier *t = ctx;
 	bool put;
 
-	(void)fd;
-	(void)what;
 	t->is_gathering = false;
 	const enum actions_left left = tell_gathered(t, &put);
 
@@ -201,7 +200,7 @@ static void on_gather(evutil_socket_t fd, short what, void *arg)
 
 static void look_again(struct notifier *t)
 {
-	(void)evtimer_add(t->look, CLOCK_TIMEVAL(t->settings->gather_ms / 2));
+	idle_timer_set(t->look, t->settings->gather_ms / 2);
 }
 
 static struct alarm_sources sources_of(const struct notifier *t)
@@ -247,15 +246,13 @@ static void on_sent(void *ctx, const char *sink, bool is_settled)
 		fallback_sent(t->fallback, sink, is_settled);
 }
 
-static void on_look(evutil_socket_t fd, short what, void *arg)
+static void on_look(void *ctx)
 {
-	struct notifier *t = arg;
+	struct notifier *t = ctx;
 	const struct alarm_sources from = sources_of(t);
 	bool put = false, is_back = t->fallback && end_fallback(t);
 	const int err = t->fallback ? 0 : alarm_messages_put(&from, &put);
 
-	(void)fd;
-	(void)what;
 	if (err < 0)
 		on_trouble(t, err, "what needs an operator cannot be told yet");
 	if (!t->fallback && t->is_refused)
@@ -305,10 +302,8 @@ struct notifier *notifier_new(struct process *p, const struct settings *s,
 	t->started_ms = clock_boot_ms();
 	t->sender = sender_new(process_base(p), db, &ops, t);
 	t->wake = evtimer_new(process_base(p), on_wake, t);
-	t->gather = evtimer_new(process_base(p), on_gather, t);
-	t->look = evtimer_new(process_base(p), on_look, t);
-	(void)event_priority_set(t->gather, LOOP_LATER); /* an action waits for its commit */
-	(void)event_priority_set(t->look, LOOP_LATER);
+	t->gather = idle_timer_new(process_base(p), on_gather, t);
+	t->look = idle_timer_new(process_base(p), on_look, t);
 	return t;
 }
 
@@ -319,8 +314,8 @@ void notifier_free(struct notifier **t)
 	sender_free(&(*t)->sender);
 	fallback_free(&(*t)->fallback);
 	event_free((*t)->wake);
-	event_free((*t)->gather);
-	event_free((*t)->look);
+	idle_timer_free(&(*t)->gather);
+	idle_timer_free(&(*t)->look);
 	free(*t);
 	*t = NULL;
 }
@@ -362,7 +357,7 @@ void notifier_history_opened(struct notifier *t)
 		on_trouble(t, err, "what was told cannot be read");
 	notifier_action_ended(t); /* before the last end of this process, perhaps */
 	if (t->fallback)
-		(void)evtimer_add(t->look, CLOCK_TIMEVAL(0));
+		idle_timer_set(t->look, 0);
 }
 
 void notifier_wake(struct notifier *t)
