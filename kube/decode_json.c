@@ -237,7 +237,7 @@ int decode_pod_json(const struct json_t *pod, struct pod_facts *ret)
 {
 	facts_begin(ret);
 	pod_read(pod, ret);
-	if (facts_any_ended(ret))
+	if (facts_need_templates(ret))
 		templates_read(json_object_get(pod, "spec"), ret);
 	facts_end(ret);
 	return str_empty(ret->name) || str_empty(ret->uid) ? -EBADMSG : 0;

@@ -367,7 +367,7 @@ int decode_pod_protobuf(const uint8_t *p, size_t n, struct pod_facts *ret)
 {
 	facts_begin(ret);
 	if (pod_walk(cursor_of(p, n), ret) < 0 ||
-	    (facts_any_ended(ret) && again_walk(cursor_of(p, n), ret) < 0))
+	    (facts_need_templates(ret) && again_walk(cursor_of(p, n), ret) < 0))
 		return -EBADMSG;
 	facts_end(ret);
 	return 0;

@@ -120,8 +120,10 @@ static bool has_ended(const struct container_facts *c)
 	       (c->state == CONTAINER_TERMINATED || c->restarts > 0 || c->last_finished_at > 0);
 }
 
-bool facts_any_ended(const struct pod_facts *f)
+bool facts_need_templates(const struct pod_facts *f)
 {
+	if (f->deletion > 0)
+		return true;
 	for (uint32_t i = 0; i < f->n_containers; i++)
 		if (has_ended(&f->containers[i]))
 			return true;

@@ -69,9 +69,9 @@ static inline void facts_add_code(struct rule_row *row, int32_t code)
 {
 	row->listed = row->listed || code == row->exit_code;
 }
-/* Has a container ended? Then the rules of the spec are read, which stands before the status: another time.
- */
-bool facts_any_ended(const struct pod_facts *f);
+/* Is the pod being deleted, or has a container ended? Then the containers of the spec, which stands before
+ * the status, are read once more and held against it. */
+bool facts_need_templates(const struct pod_facts *f);
 /* The i-th container, when rules of the spec's container of that name are to be held against its end. */
 struct container_facts *facts_ruled(struct pod_facts *f, uint32_t i, struct str name);
 /* A rule of row->of. */

@@ -464,10 +464,12 @@ TEST_LOOP(test_restarts_that_are_asked_for, 0, sizeof(restarts) / sizeof(restart
 	}
 }
 
-/* Of the spec two, of the status one: the other is unreported, wherever it is. */
+/* Of the spec two, of the status one: the other is unreported, wherever it is. Where nothing has ended it
+ * matters to a pod that is being deleted. */
 static const struct {
 	const char *spec, *status;
 	bool unreported;
+	const char *meta;
 } reports[] = {
 #define NAMED(name)    "{\"name\":\"" name "\"}"
 #define ENDED_AS(name) "{\"name\":\"" name "\"," ENDED("0") "}"
@@ -480,13 +482,22 @@ static const struct {
 	  "\"containerStatuses\":[" ENDED_AS("c") "]", true },
 	{ "\"containers\":[" NAMED("c") "],\"initContainers\":[" NAMED("i") "]",
 	  "\"containerStatuses\":[" ENDED_AS("c") "],\"initContainerStatuses\":[" ENDED_AS("i") "]", false },
+#define WAITING                                                                                              \
+	"\"containerStatuses\":[{\"name\":\"c\",\"state\":{\"waiting\":{\"reason\":\"ContainerCreating\"}}}" \
+	"]"
+#define DELETED "\"deletionTimestamp\":\"2026-01-02T03:04:05Z\","
+	{ "\"containers\":[" NAMED("c") "," NAMED("d") "]", WAITING, true, DELETED },
+	{ "\"containers\":[" NAMED("c") "],\"initContainers\":[" NAMED("i") "]", WAITING, true, DELETED },
+	{ "\"containers\":[" NAMED("c") "]", WAITING, false, DELETED },
+	{ "\"containers\":[" NAMED("c") "," NAMED("d") "]", WAITING, false },
 };
 
 TEST_LOOP(test_containers_without_a_status, 0, sizeof(reports) / sizeof(reports[0]))
 {
 	static struct pod_facts f;
-	char *json = xasprintf("{\"metadata\":{\"name\":\"a\",\"uid\":\"u\"},\"spec\":{%s},\"status\":{%s}}",
-			       reports[_i].spec, reports[_i].status);
+	char *json =
+		xasprintf("{\"metadata\":{%s\"name\":\"a\",\"uid\":\"u\"},\"spec\":{%s},\"status\":{%s}}",
+			  reports[_i].meta ? reports[_i].meta : "", reports[_i].spec, reports[_i].status);
 
 	decode_both(json, &f);
 	ck_assert_msg(f.unreported == reports[_i].unreported, "%s", json);
