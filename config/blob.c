@@ -29,23 +29,33 @@ static bool is_visible(const struct setting *row, enum role role)
 	return (row->roles >> role) & 1u;
 }
 
-static size_t count_rows(const struct setting *table, enum role role)
+static size_t count_rows(enum role role)
 {
 	size_t n = 0;
 
-	for (const struct setting *row = table; row->path; row++)
+	for (const struct setting *row = settings_table; row->path; row++)
 		n += is_visible(row, role);
 	return n;
 }
 
-static size_t count_override_rows(void)
+/* The next member of an item that the blob holds: all of an override; of a sink what the reporter, who alone
+ * gets them, may see. */
+static const struct setting *next_of_item(enum setting_kind kind, size_t *i)
 {
-	size_t n = 0;
+	const struct setting *row;
 
-	for (const struct setting *row = settings_override_table; row->path; row++)
+	do
+		row = setting_next(kind, i);
+	while (row && kind == SET_SINKS && !is_visible(row, ROLE_REPORTER));
+	return row;
+}
+
+static size_t count_of_item(enum setting_kind kind)
+{
+	size_t n = 0, i = 0;
+
+	while (next_of_item(kind, &i))
 		n++;
-	for (const struct setting *row = settings_table; row->path; row++)
-		n += setting_is_of_duty(row);
 	return n;
 }
 
@@ -89,31 +99,17 @@ static void pack_list(msgpack_packer *pk, const struct str_list *l)
 
 static void pack_member(msgpack_packer *pk, const struct setting *row, const void *base);
 
-/* Each as an array: its own members, and those of its duties, in the order of the tables. */
-static void pack_overrides(msgpack_packer *pk, const struct policy *p)
+/* Each as an array of its members, in the order of the tables. */
+static void pack_items(msgpack_packer *pk, const struct setting *row, const void *base)
 {
-	msgpack_pack_array(pk, p->n_overrides);
-	for (size_t i = 0; i < p->n_overrides; i++) {
-		const struct policy_override *o = &p->overrides[i];
+	const struct setting_items items = setting_items(row, base);
+	const struct setting *key;
 
-		msgpack_pack_array(pk, count_override_rows());
-		for (const struct setting *row = settings_override_table; row->path; row++)
-			pack_member(pk, row, o);
-		for (const struct setting *row = settings_table; row->path; row++)
-			if (setting_is_of_duty(row))
-				pack_member(pk, row, o);
-	}
-}
-
-/* Each as an array of what the reporter, who alone gets them, may see. */
-static void pack_sinks(msgpack_packer *pk, const struct settings *s)
-{
-	msgpack_pack_array(pk, s->n_sinks);
-	for (size_t i = 0; i < s->n_sinks; i++) {
-		msgpack_pack_array(pk, count_rows(settings_sink_table, ROLE_REPORTER));
-		for (const struct setting *row = settings_sink_table; row->path; row++)
-			if (is_visible(row, ROLE_REPORTER))
-				pack_member(pk, row, &s->sinks[i]);
+	msgpack_pack_array(pk, items.n);
+	for (size_t n = 0; n < items.n; n++) {
+		msgpack_pack_array(pk, count_of_item(row->kind));
+		for (size_t i = 0; (key = next_of_item(row->kind, &i));)
+			pack_member(pk, key, setting_item(row, &items, n));
 	}
 }
 
@@ -129,10 +125,8 @@ static void pack_member(msgpack_packer *pk, const struct setting *row, const voi
 		pack_text(pk, *(char *const *)p);
 	} else if (setting_is_list(row->kind)) {
 		pack_list(pk, p);
-	} else if (row->kind == SET_OVERRIDES) {
-		pack_overrides(pk, base);
-	} else if (row->kind == SET_SINKS) {
-		pack_sinks(pk, base);
+	} else if (setting_item_table(row->kind)) {
+		pack_items(pk, row, base);
 	} else if (row->kind == SET_BYTES) {
 		uint64_t n;
 
@@ -147,7 +141,7 @@ static void pack_settings(struct buffer *b, const struct settings *s, enum role 
 	msgpack_packer pk;
 
 	msgpack_packer_init(&pk, b, buffer_append);
-	msgpack_pack_map(&pk, count_rows(settings_table, role) + 1);
+	msgpack_pack_map(&pk, count_rows(role) + 1);
 	pack_text(&pk, "role");
 	pack_text(&pk, role_name(role));
 	for (const struct setting *row = settings_table; row->path; row++) {
@@ -272,53 +266,23 @@ static int read_bytes(struct reader *c, const struct setting *row, void *base)
 
 static int read_member(struct reader *c, const struct setting *row, void *base);
 
-static int read_override(struct reader *c, struct policy_override *o)
+static int read_item(struct reader *c, enum setting_kind kind, void *item)
 {
-	uint64_t n;
-	int r = 0;
-
-	if (!unpack_array(&c->u, &n) || n != count_override_rows())
-		return bad(c, "an item is not an array of %zu", count_override_rows());
-	for (const struct setting *row = settings_override_table; row->path && r == 0; row++)
-		r = read_member(c, row, o);
-	if (r == 0 && !o->name)
-		return bad(c, "an item has no name");
-	for (const struct setting *row = settings_table; row->path && r == 0; row++) {
-		if (!setting_is_of_duty(row))
-			continue;
-		setting_clear(row, o);
-		r = read_member(c, row, o);
-	}
-	return r;
-}
-
-static int read_overrides(struct reader *c, const struct setting *row, struct policy *p)
-{
-	uint64_t n;
-	int r = 0;
-
-	if (!unpack_array(&c->u, &n) || n > (uint64_t)row->max)
-		return bad(c, "not an array of at most %lld", (long long)row->max);
-	for (; n > 0 && r == 0; n--)
-		r = read_override(c, setting_add_override(p));
-	return r;
-}
-
-static int read_sink(struct reader *c, struct sink_settings *s)
-{
-	const size_t want = count_rows(settings_sink_table, ROLE_REPORTER);
+	const struct setting *key, *name = setting_item_table(kind); /* the first key of all */
+	const size_t want = count_of_item(kind);
 	uint64_t n;
 	int r = 0;
 
 	if (!unpack_array(&c->u, &n) || n != want)
 		return bad(c, "an item is not an array of %zu", want);
-	for (const struct setting *row = settings_sink_table; row->path && r == 0; row++)
-		if (is_visible(row, ROLE_REPORTER))
-			r = read_member(c, row, s);
-	return r == 0 && !s->name ? bad(c, "an item has no name") : r;
+	for (size_t i = 0; r == 0 && (key = next_of_item(kind, &i));) {
+		setting_clear(key, item);
+		r = read_member(c, key, item);
+	}
+	return r == 0 && !*(char **)setting_member(name, item) ? bad(c, "an item has no name") : r;
 }
 
-static int read_sinks(struct reader *c, const struct setting *row, struct settings *s)
+static int read_items(struct reader *c, const struct setting *row, void *base)
 {
 	uint64_t n;
 	int r = 0;
@@ -326,7 +290,7 @@ static int read_sinks(struct reader *c, const struct setting *row, struct settin
 	if (!unpack_array(&c->u, &n) || n > (uint64_t)row->max)
 		return bad(c, "not an array of at most %lld", (long long)row->max);
 	for (; n > 0 && r == 0; n--)
-		r = read_sink(c, setting_add_sink(s));
+		r = read_item(c, row->kind, setting_append(row, base));
 	return r;
 }
 
@@ -338,10 +302,8 @@ static int read_member(struct reader *c, const struct setting *row, void *base)
 		return read_list(c, row, base);
 	if (row->kind == SET_BYTES)
 		return read_bytes(c, row, base);
-	if (row->kind == SET_OVERRIDES)
-		return read_overrides(c, row, base);
-	if (row->kind == SET_SINKS)
-		return read_sinks(c, row, base);
+	if (setting_item_table(row->kind))
+		return read_items(c, row, base);
 	if (unpack_nil(&c->u))
 		return 0;
 	if (!take_text(c, (uint64_t)row->max, setting_member(row, base)))
@@ -368,9 +330,9 @@ static int read_settings(struct reader *c, struct settings *s)
 		return bad(c, "unknown role \"%.32s\"", name);
 	const enum role role = (enum role)parsed;
 
-	if (n != count_rows(settings_table, role) + 1)
+	if (n != count_rows(role) + 1)
 		return bad(c, "%llu keys, %zu were expected for the %s", (unsigned long long)n,
-			   count_rows(settings_table, role) + 1, role_name(role));
+			   count_rows(role) + 1, role_name(role));
 	for (const struct setting *row = settings_table; row->path; row++) {
 		if (!is_visible(row, role))
 			continue;

@@ -50,14 +50,13 @@ static int list(const char *folder, const char *pattern, struct str_list *ret)
 
 static void add(struct config *c, const char *folder, const char *file, struct place at, struct diags *d)
 {
-	const struct setting *row = settings_cluster_table;
+	const struct setting *row =
+		setting_find_member(settings_cluster_table, offsetof(struct cluster_config, name));
 	const char *dot = strrchr(file, '.');
 	_cleanup_free_ char *kubeconfig = xasprintf("%s/%s", folder, file);
 	const struct place of_file = { .file = kubeconfig, .key = at.key };
-	struct cluster_config *one = setting_add_cluster(c);
+	struct cluster_config *one = setting_append(settings_find("clusters"), c);
 
-	while (row->kind != SET_NAME)
-		row++;
 	one->is_file = true;
 	(void)setting_assign(row, one, file, dot ? (size_t)(dot - file) : strlen(file), d, of_file);
 	one->kubeconfig = TAKE_PTR(kubeconfig);
@@ -86,7 +85,7 @@ void cluster_files_add(const char *path, struct config *c, struct positions *pos
 			diags_error(d, at, TOO_MANY, (size_t)CLUSTERS_MAX, "clusters");
 			return;
 		}
-		positions->cluster[c->n_clusters] = at;
+		positions->cluster[c->n_clusters].item = at;
 		add(c, folder, files.v[i], at, d);
 	}
 }

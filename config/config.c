@@ -35,21 +35,18 @@ void config_init(struct config *c)
 
 void config_done(struct config *c)
 {
-	for (size_t i = 0; i < c->n_clusters; i++)
-		for (const struct setting *row = settings_cluster_table; row->path; row++)
-			setting_clear(row, &c->clusters[i]);
-	free(c->clusters);
 	for (const struct setting *row = settings_table; row->path; row++)
 		setting_clear(row, c);
 	*c = (struct config){ 0 };
 }
 
-struct sink_settings *config_add_sink(struct config *c)
+void *config_append(struct config *c, const char *list)
 {
-	struct sink_settings *s = setting_add_sink(&c->settings);
+	const struct setting *row = settings_find(list);
+	void *one = setting_append(row, c);
 
-	set_defaults(settings_sink_table, s);
-	return s;
+	set_defaults(setting_item_table(row->kind), one);
+	return one;
 }
 
 /* -- walk -- */
@@ -207,25 +204,6 @@ static void read_value(struct walk *w, const struct setting *row, void *base, co
 				     value_place(w, row, node));
 }
 
-static void read_cluster(struct walk *w, const yaml_node_t *node)
-{
-	struct yaml_item n;
-	struct place *position = &w->positions->cluster[w->c->n_clusters];
-	struct cluster_config *cluster = setting_add_cluster(w->c);
-
-	*position = position_of(w, node);
-	for (size_t k = 0; yaml_next(w->y, node, &k, &n);) {
-		const struct setting *row = find_row(settings_cluster_table, "clusters[].", yaml_text(n.key));
-
-		if (row && row->kind == SET_NAME)
-			position->key = yaml_text(n.key);
-		if (row)
-			read_value(w, row, cluster, &n);
-		else
-			report_unknown(w, settings_cluster_table, "clusters[].", n.key);
-	}
-}
-
 static void read_section(struct walk *w, const struct setting *row, void *base, const struct yaml_item *n);
 static void read_mistaken(struct walk *w, void *base, const struct yaml_item *n);
 
@@ -248,72 +226,51 @@ static void report_unknown_override(struct walk *w, const yaml_node_t *key)
 		ERROR(w, key, KEY_OVERRIDE, yaml_text(key));
 }
 
-static void read_override(struct walk *w, const yaml_node_t *node)
+static void read_of_override(struct walk *w, struct policy_override *o, const struct yaml_item *n)
 {
-	struct yaml_item n;
-	struct policy *p = &w->c->settings.policy;
-	struct policy_override *o;
+	const struct setting *section = find_row(settings_table, "", yaml_text(n->key));
 
-	w->positions->override[p->n_overrides] = position_of(w, node);
-	o = setting_add_override(p);
-	for (size_t k = 0; yaml_next(w->y, node, &k, &n);) {
-		const struct setting *row =
-			find_row(settings_override_table, "overrides[].", yaml_text(n.key));
-		const struct setting *section = find_row(settings_table, "", yaml_text(n.key));
-
-		if (row)
-			read_value(w, row, o, &n);
-		else if (is_of_overrides(section))
-			read_section(w, section, o, &n);
-		else {
-			report_unknown_override(w, n.key);
-			read_mistaken(w, o, &n);
-		}
+	if (is_of_overrides(section)) {
+		read_section(w, section, o, n);
+		return;
 	}
-	if (!o->name)
-		o->name = xasprintf("override %zu", p->n_overrides);
+	report_unknown_override(w, n->key);
+	read_mistaken(w, o, n);
 }
 
-static void read_sink(struct walk *w, const yaml_node_t *node)
+/* One of `clusters`, `overrides` or `sinks`. */
+static void read_item(struct walk *w, const struct setting *list, const yaml_node_t *node)
 {
+	const struct setting *table = setting_item_table(list->kind);
+	const size_t number = setting_items(list, w->c).n;
+	struct item_places *at = positions_of_item(w->positions, list->kind, number);
+	void *item = config_append(w->c, list->path);
+	char prefix[64];
 	struct yaml_item n;
-	const size_t i = w->c->settings.n_sinks;
-	struct sink_settings *s = config_add_sink(w->c);
 
-	w->positions->sink[i] = position_of(w, node);
+	(void)snprintf(prefix, sizeof(prefix), "%s[].", list->path);
+	at->item = position_of(w, node);
 	for (size_t k = 0; yaml_next(w->y, node, &k, &n);) {
-		const struct setting *row = find_row(settings_sink_table, "sinks[].", yaml_text(n.key));
+		const struct setting *row = find_row(table, prefix, yaml_text(n.key));
 
-		if (!row) {
-			report_unknown(w, settings_sink_table, "sinks[].", n.key);
-			continue;
+		if (row) {
+			at->key[row - table] = position_of(w, n.key);
+			read_value(w, row, item, &n);
+		} else if (list->kind == SET_OVERRIDES) {
+			read_of_override(w, item, &n);
+		} else {
+			report_unknown(w, table, prefix, n.key);
 		}
-		w->positions->sink_key[i][row - settings_sink_table] = position_of(w, n.key);
-		read_value(w, row, s, &n);
 	}
+	if (list->kind == SET_OVERRIDES && !((struct policy_override *)item)->name)
+		((struct policy_override *)item)->name = xasprintf("override %zu", number + 1);
 }
 
-static const struct items {
-	enum setting_kind kind;
-	size_t count, max; /* offset in struct config; of the list */
-	void (*read)(struct walk *, const yaml_node_t *);
-} item_kinds[] = {
-	{ SET_OBJECTS, offsetof(struct config, n_clusters), CLUSTERS_MAX, read_cluster },
-	{ SET_OVERRIDES, offsetof(struct config, settings.policy.n_overrides), OVERRIDES_MAX, read_override },
-	/* tooManyRestart makes one more */
-	{ SET_SINKS, offsetof(struct config, settings.n_sinks), SINKS_MAX - 1, read_sink },
-};
-
-/* `clusters`, `overrides` or `sinks`. */
 static void read_items(struct walk *w, const struct setting *row, const yaml_node_t *node)
 {
-	const struct items *k = item_kinds;
+	const size_t max = (size_t)row->max - (row->kind == SET_SINKS); /* tooManyRestart makes one more */
 	struct yaml_item item;
 	size_t i = 0;
-
-	while (k->kind != row->kind)
-		k++;
-	const size_t *n = (const size_t *)(const void *)((const char *)w->c + k->count);
 
 	if (node->type != YAML_SEQUENCE_NODE || !yaml_next(w->y, node, &i, &item)) {
 		ERROR(w, node, WANTS_ITEMS, row->path,
@@ -323,10 +280,10 @@ static void read_items(struct walk *w, const struct setting *row, const yaml_nod
 	for (i = 0; yaml_next(w->y, node, &i, &item);) {
 		if (item.value->type != YAML_MAPPING_NODE)
 			ERROR(w, item.value, ITEM_KIND, row->path, KIND(item.value));
-		else if (*n == k->max)
-			ERROR(w, item.value, TOO_MANY, *n, row->path);
+		else if (setting_items(row, w->c).n == max)
+			ERROR(w, item.value, TOO_MANY, max, row->path);
 		else
-			k->read(w, item.value);
+			read_item(w, row, item.value);
 	}
 }
 

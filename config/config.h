@@ -15,8 +15,9 @@ struct diags;
 /* Every key at its default. */
 void config_init(struct config *c);
 void config_done(struct config *c);
-/* Append a sink, every key at its default. Valid until the next call. */
-struct sink_settings *config_add_sink(struct config *c);
+/* Append an item to "clusters", "overrides" or "sinks", every key at its default. Valid until the next call.
+ */
+void *config_append(struct config *c, const char *list);
 
 /* Read and check the file `path`. ret must be config_init()ed; what is right is taken, every error and
  * warning goes to d as "FILE:LINE:COLUMN: message". Files that the configuration names are not opened. 0, or

@@ -180,12 +180,11 @@ static void print_item(const struct setting *table, const void *base, FILE *out)
 			print_effective_row(row, base, row == table ? "  - " : "    ", out);
 }
 
-/* Of its duties what differs from the policy. */
-static void print_effective_override(const struct config *c, const struct policy_override *o, FILE *out)
+/* Of the duties of an override what differs from the policy. */
+static void print_differences(const struct config *c, const struct policy_override *o, FILE *out)
 {
 	const struct setting *section = NULL, *told = NULL;
 
-	print_item(settings_override_table, o, out);
 	for (const struct setting *row = settings_table; row->path; row++) {
 		if (row->kind == SET_SECTION)
 			section = row;
@@ -198,31 +197,21 @@ static void print_effective_override(const struct config *c, const struct policy
 	}
 }
 
-static void print_clusters(const struct config *c, FILE *out)
+/* Clusters that are files come of clustersFrom. */
+static void print_items(const struct setting *row, const struct config *c, FILE *out)
 {
-	size_t n = c->n_clusters;
+	const struct setting_items items = setting_items(row, c);
+	size_t n = items.n;
 
-	while (n > 0 && c->clusters[n - 1].is_file)
+	while (row->kind == SET_OBJECTS && n > 0 && c->clusters[n - 1].is_file)
 		n--;
-	(void)fprintf(out, n ? "clusters:\n" : "");
-	for (size_t i = 0; i < n; i++)
-		print_item(settings_cluster_table, &c->clusters[i], out);
-}
-
-static void print_overrides(const struct config *c, FILE *out)
-{
-	const struct policy *p = &c->settings.policy;
-
-	(void)fprintf(out, p->n_overrides ? "overrides:\n" : "");
-	for (size_t i = 0; i < p->n_overrides; i++)
-		print_effective_override(c, &p->overrides[i], out);
-}
-
-static void print_sinks(const struct config *c, FILE *out)
-{
-	(void)fprintf(out, c->settings.n_sinks ? "sinks:\n" : "");
-	for (size_t i = 0; i < c->settings.n_sinks; i++)
-		print_item(settings_sink_table, &c->settings.sinks[i], out);
+	if (n > 0)
+		(void)fprintf(out, "%s:\n", row->path);
+	for (size_t i = 0; i < n; i++) {
+		print_item(setting_item_table(row->kind), setting_item(row, &items, i), out);
+		if (row->kind == SET_OVERRIDES)
+			print_differences(c, setting_item(row, &items, i), out);
+	}
 }
 
 /* A section without a key that is there would be nothing, and no mapping. */
@@ -235,12 +224,8 @@ void config_print_effective(const struct config *c, FILE *out)
 			continue;
 		if (row->kind == SET_SECTION)
 			section = row;
-		else if (row->kind == SET_OBJECTS)
-			print_clusters(c, out);
-		else if (row->kind == SET_OVERRIDES)
-			print_overrides(c, out);
-		else if (row->kind == SET_SINKS)
-			print_sinks(c, out);
+		else if (setting_item_table(row->kind))
+			print_items(row, c, out);
 		else if (!strchr(row->path, '.'))
 			print_effective_row(row, c, "", out);
 		else if (!is_absent(row, c)) {

@@ -321,12 +321,13 @@ static void check_clusters(const struct check *k)
 	file_tell_missing(place_at(k, "writerKubeconfig"), c->writer_kubeconfig, k->d);
 	for (size_t i = 0; i < c->n_clusters; i++) {
 		const struct cluster_config *a = &c->clusters[i];
-		const struct place *item = &k->positions->cluster[i];
+		const struct item_places *places = &k->positions->cluster[i];
+		const struct place *item = &places->item;
 
 		file_tell_missing(at_item(k, item, "clusters[].kubeconfig"), a->kubeconfig, k->d);
 		file_tell_missing(at_item(k, item, "clusters[].writerKubeconfig"), a->writer_kubeconfig,
 				  k->d);
-		if (!a->name && !item->key)
+		if (!a->name && !places->key[0].line) /* the name is its first key */
 			ERROR(k, at_item(k, item, "clusters[].name"), MISSING, "...");
 		for (size_t j = 0; j < i && a->name; j++) {
 			const struct cluster_config *b = &c->clusters[j];
@@ -367,7 +368,7 @@ static void check_overrides(const struct check *k)
 
 	for (size_t i = 0; i < p->n_overrides; i++) {
 		const struct policy_override *o = &p->overrides[i];
-		const struct place at = at_item(k, &k->positions->override[i], NULL);
+		const struct place at = at_item(k, &k->positions->override[i].item, NULL);
 
 		if (o->namespaces.n == 0 && o->labels.n == 0)
 			ERROR(k, at, OVERRIDE_ALL, o->name);

@@ -7,17 +7,25 @@
 #include "config/table.h"
 
 #define POSITIONS_MAX 256
-#define SINK_ROWS_MAX 32
+#define ITEM_KEYS_MAX 32
+
+/* Where an item of a list of mappings stands, and its keys. */
+struct item_places {
+	struct place item;
+	struct place key[ITEM_KEYS_MAX]; /* by index in its table */
+};
 
 /* Where the keys stand in the file, each with its spelling there; line 0: it is not written. Lives as long as
  * the document. */
 struct positions {
-	struct place row[POSITIONS_MAX];    /* by index in settings_table */
-	struct place cluster[CLUSTERS_MAX]; /* key is NULL when it has no name */
-	struct place override[OVERRIDES_MAX];
-	struct place sink[SINKS_MAX];
-	struct place sink_key[SINKS_MAX][SINK_ROWS_MAX]; /* by index in settings_sink_table */
+	struct place row[POSITIONS_MAX]; /* by index in settings_table */
+	struct item_places cluster[CLUSTERS_MAX], override[OVERRIDES_MAX], sink[SINKS_MAX];
 };
+
+static inline struct item_places *positions_of_item(struct positions *p, enum setting_kind list, size_t i)
+{
+	return list == SET_OBJECTS ? &p->cluster[i] : list == SET_SINKS ? &p->sink[i] : &p->override[i];
+}
 
 /* Where a key that stands in no list is written in the file at `path`. */
 static inline struct place positions_of(const struct positions *p, const char *path, const char *key)

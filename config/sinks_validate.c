@@ -36,7 +36,7 @@ static const struct place *position_of(const struct check *k, size_t off)
 {
 	const struct setting *row = setting_find_member(settings_sink_table, off);
 
-	return &k->positions->sink_key[k->i][row - settings_sink_table];
+	return &k->positions->sink[k->i].key[row - settings_sink_table];
 }
 
 static bool is_written(const struct check *k, size_t off)
@@ -47,7 +47,7 @@ static bool is_written(const struct check *k, size_t off)
 /* Where the key of that member stands, or its item. */
 static struct place place_of_member(const struct check *k, size_t off)
 {
-	const struct place *p = is_written(k, off) ? position_of(k, off) : &k->positions->sink[k->i];
+	const struct place *p = is_written(k, off) ? position_of(k, off) : &k->positions->sink[k->i].item;
 
 	return (struct place){ k->path, p->line, p->column,
 			       setting_find_member(settings_sink_table, off)->path };
@@ -56,7 +56,7 @@ static struct place place_of_member(const struct check *k, size_t off)
 /* Where the item stands. */
 static struct place place_of_item(const struct check *k, const char *key)
 {
-	const struct place *p = &k->positions->sink[k->i];
+	const struct place *p = &k->positions->sink[k->i].item;
 
 	return (struct place){ k->path, p->line, p->column, key };
 }
@@ -411,14 +411,6 @@ static void check_one(const struct check *k)
 	check_duties(k);
 }
 
-/* Where a key of tooManyRestart stands. */
-static struct place place_of_original(const struct check *k, const char *path)
-{
-	const struct place *p = &k->positions->row[settings_find(path) - settings_table];
-
-	return (struct place){ k->path, p->line, p->column, path };
-}
-
 /* The one of tooManyRestart, as far as more than its syntax is wrong. */
 static void check_original(const struct check *k)
 {
@@ -430,8 +422,8 @@ static void check_original(const struct check *k)
 	const enum sink_type of = sink_type_of_host(u.host);
 
 	if (of < SINK_TYPE__MAX && of != SINK_FEISHU)
-		ERROR(k, place_of_original(k, "tooManyRestart.apiurl"), SINK_ITEM, u.host, LABEL(of),
-		      LABEL(SINK_FEISHU), sink_type_desc(of)->name);
+		ERROR(k, positions_of(k->positions, k->path, "tooManyRestart.apiurl"), SINK_ITEM, u.host,
+		      LABEL(of), LABEL(SINK_FEISHU), sink_type_desc(of)->name);
 }
 
 /* Somebody has to get the report. */
@@ -443,7 +435,7 @@ static void check_report(const struct check *k)
 	for (size_t i = 0; i < c->settings.n_sinks; i++)
 		told = told || c->settings.sinks[i].news >> NEWS_REPORT & 1;
 	if (policy_enables(&c->settings.policy, DUTY_RESTARTS) && !told)
-		ERROR(k, place_of_original(k, "tooManyRestart.enable"), NO_READER);
+		ERROR(k, positions_of(k->positions, k->path, "tooManyRestart.enable"), NO_READER);
 }
 
 void config_validate_sinks(const char *path, const struct config *c, const struct positions *positions,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/fnv.h"
 #include "base/xalloc.h"
 #include "config/settings.def"
@@ -73,6 +74,8 @@ _Static_assert(offsetof(struct policy, n_overrides) == offsetof(struct policy, o
 	       "SET_OVERRIDES expects the length behind the pointer");
 _Static_assert(offsetof(struct settings, n_sinks) == offsetof(struct settings, sinks) + sizeof(void *),
 	       "SET_SINKS expects the length behind the pointer");
+_Static_assert(offsetof(struct config, n_clusters) == offsetof(struct config, clusters) + sizeof(void *),
+	       "SET_OBJECTS expects the length behind the pointer");
 
 const struct setting *settings_find(const char *path)
 {
@@ -103,14 +106,6 @@ bool setting_is_list(enum setting_kind kind)
 bool setting_is_number(enum setting_kind kind)
 {
 	return kind >= SET_BOOL && kind <= SET_OPTIONS;
-}
-
-const struct setting *setting_item_table(enum setting_kind kind)
-{
-	return kind == SET_OBJECTS     ? settings_cluster_table
-	       : kind == SET_OVERRIDES ? settings_override_table
-	       : kind == SET_SINKS     ? settings_sink_table
-				       : NULL;
 }
 
 bool setting_is_of_duty(const struct setting *row)
@@ -157,9 +152,79 @@ void setting_set_number(const struct setting *row, void *base, int64_t v)
 		memcpy(p, &v, sizeof(v));
 }
 
+/* -- lists of mappings -- */
+
+#define KEYS_OF(table) table, ARRAY_SIZE(table) - 1
+static const struct item_kind {
+	const struct setting *table;
+	size_t keys, size; /* of the table; of an item */
+	bool has_duties;
+} item_kinds[] = {
+	[SET_OBJECTS] = { KEYS_OF(settings_cluster_table), sizeof(struct cluster_config), false },
+	[SET_OVERRIDES] = { KEYS_OF(settings_override_table), sizeof(struct policy_override), true },
+	[SET_SINKS] = { KEYS_OF(settings_sink_table), sizeof(struct sink_settings), false },
+	[SET_BYTES] = { 0 }, /* the last kind */
+};
+
+const struct setting *setting_item_table(enum setting_kind kind)
+{
+	return item_kinds[kind].table;
+}
+
+const struct setting *setting_next(enum setting_kind kind, size_t *i)
+{
+	const struct item_kind *k = &item_kinds[kind];
+
+	if (*i < k->keys)
+		return &k->table[(*i)++];
+	while (k->has_duties && settings_table[*i - k->keys].path) {
+		const struct setting *row = &settings_table[(*i)++ - k->keys];
+
+		if (setting_is_of_duty(row))
+			return row;
+	}
+	return NULL;
+}
+
+struct setting_items setting_items(const struct setting *row, const void *base)
+{
+	struct setting_items ret;
+
+	memcpy(&ret, setting_member_const(row, base), sizeof(ret));
+	return ret;
+}
+
+void *setting_item(const struct setting *row, const struct setting_items *items, size_t i)
+{
+	return items->v + i * item_kinds[row->kind].size;
+}
+
+/* -- one value -- */
+
+static bool items_equal(const struct setting *row, const void *a, const void *b)
+{
+	const struct setting_items x = setting_items(row, a), y = setting_items(row, b);
+	const struct setting *key;
+	bool equal = x.n == y.n;
+
+	for (size_t n = 0; equal && n < x.n; n++)
+		for (size_t i = 0; equal && (key = setting_next(row->kind, &i));)
+			equal = setting_equal(key, setting_item(row, &x, n), setting_item(row, &y, n));
+	return equal;
+}
+
 static bool text_equal(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool bytes_equal(const void *const *a, const void *const *b)
+{
+	uint64_t n, m;
+
+	memcpy(&n, a + 1, sizeof(n));
+	memcpy(&m, b + 1, sizeof(m));
+	return n == m && (n == 0 || memcmp(*a, *b, n) == 0);
 }
 
 bool setting_equal(const struct setting *row, const void *a, const void *b)
@@ -170,31 +235,9 @@ bool setting_equal(const struct setting *row, const void *a, const void *b)
 		return setting_get_number(row, a) == setting_get_number(row, b);
 	if (setting_is_text(row->kind))
 		return text_equal(*(char *const *)pa, *(char *const *)pb);
-	return !setting_is_list(row->kind) || str_list_equal(pa, pb);
-}
-
-static bool overrides_equal(const struct policy *a, const struct policy *b)
-{
-	bool equal = a->n_overrides == b->n_overrides;
-
-	for (size_t i = 0; equal && i < a->n_overrides; i++) {
-		const struct policy_override *x = &a->overrides[i], *y = &b->overrides[i];
-
-		for (const struct setting *row = settings_override_table; row->path; row++)
-			equal = equal && setting_equal(row, x, y);
-		for (const struct setting *row = settings_table; row->path; row++)
-			equal = equal && (!setting_is_of_duty(row) || setting_equal(row, x, y));
-	}
-	return equal;
-}
-
-static bool bytes_equal(const void *const *a, const void *const *b)
-{
-	uint64_t n, m;
-
-	memcpy(&n, a + 1, sizeof(n));
-	memcpy(&m, b + 1, sizeof(m));
-	return n == m && (n == 0 || memcmp(*a, *b, n) == 0);
+	if (setting_is_list(row->kind))
+		return str_list_equal(pa, pb);
+	return row->kind == SET_BYTES ? bytes_equal(pa, pb) : items_equal(row, a, b);
 }
 
 size_t cluster_names_count(const struct str_list *names, const char **ret_first)
@@ -219,44 +262,24 @@ const char *settings_cluster_title(const struct settings *s, const char *name)
 bool settings_judge_alike(const struct settings *a, const struct settings *b)
 {
 	const size_t from = offsetof(struct settings, cluster), to = from + sizeof(a->cluster);
-	bool alike = overrides_equal(&a->policy, &b->policy);
+	bool alike = true;
 
-	for (const struct setting *row = settings_table; alike && row->path; row++) {
-		if (!(row->roles & (R_WATCHER | R_WORKER)) || (row->off >= from && row->off < to))
-			continue;
-		alike = row->kind == SET_BYTES
-				? bytes_equal(setting_member_const(row, a), setting_member_const(row, b))
-				: setting_equal(row, a, b);
-	}
+	for (const struct setting *row = settings_table; alike && row->path; row++)
+		if (row->roles & (R_WATCHER | R_WORKER) && (row->off < from || row->off >= to))
+			alike = setting_equal(row, a, b);
 	return alike;
 }
 
-static void override_done(struct policy_override *o)
+static void clear_items(const struct setting *row, void *base)
 {
-	for (const struct setting *row = settings_table; row->path; row++)
-		if (setting_is_of_duty(row))
-			setting_clear(row, o);
-	for (const struct setting *row = settings_override_table; row->path; row++)
-		setting_clear(row, o);
-}
+	const struct setting_items items = setting_items(row, base);
+	const struct setting *key;
 
-static void overrides_done(struct policy_override **v, size_t *n)
-{
-	for (size_t i = 0; i < *n; i++)
-		override_done(&(*v)[i]);
-	free(*v);
-	*v = NULL;
-	*n = 0;
-}
-
-static void sinks_done(struct sink_settings **v, size_t *n)
-{
-	for (size_t i = 0; i < *n; i++)
-		for (const struct setting *row = settings_sink_table; row->path; row++)
-			setting_clear(row, &(*v)[i]);
-	free(*v);
-	*v = NULL;
-	*n = 0;
+	for (size_t n = 0; n < items.n; n++)
+		for (size_t i = 0; (key = setting_next(row->kind, &i));)
+			setting_clear(key, setting_item(row, &items, n));
+	free(items.v);
+	memset(setting_member(row, base), 0, sizeof(items));
 }
 
 void setting_clear(const struct setting *row, void *base)
@@ -278,14 +301,12 @@ void setting_clear(const struct setting *row, void *base)
 		free(*bytes);
 		*bytes = NULL;
 		memset(bytes + 1, 0, sizeof(uint64_t));
-	} else if (row->kind == SET_OVERRIDES) {
-		overrides_done(p, (size_t *)(void *)((struct policy_override **)p + 1));
-	} else if (row->kind == SET_SINKS) {
-		sinks_done(p, (size_t *)(void *)((struct sink_settings **)p + 1));
+	} else if (setting_item_table(row->kind)) {
+		clear_items(row, base);
 	}
 }
 
-/* Make the member of dst, which holds nothing, a copy of that of src. Not OVERRIDES, not BYTES. */
+/* Make the member of dst, which holds nothing, a copy of that of src: a number, a text or a list. */
 static void copy(const struct setting *row, void *dst, const void *src)
 {
 	const void *from = setting_member_const(row, src);
@@ -300,31 +321,19 @@ static void copy(const struct setting *row, void *dst, const void *src)
 		str_list_add(setting_member(row, dst), list->v[i], strlen(list->v[i]));
 }
 
-struct policy_override *setting_add_override(struct policy *policy)
+void *setting_append(const struct setting *row, void *base)
 {
-	struct policy_override *o;
+	const struct item_kind *k = &item_kinds[row->kind];
+	struct setting_items items = setting_items(row, base);
+	const struct setting *key;
 
-	policy->overrides = xreallocarray(policy->overrides, policy->n_overrides + 1, sizeof(*o));
-	o = &policy->overrides[policy->n_overrides++];
-	*o = (struct policy_override){ 0 };
-	for (const struct setting *row = settings_table; row->path; row++)
-		if (setting_is_of_duty(row))
-			copy(row, o, policy);
-	return o;
-}
+	items.v = xreallocarray(items.v, items.n + 1, k->size);
+	void *one = memset(setting_item(row, &items, items.n++), 0, k->size);
 
-struct cluster_config *setting_add_cluster(struct config *c)
-{
-	c->clusters = xreallocarray(c->clusters, c->n_clusters + 1, sizeof(*c->clusters));
-	c->clusters[c->n_clusters] = (struct cluster_config){ 0 };
-	return &c->clusters[c->n_clusters++];
-}
-
-struct sink_settings *setting_add_sink(struct settings *s)
-{
-	s->sinks = xreallocarray(s->sinks, s->n_sinks + 1, sizeof(*s->sinks));
-	s->sinks[s->n_sinks] = (struct sink_settings){ 0 };
-	return &s->sinks[s->n_sinks++];
+	memcpy(setting_member(row, base), &items, sizeof(items));
+	for (size_t i = k->keys; (key = setting_next(row->kind, &i));)
+		copy(key, one, base);
+	return one;
 }
 
 /* -- struct settings (settings.h) -- */

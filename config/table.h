@@ -73,9 +73,24 @@ extern const struct setting settings_override_table[];
 bool setting_is_text(enum setting_kind kind);
 bool setting_is_list(enum setting_kind kind);
 bool setting_is_number(enum setting_kind kind); /* also BOOL, ENUM and OPTIONS */
-/* Keys of one item of a list of mappings, for an override without those of the duties. NULL for other kinds.
- */
+
+/* A list of mappings (OBJECTS, OVERRIDES, SINKS), as its member holds it. */
+struct setting_items {
+	char *v;
+	size_t n;
+};
+/* Keys of one item, for an override without those of the duties. NULL for other kinds. */
 const struct setting *setting_item_table(enum setting_kind kind);
+/* Step over all that an item holds, of an override also what is of the duties: *i is 0 before the first. NULL
+ * behind the last. */
+const struct setting *setting_next(enum setting_kind kind, size_t *i);
+/* The items of base, which is the member's struct or one that it begins. */
+struct setting_items setting_items(const struct setting *row, const void *base);
+/* The i-th of them. */
+void *setting_item(const struct setting *row, const struct setting_items *items, size_t i);
+/* Append one of which nothing is known; the duties of an override are copies of those of base. Valid until
+ * the next call. */
+void *setting_append(const struct setting *row, void *base);
 
 /* Is it a member of struct duty_policy: what an override is made of? The base of such a row may also be a
  * struct policy or a struct policy_override. */
@@ -86,15 +101,9 @@ void *setting_member(const struct setting *row, void *base);
 const void *setting_member_const(const struct setting *row, const void *base);
 int64_t setting_get_number(const struct setting *row, const void *base);
 void setting_set_number(const struct setting *row, void *base, int64_t v);
+/* Are both members equal, and of a list of mappings all items? */
 bool setting_equal(const struct setting *row, const void *a, const void *b);
 /* Release what the member holds and zero it. */
 void setting_clear(const struct setting *row, void *base);
-/* Append an override without name, namespaces and labels whose duties are copies of the policy's. The pointer
- * is valid until the next call. */
-struct policy_override *setting_add_override(struct policy *policy);
-/* Append a cluster without any key. Valid until the next call. */
-struct cluster_config *setting_add_cluster(struct config *c);
-/* Append a sink of which nothing is known. The same holds for the pointer. */
-struct sink_settings *setting_add_sink(struct settings *s);
 
 #endif

@@ -81,7 +81,7 @@ static char *copy(const char *s)
 static void add_original(struct config *c)
 {
 	struct settings *s = &c->settings;
-	struct sink_settings *last = config_add_sink(c), one = *last;
+	struct sink_settings *last = config_append(c, "sinks"), one = *last;
 
 	one.name = xstrdup(SINK_ORIGINAL_NAME);
 	one.type = SINK_FEISHU;

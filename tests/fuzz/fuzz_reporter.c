@@ -154,12 +154,13 @@ static void say_any(void)
 
 static void add_sink(struct settings *s, const char *name, enum sink_type type, uint64_t language)
 {
-	*setting_add_sink(s) = (struct sink_settings){ .name = xstrdup(name),
-						       .type = type,
-						       .url = xstrdup("http://127.0.0.1:1/x"),
-						       .news = (1u << NEWS__MAX) - 1,
-						       .language = language,
-						       .top = 3 };
+	*(struct sink_settings *)setting_append(settings_find("sinks"), s) =
+		(struct sink_settings){ .name = xstrdup(name),
+					.type = type,
+					.url = xstrdup("http://127.0.0.1:1/x"),
+					.news = (1u << NEWS__MAX) - 1,
+					.language = language,
+					.top = 3 };
 }
 
 static void make_settings(struct settings *s, uint8_t b)

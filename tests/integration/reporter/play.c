@@ -191,7 +191,7 @@ void play_settings(const struct play *p, struct settings *s)
 	s->policy.duty[DUTY_RESTARTS].counts = s->policy.duty[DUTY_CRASH_LOOP].counts = 5;
 	str_list_add(&s->policy.duty[DUTY_RESTARTS].status, "Error", 5);
 	str_list_add(&s->policy.duty[DUTY_IMAGE_PULL].status, "ErrImagePull", 12);
-	*setting_add_sink(s) =
+	*(struct sink_settings *)setting_append(settings_find("sinks"), s) =
 		(struct sink_settings){ .name = xstrdup("feishu"),
 					.type = SINK_FEISHU,
 					.url = xasprintf("http://127.0.0.1:%u/hook/" PLAY_SECRET,

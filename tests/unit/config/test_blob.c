@@ -73,7 +73,7 @@ static void fill(const struct setting *row, void *base)
 		memcpy((char *)p + sizeof(void *), &n, sizeof(n));
 	} else if (row->kind == SET_SINKS) {
 		for (uint64_t n = rnd(4); n > 0; n--)
-			fill_sink(setting_add_sink(base));
+			fill_sink(setting_append(row, base));
 	}
 }
 
@@ -175,7 +175,7 @@ TEST(a_role_gets_no_more_than_its_own)
 	struct settings s;
 
 	settings_init(&s);
-	struct sink_settings *sink = setting_add_sink(&s);
+	struct sink_settings *sink = setting_append(settings_find("sinks"), &s);
 	sink->name = xstrdup("ops");
 	sink->url = xstrdup("https://hook/SECRETURL");
 	sink->secret = xstrdup("SECRETSIGN");

@@ -251,7 +251,7 @@ TEST(the_words_are_those_of_the_model)
 	assert_words("sinks[].tell", name_of_news, NEWS__MAX);
 	for (const struct setting *row = settings_sink_table; row->path; row++)
 		rows++;
-	ck_assert_uint_le(rows, SINK_ROWS_MAX);
+	ck_assert_uint_le(rows, ITEM_KEYS_MAX);
 }
 
 TEST(schemes_of_a_sink_have_a_port)

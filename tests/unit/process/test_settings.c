@@ -268,7 +268,7 @@ static void hears_sinks(uint64_t generation, const char *const (*urls)[2], size_
 
 	config_init(&c);
 	for (size_t i = 0; i < n; i++) {
-		struct sink_settings *s = config_add_sink(&c);
+		struct sink_settings *s = config_append(&c, "sinks");
 
 		s->name = xasprintf("sink-%zu", i);
 		s->language = 0;
