@@ -23,6 +23,7 @@
 #include "config/zone_file.h"
 #include "loader/sinks.h"
 #include "loader/trust.h"
+#include "loader/way.h"
 
 static bool load_zone(struct loader *l)
 {
@@ -97,15 +98,6 @@ static bool load_window_zones(struct loader *l)
 	return z.ok;
 }
 
-static char *absolute(const char *path)
-{
-	char cwd[4096];
-
-	if (path[0] == '/' || !getcwd(cwd, sizeof(cwd)))
-		return xstrdup(path);
-	return xasprintf("%s/%s", cwd, path);
-}
-
 static char *default_state_dir(void)
 {
 	const char *xdg = str_env("XDG_STATE_HOME"), *home = str_env("HOME");
@@ -127,9 +119,9 @@ static bool find_state_dir(struct loader *l)
 
 	free(s->state_dir);
 	if (l->options->state_dir)
-		s->state_dir = absolute(l->options->state_dir);
+		s->state_dir = way_absolute(l->options->state_dir);
 	else
-		s->state_dir = beside ? absolute(beside) : default_state_dir();
+		s->state_dir = beside ? way_absolute(beside) : default_state_dir();
 	/* A folder of our own in a volume that a kubelet made. */
 	if (s->state_dir && private_dir_is_volume(s->state_dir)) {
 		char *own = xasprintf("%s/ops-pod-cleaner", s->state_dir);
