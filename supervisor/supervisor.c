@@ -11,6 +11,9 @@
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "supervisor/actions/dispatch.h"
+#include "supervisor/actions/dry_run.h"
+#include "supervisor/actions/reporter_link.h"
 #include "supervisor/operator/control.h"
 #include "supervisor/operator/pauses.h"
 #include "supervisor/operator/restores.h"
@@ -29,11 +32,11 @@ static void to_watcher(struct supervisor *s, const struct msg *m)
 	struct msg end = { .type = MSG_DIGEST_END };
 	const uint64_t cluster = msg_get_u64(m, "cluster", 0);
 
-	if (children_send(lifecycle_children(s->root), ROLE_WATCHER, cluster, m) || m->type != MSG_DIGEST_GET)
+	if (children_send(s->children, ROLE_WATCHER, cluster, m) || m->type != MSG_DIGEST_GET)
 		return; /* a watcher that comes back asks for everything else again */
 	msg_copy_fields(&end, m);
 	end.u.digest_end.synced = false;
-	reporter_link_send(s->reporter, &end);
+	reporter_link_send(s, &end);
 }
 
 /* Any worker of the cluster can look; without one the report goes on without. */
@@ -45,15 +48,15 @@ static void have_inspected(struct supervisor *s, struct child *worker, const str
 		return;
 	answer.u.inspected.cluster = m->u.inspect.cluster;
 	answer.u.inspected.inspection = m->u.inspect.inspection;
-	reporter_link_send(s->reporter, &answer);
+	reporter_link_send(s, &answer);
 }
 
 /* Since when something fails is the watcher's word in this life, and never a row of the history. */
 static void to_reporter(struct supervisor *s, const struct msg *m)
 {
 	if (m->type == MSG_FAILING_SINCE)
-		dispatch_on_failing_since(s->dispatch, &m->u.failing_since);
-	reporter_link_send(s->reporter, m);
+		dispatch_on_failing_since(s, &m->u.failing_since);
+	reporter_link_send(s, m);
 }
 
 /* -- what is saved for a watcher -- */
@@ -78,9 +81,9 @@ static void from_history(struct supervisor *s, struct child *reporter, const str
 
 	if (!is_saved(m->type))
 		to_watcher(s, m);
-	else if (cluster >= CLUSTERS_MAX || !reporter_link_was_asked(s->reporter, cluster))
+	else if (cluster >= CLUSTERS_MAX || !reporter_link_was_asked(s, cluster))
 		child_protocol_error(reporter, TEXT_STRANGE_ROWS);
-	else if (reporter_link_take_saved(s->reporter, cluster, m->type == MSG_SAVED_END))
+	else if (reporter_link_take_saved(s, cluster, m->type == MSG_SAVED_END))
 		to_watcher(s, m);
 }
 
@@ -92,8 +95,7 @@ static void on_credential(struct supervisor *s, const struct child *c, const str
 
 	/* A newer generation may already be on its way to this child, and a credential that stays refused is
 	 * no reason to run the loader without end. */
-	if (m->u.credential.generation < lifecycle_generation(s->root)->number ||
-	    now < s->credential_ms + CREDENTIAL_PAUSE_MS)
+	if (m->u.credential.generation < settings(s)->number || now < s->credential_ms + CREDENTIAL_PAUSE_MS)
 		return;
 	s->credential_ms = now;
 	log_info("the server refused a credential: loading it again",
@@ -111,19 +113,19 @@ static void on_drained(const struct child *c, const struct msg *m)
 /* What was refused or held for want of the history is answered now. */
 static void on_open_end(struct supervisor *s, struct child *c, const struct msg *m)
 {
-	if (!dispatch_on_open_end(s->dispatch, c, m))
+	if (!dispatch_on_open_end(s, c, m))
 		return;
-	pauses_on_open_end(s->pauses);
+	pauses_on_open_end(s);
 	for (uint64_t k = 0; k < CLUSTERS_MAX; k++)
 		if (s->list_started_ms[k]) /* its first list goes on only now */
 			s->list_started_ms[k] = clock_boot_ms();
-	reporter_link_on_history_open(s->reporter);
+	reporter_link_on_history_open(s);
 }
 
 /* Clusters are watched all the same; what they find waits for OPEN_END. */
 static void on_no_history(struct supervisor *s, struct child *c, const struct msg *m)
 {
-	if (s->no_history || dispatch_history_is_open(s->dispatch)) {
+	if (s->no_history || s->history_open) {
 		child_protocol_error(c, TEXT_NO_HISTORY_TWICE);
 		return;
 	}
@@ -152,7 +154,7 @@ static void on_watch_stats(struct supervisor *s, const struct msg *m)
 static void on_leader(struct supervisor *s, const struct msg *m)
 {
 	if (replicas_on_leader(s->replicas, m))
-		dispatch_cluster(s->dispatch, m->u.leader.cluster);
+		dispatch_cluster(s, m->u.leader.cluster);
 }
 
 /* False when there is nobody for it. */
@@ -164,21 +166,21 @@ static bool take_own(struct supervisor *s, struct child *c, const struct msg *m)
 	case MSG_CREDENTIAL:
 		return on_credential(s, c, m), true;
 	case MSG_NOMINATE:
-		return dispatch_on_nominate(s->dispatch, c, m), true;
+		return dispatch_on_nominate(s, c, m), true;
 	case MSG_INTENT_ACK:
-		return dispatch_on_intent_ack(s->dispatch, c, m), true;
+		return dispatch_on_intent_ack(s, c, m), true;
 	case MSG_OPEN_INTENT:
-		return dispatch_on_open_intent(s->dispatch, c, m), true;
+		return dispatch_on_open_intent(s, c, m), true;
 	case MSG_OPEN_END:
 		return on_open_end(s, c, m), true;
 	case MSG_NO_HISTORY:
 		return on_no_history(s, c, m), true;
 	case MSG_QUOTE:
-		return dispatch_on_quote(s->dispatch, c, m), true;
+		return dispatch_on_quote(s, c, m), true;
 	case MSG_RESULT:
-		return dispatch_on_result(s->dispatch, c, m), true;
+		return dispatch_on_result(s, c, m), true;
 	case MSG_RECORD_ACK:
-		return dispatch_on_record_ack(s->dispatch, c, m), true;
+		return dispatch_on_record_ack(s, c, m), true;
 	case MSG_LEADER:
 		return on_leader(s, m), true;
 	case MSG_MEMBERS:
@@ -186,11 +188,11 @@ static bool take_own(struct supervisor *s, struct child *c, const struct msg *m)
 	case MSG_WATCH_STATS:
 		return on_watch_stats(s, m), true;
 	case MSG_PAUSE:
-		return pauses_on_pause(s->pauses, m), true;
+		return pauses_on_pause(s, m), true;
 	case MSG_CTL_DRY_RUN_RESULT:
-		return dry_run_on_ctl_dry_run_result(s->dry_runs, c, m), true;
+		return dry_run_on_ctl_dry_run_result(s, c, m), true;
 	case MSG_RESTORE_ASK:
-		return restores_on_restore_ask(s->restores, m), true;
+		return restores_on_restore_ask(s, m), true;
 	case MSG_CTL_RESTORE_ROW:
 		return answers_on_msg(&s->answers, c, m), true;
 #if defined(OPC_PROBES)
@@ -244,7 +246,7 @@ static void log_damage(const char *dir)
 
 static int on_first(struct supervisor *s)
 {
-	const char *dir = lifecycle_generation(s->root)->state_dir;
+	const char *dir = settings(s)->state_dir;
 	struct facts why = { 0 };
 	const int r = own_state_open(s->own, dir, &why);
 
@@ -256,7 +258,7 @@ static int on_first(struct supervisor *s)
 	}
 	if (own_state_found(s->own) == OWN_DAMAGED)
 		log_damage(dir);
-	pauses_on_own_state(s->pauses);
+	pauses_on_own_state(s);
 	return EXIT_CODE_OK;
 }
 
@@ -279,25 +281,25 @@ static void welcome_reporter(struct supervisor *s)
 {
 	struct msg due = { .type = MSG_DUE_GET };
 
-	dispatch_on_reporter_ready(s->dispatch);
-	reporter_link_send_waiting(s->reporter);
+	dispatch_on_reporter_ready(s);
+	reporter_link_send_waiting(s);
 	trouble_list_send(s->troubles);
-	for (uint64_t c = 0; generation_next(lifecycle_generation(s->root), &c); c++) {
+	for (uint64_t c = 0; generation_next(settings(s), &c); c++) {
 		status_send_watch_stats(s, c);
 		due.u.due_get.cluster = c;
-		(void)children_send(lifecycle_children(s->root), ROLE_WATCHER, c, &due);
+		(void)children_send(s->children, ROLE_WATCHER, c, &due);
 	}
 }
 
 static void welcome_worker(struct supervisor *s, struct child *c)
 {
 	worker_pool_on_ready(s->pool, c);
-	dispatch_cluster(s->dispatch, child_info(c)->cluster);
+	dispatch_cluster(s, child_info(c)->cluster);
 }
 
 static void welcome_watcher(struct supervisor *s, uint64_t cluster)
 {
-	pauses_on_watcher_ready(s->pauses, cluster);
+	pauses_on_watcher_ready(s, cluster);
 	replicas_on_watcher_ready(s->replicas, cluster);
 }
 
@@ -336,39 +338,39 @@ static void on_dead(struct supervisor *s, struct child *c, int code)
 	(void)code;
 	answers_on_child_dead(&s->answers, c); /* operators, and restores that watchers asked for */
 	if (at->role == ROLE_REPORTER) {
-		dispatch_on_reporter_dead(s->dispatch); /* nothing is granted before the next OPEN_END */
-		pauses_on_reporter_dead(s->pauses);
-		reporter_link_on_reporter_dead(s->reporter);
+		dispatch_on_reporter_dead(s); /* nothing is granted before the next OPEN_END */
+		pauses_on_reporter_dead(s);
+		reporter_link_on_reporter_dead(s);
 		s->no_history = false;
 	} else if (at->role == ROLE_WATCHER) {
 		s->watch_stats[at->cluster].u.watch_stats.synced = false;
-		reporter_link_on_watcher_dead(s->reporter, at->cluster);
+		reporter_link_on_watcher_dead(s, at->cluster);
 	} else {
-		dry_run_on_worker_dead(s->dry_runs, c);
-		dispatch_on_worker_dead(s->dispatch, c); /* its leases: verified by the next holder */
+		dry_run_on_worker_dead(s, c);
+		dispatch_on_worker_dead(s, c); /* its leases: verified by the next holder */
 	}
 }
 
 static void send_stats(struct supervisor *s)
 {
-	const struct children *all = lifecycle_children(s->root);
+	const struct children *all = s->children;
 
 	for (size_t i = 0; i < children_count(all); i++)
 		status_send_child_stats(s, children_get(all, i));
-	for (uint64_t c = 0; generation_next(lifecycle_generation(s->root), &c); c++)
+	for (uint64_t c = 0; generation_next(settings(s), &c); c++)
 		status_send_worker_stats(s, c);
 }
 
 static void on_tick(struct supervisor *s, uint64_t now_ms)
 {
-	if (reporter_link_waiting(s->reporter) > 0)
-		reporter_link_send_waiting(s->reporter);
+	if (reporter_queue_count(s->queue) > 0)
+		reporter_link_send_waiting(s);
 	if (++s->ticks % STATS_TICKS == 0 && lifecycle_is_running(s->root))
 		send_stats(s);
 	replicas_tick(s->replicas, now_ms);
-	dispatch_tick(s->dispatch, now_ms);
-	dry_run_tick(s->dry_runs, now_ms);
-	pauses_tick(s->pauses);
+	dispatch_tick(s, now_ms);
+	dry_run_tick(s, now_ms);
+	pauses_tick(s);
 	if (s->control)
 		control_tick(s->control, now_ms);
 	trouble_list_check(s->troubles);
@@ -379,7 +381,7 @@ static void on_tick(struct supervisor *s, uint64_t now_ms)
  * (settings_load.c). */
 static void on_loaded(struct supervisor *s)
 {
-	const struct generation *g = lifecycle_generation(s->root);
+	const struct generation *g = settings(s);
 
 	log_configure((enum log_level)g->log_level, (enum log_format)g->log_format);
 	worker_pool_on_loaded(s->pool);
@@ -395,7 +397,7 @@ static void on_loaded(struct supervisor *s)
 static void on_taken(struct supervisor *s, struct child *c)
 {
 	if (child_info(c)->role == ROLE_WORKER)
-		dispatch_cluster(s->dispatch, child_info(c)->cluster);
+		dispatch_cluster(s, child_info(c)->cluster);
 }
 
 static void on_reload_end(struct supervisor *s, uint64_t conn, int code, const struct facts *what)
@@ -405,12 +407,9 @@ static void on_reload_end(struct supervisor *s, uint64_t conn, int code, const s
 
 static size_t count_busy(const struct supervisor *s, uint64_t cluster)
 {
-	struct dispatch_stats d;
-
 	if (cluster < CLUSTERS_MAX)
-		return dispatch_leases_in(s->dispatch, cluster);
-	dispatch_stats(s->dispatch, &d);
-	return d.busy;
+		return dispatch_leases_in(s, cluster);
+	return dispatch_stats(s).busy;
 }
 
 static const struct lifecycle_ops lifecycle_ops = {
@@ -440,16 +439,15 @@ struct supervisor *supervisor_new(const char *const loader_argv[], int lock_fd)
 		free(s);
 		return NULL;
 	}
+	s->children = lifecycle_children(s->root);
 	s->pause_list = pause_list_new();
 	s->own = own_state_new(s->pause_list);
 	s->pool = worker_pool_new(s->root, s);
 	s->replicas = replicas_new(s->root);
-	s->dispatch = dispatch_new(s->root, s->replicas, s->pool, s->pause_list, s->own, &s->answers);
-	s->pauses = pauses_new(s);
-	s->reporter = reporter_link_new(s->root, s->dispatch);
-	s->dry_runs = dry_run_new(s->root, s->pool, s->dispatch, s->own, &s->answers);
+	s->queue = reporter_queue_new();
+	s->idle = dry_run_on_idle;
+	dispatch_init(s);
 	s->troubles = trouble_list_new(s);
-	s->restores = restores_new(s);
 	return s;
 }
 
@@ -465,11 +463,11 @@ void supervisor_free(struct supervisor **sp)
 	if (s->control)
 		control_free(&s->control);
 	lifecycle_free(&s->root);
-	restores_free(&s->restores);
-	dry_run_free(&s->dry_runs);
-	pauses_free(&s->pauses);
-	reporter_link_free(&s->reporter);
-	dispatch_free(&s->dispatch);
+	for (uint64_t c = 0; c < CLUSTERS_MAX; c++)
+		free(s->restores[c].row);
+	dry_run_free(s);
+	reporter_queue_free(&s->queue);
+	lease_table_free(&s->leases);
 	replicas_free(&s->replicas);
 	worker_pool_free(&s->pool);
 	own_state_free(&s->own);

@@ -4,7 +4,7 @@
 #ifndef SUPERVISOR_SUPERVISOR_H
 #define SUPERVISOR_SUPERVISOR_H
 
-#include "supervisor/operator/parts.h"
+#include "supervisor/actions/parts.h"
 
 /* Make all parts but the control socket; nothing runs yet. lock_fd: workers inherit it. Both are borrowed.
  * NULL when an executable is missing. */

@@ -12,9 +12,7 @@
 #include "model/duties.h"
 #include "model/actions.h"
 #include "model/reasons.h"
-#include "supervisor/actions/end_log.h"
 #include "supervisor/actions/known_failures.h"
-#include "supervisor/actions/lease.h"
 #include "supervisor/actions/lease_sender.h"
 #include "supervisor/actions/open_intents.h"
 #include "supervisor/actions/write_guard.h"
@@ -32,61 +30,26 @@
  * its token back; those have their own limit (write_guard.h). */
 static const struct bucket_size nomination_rate = { LEASES_MAX, 10 };
 
-/* What is known of a worker, by the index of the child. */
-struct worker {
-	uint64_t prefetch_id; /* the lease it was last told to prefetch for, 0 = none */
-	bool otherwise_busy;  /* by what the idle function gave it */
-};
-
-struct dispatch {
-	struct lifecycle *root;
-	struct children *children;
-	struct worker_pool *pool;
-	const struct pause_list *pauses;
-	struct answers *answers;
-	struct own_state *own;
-	struct lease_table *leases;
-	struct lease_sender sender;
-	struct open_intents *open;
-	struct write_guard *guard;
-	uint64_t floor_ms; /* boot time when the floor was last kept */
-	struct known_failures known;
-	struct worker workers[CHILDREN_MAX];
-	struct replicas *replicas;
-	bool history_open;
-	uint64_t done;
-	struct bucket nominations[CLUSTERS_MAX];
-	struct end_log end_log;
-	struct failures failures;
-	bool (*idle)(void *ctx, struct child *worker);
-	void *idle_ctx;
-};
-
-static const struct generation *settings(const struct dispatch *d)
+bool dispatch_is_paused(const struct supervisor *s, uint64_t cluster, uint64_t duty)
 {
-	return lifecycle_generation(d->root);
-}
-
-static bool is_paused(const struct dispatch *d, uint64_t cluster, uint64_t duty)
-{
-	return pause_list_pauses(d->pauses, settings(d)->names[cluster], duty, clock_wall_ms());
+	return pause_list_pauses(s->pause_list, settings(s)->names[cluster], duty, clock_wall_ms());
 }
 
 /* What is in doubt is looked at before its cluster goes. */
 static bool lease_is_paused(void *ctx, const struct lease *l)
 {
-	const struct dispatch *d = ctx;
+	const struct supervisor *s = ctx;
 
-	if (!l->verify_first && replicas_is_yielding(d->replicas, l->cluster))
+	if (!l->verify_first && replicas_is_yielding(s->replicas, l->cluster))
 		return true;
-	return !l->by_operator && (is_paused(d, l->cluster, l->duty) ||
-				   (!l->verify_first && lifecycle_is_leaving(d->root, l->cluster)));
+	return !l->by_operator && (dispatch_is_paused(s, l->cluster, l->duty) ||
+				   (!l->verify_first && lifecycle_is_leaving(s->root, l->cluster)));
 }
 
 /* -- messages -- */
 
 /* To a watcher; one that is down nominates again after its list: the rules decide anew. */
-static void refuse_nomination(const struct dispatch *d, const struct msg *nomination, enum reason reason,
+static void refuse_nomination(const struct supervisor *s, const struct msg *nomination, enum reason reason,
 			      uint64_t retry_ms)
 {
 	struct msg m = { .type = MSG_NOMINATION_RESULT };
@@ -95,11 +58,11 @@ static void refuse_nomination(const struct dispatch *d, const struct msg *nomina
 	m.u.nomination_result.outcome = OUTCOME_REFUSED;
 	m.u.nomination_result.retry_ms = retry_ms;
 	msg_set(&m, nomination_result.reason, reason_code(reason), strlen(reason_code(reason)));
-	(void)children_send(d->children, ROLE_WATCHER, m.u.nomination_result.cluster, &m);
+	(void)children_send(s->children, ROLE_WATCHER, m.u.nomination_result.cluster, &m);
 }
 
 /* What a scale-down has deleted is a pod that held up its StatefulSet. */
-static void send_end(const struct dispatch *d, const struct msg *intent, const struct msg *record)
+static void send_end(const struct supervisor *s, const struct msg *intent, const struct msg *record)
 {
 	struct msg m = { .type = MSG_NOMINATION_RESULT };
 
@@ -107,62 +70,62 @@ static void send_end(const struct dispatch *d, const struct msg *intent, const s
 	msg_copy_fields(&m, record);
 	m.u.nomination_result.on_pod = ACTIONS_ON_PODS >> intent->u.intent.action & 1 ||
 				       strcmp(record->u.record.target_uid, intent->u.intent.uid) == 0;
-	(void)children_send(d->children, ROLE_WATCHER, m.u.nomination_result.cluster, &m);
+	(void)children_send(s->children, ROLE_WATCHER, m.u.nomination_result.cluster, &m);
 }
 
-unsigned dispatch_leases_of(const struct dispatch *d, const struct child *worker)
+unsigned dispatch_leases_of(const struct supervisor *s, const struct child *worker)
 {
-	return lease_count_held(d->leases, (int)child_info(worker)->index);
+	return lease_count_held(s->leases, (int)child_info(worker)->index);
 }
 
-static struct worker *state_of(struct dispatch *d, const struct child *worker)
+static struct worker *state_of(struct supervisor *s, const struct child *worker)
 {
-	return &d->workers[child_info(worker)->index];
+	return &s->workers[child_info(worker)->index];
 }
 
 /* The next worker of the cluster, from *i on, that may take a lease and holds so many; NULL behind the last.
  * One that goes by older settings than those in force takes none. */
-static struct child *next_free(struct dispatch *d, uint64_t cluster, unsigned held, size_t *i)
+static struct child *next_free(struct supervisor *s, uint64_t cluster, unsigned held, size_t *i)
 {
 	struct child *w;
 
-	while ((w = children_next(d->children, ROLE_WORKER, cluster, i)))
-		if (lifecycle_is_current(d->root, w) && !state_of(d, w)->otherwise_busy &&
-		    dispatch_leases_of(d, w) == held && worker_pool_may_act(d->pool, w))
+	while ((w = children_next(s->children, ROLE_WORKER, cluster, i)))
+		if (lifecycle_is_current(s->root, w) && !state_of(s, w)->otherwise_busy &&
+		    dispatch_leases_of(s, w) == held && worker_pool_may_act(s->pool, w))
 			return w;
 	return NULL;
 }
 
-static bool prefetches(struct dispatch *d, const struct child *worker)
+static bool prefetches(struct supervisor *s, const struct child *worker)
 {
-	const uint64_t id = state_of(d, worker)->prefetch_id;
-	const struct lease *l = id ? lease_find(d->leases, id) : NULL;
+	const uint64_t id = state_of(s, worker)->prefetch_id;
+	const struct lease *l = id ? lease_find(s->leases, id) : NULL;
 
 	return l && (l->phase == LEASE_NEW || l->phase == LEASE_WAITING);
 }
 
 /* -- since when it is known to fail -- */
 
-static struct failing_since_key key_of(const struct dispatch *d, uint64_t cluster, uint64_t duty,
+static struct failing_since_key key_of(const struct supervisor *s, uint64_t cluster, uint64_t duty,
 				       const char *owner, const char *revision)
 {
-	return (struct failing_since_key){ settings(d)->names[cluster], duty, owner, revision };
+	return (struct failing_since_key){ settings(s)->names[cluster], duty, owner, revision };
 }
 
-void dispatch_on_failing_since(struct dispatch *d, const struct msg_failing_since *m)
+void dispatch_on_failing_since(struct supervisor *s, const struct msg_failing_since *m)
 {
-	if (m->cluster >= settings(d)->clusters || duty_workload((enum duty)m->duty) < 0)
+	if (m->cluster >= settings(s)->clusters || duty_workload((enum duty)m->duty) < 0)
 		return;
-	const struct failing_since_key key = key_of(d, m->cluster, m->duty, m->owner, m->revision);
+	const struct failing_since_key key = key_of(s, m->cluster, m->duty, m->owner, m->revision);
 
-	known_failures_note(&d->known, &key, m->at > 0);
+	known_failures_note(s, &key, m->at > 0);
 }
 
 /* -- nominations -- */
 
 /* An idle worker reads and judges while the intent is being written down. It is a hint: the grant may go to
  * another one, and then that one reads. */
-static void send_prefetch(struct dispatch *d, const struct lease *l, const struct msg *from,
+static void send_prefetch(struct supervisor *s, const struct lease *l, const struct msg *from,
 			  const struct failing_since_key *key)
 {
 	struct msg m = { .type = MSG_PREFETCH };
@@ -170,29 +133,29 @@ static void send_prefetch(struct dispatch *d, const struct lease *l, const struc
 	size_t i = 0;
 
 	do
-		w = next_free(d, l->cluster, 0, &i);
-	while (w && prefetches(d, w));
+		w = next_free(s, l->cluster, 0, &i);
+	while (w && prefetches(s, w));
 	if (!w)
 		return;
 	msg_copy_fields(&m, from);
 	m.u.prefetch.id = l->id;
-	m.u.prefetch.observe = settings(d)->observe;
-	m.u.prefetch.known_since = known_failures_since(&d->known, from->u.nominate.action, key);
-	worker_pool_note_used(d->pool, w);
+	m.u.prefetch.observe = settings(s)->observe;
+	m.u.prefetch.known_since = known_failures_since(s, from->u.nominate.action, key);
+	worker_pool_note_used(s->pool, w);
 	if (child_send(w, &m, -1) == 0)
-		state_of(d, w)->prefetch_id = l->id;
+		state_of(s, w)->prefetch_id = l->id;
 }
 
-static bool may_open(const struct dispatch *d, uint64_t cluster)
+static bool may_open(const struct supervisor *s, uint64_t cluster)
 {
-	return lifecycle_is_running(d->root) && open_intents_are_known(d->open) &&
-	       !lifecycle_is_leaving(d->root, cluster) && !replicas_is_yielding(d->replicas, cluster);
+	return lifecycle_is_running(s->root) && open_intents_are_known(s) &&
+	       !lifecycle_is_leaving(s->root, cluster) && !replicas_is_yielding(s->replicas, cluster);
 }
 
-static bool has_room(const struct dispatch *d, uint64_t cluster)
+static bool has_room(const struct supervisor *s, uint64_t cluster)
 {
-	return !lease_table_is_full(d->leases, cluster, settings(d)->n_wanted == 1) &&
-	       !bucket_is_empty(&d->nominations[cluster], &nomination_rate, clock_boot_ms());
+	return !lease_table_is_full(s->leases, cluster, settings(s)->n_wanted == 1) &&
+	       !bucket_is_empty(&s->nominations[cluster], &nomination_rate, clock_boot_ms());
 }
 
 /* Why a nomination becomes no lease now. */
@@ -201,15 +164,15 @@ struct objection {
 	uint64_t retry_ms;
 };
 
-static struct objection objection(const struct dispatch *d, const struct msg_nominate *n)
+static struct objection objection(struct supervisor *s, const struct msg_nominate *n)
 {
-	if (!may_open(d, n->cluster) || !has_room(d, n->cluster))
+	if (!may_open(s, n->cluster) || !has_room(s, n->cluster))
 		return (struct objection){ REASON_BUSY, BUSY_RETRY_MS };
-	if (write_guard_check(d->guard, n->cluster, 0))
+	if (write_guard_check(s, n->cluster, 0))
 		return (struct objection){ REASON_WRITE_LIMIT, LIMIT_RETRY_MS };
-	if (is_paused(d, n->cluster, n->duty))
+	if (dispatch_is_paused(s, n->cluster, n->duty))
 		return (struct objection){ REASON_PAUSED, PAUSED_RETRY_MS };
-	if (!(settings(d)->duties >> n->duty & 1))
+	if (!(settings(s)->duties >> n->duty & 1))
 		return (struct objection){ REASON_DUTY_DISABLED, 0 };
 	return (struct objection){ REASON__MAX, 0 };
 }
@@ -222,7 +185,7 @@ static bool has_its_key(const struct msg_nominate *n)
 
 /* A nomination arrives. It becomes a lease and an INTENT; dispatch_on_intent_ack() grants it to a worker,
  * dispatch_on_result() has the end written down, and dispatch_on_record_ack() closes it. */
-void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struct msg *m)
+void dispatch_on_nominate(struct supervisor *s, struct child *watcher, const struct msg *m)
 {
 	const struct msg_nominate *n = &m->u.nominate;
 
@@ -234,59 +197,59 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 		child_protocol_error(watcher, TEXT_NOMINATED_UNDER_KEY);
 		return;
 	}
-	const struct objection no = objection(d, n);
+	const struct objection no = objection(s, n);
 
 	if (no.reason != REASON__MAX) {
-		refuse_nomination(d, m, no.reason, no.retry_ms);
+		refuse_nomination(s, m, no.reason, no.retry_ms);
 		return;
 	}
-	const struct failing_since_key key = key_of(d, n->cluster, n->duty, n->action_key, n->revision);
+	const struct failing_since_key key = key_of(s, n->cluster, n->duty, n->action_key, n->revision);
 
 	if (duty_workload((enum duty)n->duty) >= 0) /* named now, if it was not before */
-		known_failures_add(&d->known, &key, clock_wall_ms());
-	struct lease *l = lease_open(d->leases, m, settings(d)->observe);
+		known_failures_add(s, &key, clock_wall_ms());
+	struct lease *l = lease_open(s->leases, m, settings(s)->observe);
 
 	if (!l)
 		return; /* the action key has an open lease, whose end is reported */
-	(void)bucket_take(&d->nominations[n->cluster], &nomination_rate, clock_boot_ms());
-	worker_pool_start(d->pool, n->cluster, lease_table_count_of(d->leases, n->cluster));
-	lease_sender_send_intents(&d->sender, n->cluster);
-	send_prefetch(d, l, m, &key);
+	(void)bucket_take(&s->nominations[n->cluster], &nomination_rate, clock_boot_ms());
+	worker_pool_start(s->pool, n->cluster, lease_table_count_of(s->leases, n->cluster));
+	lease_sender_send_intents(s, n->cluster);
+	send_prefetch(s, l, m, &key);
 }
 
-bool dispatch_vouches(const struct dispatch *d, const struct msg *row)
+bool dispatch_vouches(const struct supervisor *s, const struct msg *row)
 {
 	const struct msg_ctl_restore_row *r = &row->u.ctl_restore_row;
 
-	return own_state_vouches(d->own, r, settings(d)->names[r->cluster]);
+	return own_state_vouches(s->own, r, settings(s)->names[r->cluster]);
 }
 
-bool dispatch_restore(struct dispatch *d, const struct msg *row, uint64_t conn, bool by_operator)
+bool dispatch_restore(struct supervisor *s, const struct msg *row, uint64_t conn, bool by_operator)
 {
 	struct msg m = { .type = MSG_INTENT };
 
 	msg_copy_fields(&m, row);
 	m.u.intent.by_operator = by_operator;
-	m.u.intent.vouched = dispatch_vouches(d, row);
+	m.u.intent.vouched = dispatch_vouches(s, row);
 	const uint64_t cluster = row->u.ctl_restore_row.cluster;
-	struct lease *l = may_open(d, cluster) ? lease_open(d->leases, &m, settings(d)->observe) : NULL;
+	struct lease *l = may_open(s, cluster) ? lease_open(s->leases, &m, settings(s)->observe) : NULL;
 
 	if (!l)
 		return false;
 	l->conn = conn;
-	lease_sender_send_intents(&d->sender, cluster);
+	lease_sender_send_intents(s, cluster);
 	return true;
 }
 
 /* Its id is taken in the history: what is nominated again gets another one. */
-static void drop_unwritable(struct dispatch *d, struct lease *l)
+static void drop_unwritable(struct supervisor *s, struct lease *l)
 {
 	struct msg intent;
 
 	msg_unpack(l->intent, &intent);
-	answers_refuse(d->answers, l->conn, EXIT_CODE_TEMPORARY, TEXT_NOT_TAKEN);
-	refuse_nomination(d, &intent, REASON_BUSY, BUSY_RETRY_MS);
-	lease_close(d->leases, &l);
+	answers_refuse(&s->answers, l->conn, EXIT_CODE_TEMPORARY, TEXT_NOT_TAKEN);
+	refuse_nomination(s, &intent, REASON_BUSY, BUSY_RETRY_MS);
+	lease_close(s->leases, &l);
 }
 
 /* The present history acknowledges what it was sent, and nothing else. */
@@ -299,86 +262,81 @@ static bool was_sent(const struct lease *l, enum lease_phase phase, struct child
 	return l->sent;
 }
 
-void dispatch_on_intent_ack(struct dispatch *d, struct child *reporter, const struct msg *m)
+void dispatch_on_intent_ack(struct supervisor *s, struct child *reporter, const struct msg *m)
 {
-	struct lease *l = lease_find(d->leases, m->u.intent_ack.id);
+	struct lease *l = lease_find(s->leases, m->u.intent_ack.id);
 
 	if (!was_sent(l, LEASE_NEW, reporter))
 		return;
 	const uint64_t cluster = l->cluster;
 
 	if (!m->u.intent_ack.written)
-		drop_unwritable(d, l);
-	else if (lease_written(d->leases, l))
-		dispatch_cluster(d, cluster);
-	lease_sender_send_intents(&d->sender, cluster);
+		drop_unwritable(s, l);
+	else if (lease_written(s->leases, l))
+		dispatch_cluster(s, cluster);
+	lease_sender_send_intents(s, cluster);
 }
 
-void dispatch_on_open_intent(struct dispatch *d, struct child *reporter, const struct msg *m)
+void dispatch_on_open_intent(struct supervisor *s, struct child *reporter, const struct msg *m)
 {
-	if (d->history_open)
+	if (s->history_open)
 		child_protocol_error(reporter, TEXT_OPEN_INTENT_LATE);
 	else
-		open_intents_take(d->open, m);
+		open_intents_take(s, m);
 }
 
-bool dispatch_on_open_end(struct dispatch *d, struct child *reporter, const struct msg *m)
+bool dispatch_on_open_end(struct supervisor *s, struct child *reporter, const struct msg *m)
 {
-	if (d->history_open) {
+	if (s->history_open) {
 		child_protocol_error(reporter, TEXT_OPEN_END_TWICE);
 		return false;
 	}
-	open_intents_end(d->open, m->u.open_end.next_id);
-	d->history_open = true;
-	lifecycle_open(d->root);
-	dispatch_all(d);
+	open_intents_end(s, m->u.open_end.next_id);
+	s->history_open = true;
+	lifecycle_open(s->root);
+	dispatch_all(s);
 	return true;
 }
 
 /* What the dead reporter may have read without writing it down is sent again; ids make that harmless. */
-void dispatch_on_reporter_ready(struct dispatch *d)
+void dispatch_on_reporter_ready(struct supervisor *s)
 {
-	lease_table_set_unsent(d->leases);
-	open_intents_begin(d->open);
-	lease_sender_send_all(&d->sender);
+	lease_table_set_unsent(s->leases);
+	open_intents_begin(s);
+	lease_sender_send_all(s);
 }
 
-void dispatch_on_reporter_dead(struct dispatch *d)
+void dispatch_on_reporter_dead(struct supervisor *s)
 {
-	d->history_open = false;
-}
-
-bool dispatch_history_is_open(const struct dispatch *d)
-{
-	return d->history_open;
+	s->history_open = false;
 }
 
 /* -- granting -- */
 
 /* Leases that the workers of the cluster hold; asked for where writes are limited. */
-static uint64_t under_way(const struct dispatch *d, uint64_t cluster)
+static uint64_t under_way(const struct supervisor *s, uint64_t cluster)
 {
-	const bool limited = settings(d)->writes_per_minute || settings(d)->writes_per_hour;
+	const bool limited = settings(s)->writes_per_minute || settings(s)->writes_per_hour;
 	const struct child *w;
 	uint64_t n = 0;
 	size_t i = 0;
 
-	while (limited && (w = children_next_of(d->children, ROLE_WORKER, cluster, &i)))
-		n += dispatch_leases_of(d, w);
+	while (limited && (w = children_next_of(s->children, ROLE_WORKER, cluster, &i)))
+		n += dispatch_leases_of(s, w);
 	return n;
 }
 
-static bool send_grant(struct dispatch *d, struct child *worker)
+static bool send_grant(struct supervisor *s, struct child *worker)
 {
 	const struct child_info *at = child_info(worker);
 	const uint64_t now = clock_boot_ms(),
-		       until = replicas_write_until(d->replicas, at->cluster, now, VALID_MS);
+		       until = replicas_write_until(s->replicas, at->cluster, now, VALID_MS);
 	struct msg intent, m = { .type = MSG_GRANT };
 
 	if (!until)
 		return false; /* another replica may lead: what waits here is taken up when this one does */
-	(void)write_guard_check(d->guard, at->cluster, under_way(d, at->cluster));
-	const struct lease *l = lease_grant(d->leases, at->cluster, (int)at->index, now + LEASE_MS);
+	(void)write_guard_check(s, at->cluster, under_way(s, at->cluster));
+	const struct lease *l = lease_grant(s->leases, at->cluster, (int)at->index, now + LEASE_MS);
 
 	if (!l)
 		return false;
@@ -387,11 +345,11 @@ static bool send_grant(struct dispatch *d, struct child *worker)
 	m.u.grant.verify_first = l->verify_first;
 	m.u.grant.valid_until = until;
 	const struct msg_intent *i = &intent.u.intent;
-	const struct failing_since_key key = key_of(d, at->cluster, i->duty, i->action_key, i->revision);
+	const struct failing_since_key key = key_of(s, at->cluster, i->duty, i->action_key, i->revision);
 
-	own_state_history(d->own, m.u.grant.history);
-	m.u.grant.known_since = known_failures_since(&d->known, i->action, &key);
-	worker_pool_note_used(d->pool, worker);
+	own_state_history(s->own, m.u.grant.history);
+	m.u.grant.known_since = known_failures_since(s, i->action, &key);
+	worker_pool_note_used(s->pool, worker);
 	(void)child_send(worker, &m, -1); /* a failure is followed by the worker's death */
 	return true;
 }
@@ -410,99 +368,99 @@ static struct msg new_result(uint64_t id, enum outcome outcome, enum reason reas
 }
 
 /* What was written down before the pause ends now: an operator who pauses sees that nothing is in flight. */
-static void refuse_paused(struct dispatch *d, uint64_t cluster)
+static void refuse_paused(struct supervisor *s, uint64_t cluster)
 {
-	const enum reason why = replicas_is_yielding(d->replicas, cluster) ? REASON_NOT_LEADER
-				: lifecycle_is_leaving(d->root, cluster)   ? REASON_CLUSTER_REMOVED
+	const enum reason why = replicas_is_yielding(s->replicas, cluster) ? REASON_NOT_LEADER
+				: lifecycle_is_leaving(s->root, cluster)   ? REASON_CLUSTER_REMOVED
 									   : REASON_PAUSED;
 	const struct msg m = new_result(1, OUTCOME_REFUSED, why, PAUSED_RETRY_MS);
 	struct lease *l;
 
-	while ((l = lease_refuse_paused(d->leases, cluster, &m)))
-		lease_sender_send_record(&d->sender, l);
+	while ((l = lease_refuse_paused(s->leases, cluster, &m)))
+		lease_sender_send_record(s, l);
 }
 
 /* One lease more for each worker that has this many. */
-static void grant_where_held(struct dispatch *d, uint64_t cluster, unsigned held)
+static void grant_where_held(struct supervisor *s, uint64_t cluster, unsigned held)
 {
 	struct child *w;
 	size_t i = 0;
 
-	while (lease_is_waiting(d->leases, cluster) && (w = next_free(d, cluster, held, &i)))
-		(void)send_grant(d, w);
+	while (lease_is_waiting(s->leases, cluster) && (w = next_free(s, cluster, held, &i)))
+		(void)send_grant(s, w);
 }
 
 /* Leases go first. */
-static void ask_idle(struct dispatch *d, uint64_t cluster)
+static void ask_idle(struct supervisor *s, uint64_t cluster)
 {
 	struct child *w;
 	size_t i = 0;
 
-	while (d->idle && (w = next_free(d, cluster, 0, &i))) {
-		if (d->idle(d->idle_ctx, w)) {
-			state_of(d, w)->otherwise_busy = true;
-			worker_pool_note_used(d->pool, w);
+	while (s->idle && (w = next_free(s, cluster, 0, &i))) {
+		if (s->idle(s, w)) {
+			state_of(s, w)->otherwise_busy = true;
+			worker_pool_note_used(s->pool, w);
 		}
 	}
 }
 
-void dispatch_cluster(struct dispatch *d, uint64_t cluster)
+void dispatch_cluster(struct supervisor *s, uint64_t cluster)
 {
-	if (!lifecycle_is_running(d->root) || !d->history_open)
+	if (!lifecycle_is_running(s->root) || !s->history_open)
 		return;
-	if (lease_is_waiting(d->leases, cluster))
-		worker_pool_start(d->pool, cluster, lease_table_count_of(d->leases, cluster));
-	const bool yielding = replicas_is_yielding(d->replicas, cluster);
+	if (lease_is_waiting(s->leases, cluster))
+		worker_pool_start(s->pool, cluster, lease_table_count_of(s->leases, cluster));
+	const bool yielding = replicas_is_yielding(s->replicas, cluster);
 
-	if (!pause_list_is_empty(d->pauses) || yielding ||
-	    lifecycle_is_leaving(d->root, cluster)) /* what waits is looked at one by one */
-		refuse_paused(d, cluster);
-	if (yielding && lease_table_count_of(d->leases, cluster) == 0)
-		replicas_let_go(d->replicas, cluster);
+	if (!pause_list_is_empty(s->pause_list) || yielding ||
+	    lifecycle_is_leaving(s->root, cluster)) /* what waits is looked at one by one */
+		refuse_paused(s, cluster);
+	if (yielding && lease_table_count_of(s->leases, cluster) == 0)
+		replicas_let_go(s->replicas, cluster);
 	for (unsigned held = 0; held < WORKER_LEASES_MAX; held++)
-		grant_where_held(d, cluster, held);
-	ask_idle(d, cluster);
+		grant_where_held(s, cluster, held);
+	ask_idle(s, cluster);
 }
 
-void dispatch_all(struct dispatch *d)
+void dispatch_all(struct supervisor *s)
 {
-	for (uint64_t c = 0; generation_next(settings(d), &c); c++)
-		dispatch_cluster(d, c);
+	for (uint64_t c = 0; generation_next(settings(s), &c); c++)
+		dispatch_cluster(s, c);
 }
 
-void dispatch_worker_idle(struct dispatch *d, const struct child *worker)
+void dispatch_worker_idle(struct supervisor *s, const struct child *worker)
 {
-	state_of(d, worker)->otherwise_busy = false;
-	dispatch_cluster(d, child_info(worker)->cluster);
+	state_of(s, worker)->otherwise_busy = false;
+	dispatch_cluster(s, child_info(worker)->cluster);
 }
 
 /* -- the end of an action -- */
 
-void dispatch_on_quote(struct dispatch *d, struct child *worker, const struct msg *m)
+void dispatch_on_quote(struct supervisor *s, struct child *worker, const struct msg *m)
 {
-	if (lease_quote(d->leases, (int)child_info(worker)->index, m) < 0)
+	if (lease_quote(s->leases, (int)child_info(worker)->index, m) < 0)
 		child_protocol_error(worker, TEXT_STRANGE_RESULT);
 }
 
-void dispatch_on_result(struct dispatch *d, struct child *worker, const struct msg *m)
+void dispatch_on_result(struct supervisor *s, struct child *worker, const struct msg *m)
 {
 	struct lease *l;
 
-	if (lease_result(d->leases, (int)child_info(worker)->index, m, &l) < 0) {
+	if (lease_result(s->leases, (int)child_info(worker)->index, m, &l) < 0) {
 		child_protocol_error(worker, TEXT_STRANGE_RESULT);
 		return;
 	}
-	worker_pool_note_end(d->pool, l->cluster, clock_boot_ms() + LEASE_MS - l->deadline_ms,
+	worker_pool_note_end(s->pool, l->cluster, clock_boot_ms() + LEASE_MS - l->deadline_ms,
 			     m->u.result.http);
-	end_log_note_dry_run(&d->end_log, l->cluster, settings(d)->names[l->cluster], &m->u.result);
-	write_guard_on_result(d->guard, l->cluster, l, &m->u.result);
-	lease_sender_send_record(&d->sender, l);
-	dispatch_cluster(d, child_info(worker)->cluster);
+	end_log_note_dry_run(&s->end_log, l->cluster, settings(s)->names[l->cluster], &m->u.result);
+	write_guard_on_result(s, l->cluster, l, &m->u.result);
+	lease_sender_send_record(s, l);
+	dispatch_cluster(s, child_info(worker)->cluster);
 }
 
-void dispatch_on_record_ack(struct dispatch *d, struct child *reporter, const struct msg *m)
+void dispatch_on_record_ack(struct supervisor *s, struct child *reporter, const struct msg *m)
 {
-	struct lease *l = lease_find(d->leases, m->u.record_ack.id);
+	struct lease *l = lease_find(s->leases, m->u.record_ack.id);
 	struct msg intent, record, answer = { .type = MSG_CTL_DRY_RUN_RESULT };
 
 	if (!was_sent(l, LEASE_RECORDING, reporter))
@@ -511,51 +469,51 @@ void dispatch_on_record_ack(struct dispatch *d, struct child *reporter, const st
 	msg_unpack(l->record, &record);
 	const struct msg_record *r = &record.u.record;
 
-	end_log_note(&d->end_log, settings(d)->names[l->cluster], &intent.u.intent, r);
+	end_log_note(&s->end_log, settings(s)->names[l->cluster], &intent.u.intent, r);
 	if (OUTCOMES_WRITTEN >> r->outcome & 1)
-		bucket_put(&d->nominations[l->cluster], &nomination_rate);
-	failures_note(&d->failures, l->cluster, (enum duty)intent.u.intent.duty, (enum outcome)r->outcome,
+		bucket_put(&s->nominations[l->cluster], &nomination_rate);
+	failures_note(&s->failures, l->cluster, (enum duty)intent.u.intent.duty, (enum outcome)r->outcome,
 		      &r->detail, clock_boot_ms());
 	msg_copy_fields(&answer, &record);
 	answer.u.ctl_dry_run_result.conn = l->conn;
-	answers_send(d->answers, l->conn, &answer);
-	d->done += r->outcome == OUTCOME_DONE;
-	send_end(d, &intent, &record);
+	answers_send(&s->answers, l->conn, &answer);
+	s->done += r->outcome == OUTCOME_DONE;
+	send_end(s, &intent, &record);
 	const uint64_t cluster = l->cluster;
 
-	lease_close(d->leases, &l);
-	if (replicas_is_yielding(d->replicas, cluster))
-		dispatch_cluster(d, cluster);
+	lease_close(s->leases, &l);
+	if (replicas_is_yielding(s->replicas, cluster))
+		dispatch_cluster(s, cluster);
 }
 
-static void give_up(struct dispatch *d, struct lease *l)
+static void give_up(struct supervisor *s, struct lease *l)
 {
 	struct msg m = new_result(l->id, OUTCOME_FAILED, REASON_WORKER_DIED, 0);
 
 	facts_finding(&m.u.result.detail, TEXT_WORKERS_DIED);
-	if (lease_result(d->leases, l->holder, &m, &l) == 0)
-		lease_sender_send_record(&d->sender, l);
+	if (lease_result(s->leases, l->holder, &m, &l) == 0)
+		lease_sender_send_record(s, l);
 }
 
-void dispatch_on_worker_dead(struct dispatch *d, struct child *worker)
+void dispatch_on_worker_dead(struct supervisor *s, struct child *worker)
 {
 	const int index = (int)child_info(worker)->index;
 	struct lease *l;
 
-	*state_of(d, worker) = (struct worker){ 0 };
-	while ((l = lease_held_by(d->leases, index))) {
+	*state_of(s, worker) = (struct worker){ 0 };
+	while ((l = lease_held_by(s->leases, index))) {
 		if (l->grants >= GRANTS_MAX)
-			give_up(d, l);
+			give_up(s, l);
 		else
-			lease_holder_died(d->leases, l);
+			lease_holder_died(s->leases, l);
 	}
-	dispatch_cluster(d, child_info(worker)->cluster);
+	dispatch_cluster(s, child_info(worker)->cluster);
 }
 
 /* Never released by time: the holder is killed, and its death releases. */
-static void check_overdue(const struct dispatch *d, struct child *worker, uint64_t now_ms)
+static void check_overdue(const struct supervisor *s, struct child *worker, uint64_t now_ms)
 {
-	const struct lease *l = lease_held_by(d->leases, (int)child_info(worker)->index);
+	const struct lease *l = lease_held_by(s->leases, (int)child_info(worker)->index);
 
 	for (; l; l = l->next)
 		if (now_ms > l->deadline_ms && child_info(worker)->pid)
@@ -563,94 +521,65 @@ static void check_overdue(const struct dispatch *d, struct child *worker, uint64
 }
 
 /* An intent that has ended cannot be opened again, by whoever keeps the history. */
-static void keep_floor(struct dispatch *d, uint64_t now_ms)
+static void keep_floor(struct supervisor *s, uint64_t now_ms)
 {
-	const uint64_t lowest = lease_table_lowest_id(d->leases);
+	const uint64_t lowest = lease_table_lowest_id(s->leases);
 
-	if (!d->history_open || now_ms - d->floor_ms < FLOOR_MS || lowest == own_state_floor(d->own))
+	if (!s->history_open || now_ms - s->floor_ms < FLOOR_MS || lowest == own_state_floor(s->own))
 		return;
-	d->floor_ms = now_ms;
-	own_state_set_floor(d->own, lowest);
-	(void)own_state_save(d->own); /* else the old one holds, which is lower */
+	s->floor_ms = now_ms;
+	own_state_set_floor(s->own, lowest);
+	(void)own_state_save(s->own); /* else the old one holds, which is lower */
 }
 
 static bool has_waiting(void *ctx, uint64_t cluster)
 {
-	return lease_is_waiting(((const struct dispatch *)ctx)->leases, cluster);
+	return lease_is_waiting(((const struct supervisor *)ctx)->leases, cluster);
 }
 
-void dispatch_tick(struct dispatch *d, uint64_t now_ms)
+void dispatch_tick(struct supervisor *s, uint64_t now_ms)
 {
-	for (size_t i = 0; i < children_count(d->children); i++)
-		check_overdue(d, children_get(d->children, i), now_ms);
-	if (d->history_open)
-		lease_sender_send_all(&d->sender);
-	write_guard_tick(d->guard);
-	worker_pool_tick(d->pool, has_waiting, d, now_ms);
-	for (uint64_t c = 0; settings(d) && generation_next(settings(d), &c); c++)
-		if (lease_is_waiting(d->leases, c))
-			dispatch_cluster(d, c);
-	keep_floor(d, now_ms);
-	own_state_keep_known(d->own);
-	if (settings(d))
-		end_log_tick(&d->end_log, settings(d)->names, settings(d)->clusters, now_ms);
+	for (size_t i = 0; i < children_count(s->children); i++)
+		check_overdue(s, children_get(s->children, i), now_ms);
+	if (s->history_open)
+		lease_sender_send_all(s);
+	write_guard_tick(s);
+	worker_pool_tick(s->pool, has_waiting, s, now_ms);
+	for (uint64_t c = 0; settings(s) && generation_next(settings(s), &c); c++)
+		if (lease_is_waiting(s->leases, c))
+			dispatch_cluster(s, c);
+	keep_floor(s, now_ms);
+	own_state_keep_known(s->own);
+	if (settings(s))
+		end_log_tick(&s->end_log, settings(s)->names, settings(s)->clusters, now_ms);
 }
 
 /* -- stats -- */
 
-void dispatch_stats(const struct dispatch *d, struct dispatch_stats *ret)
+struct dispatch_stats dispatch_stats(const struct supervisor *s)
 {
-	*ret = (struct dispatch_stats){ .leases = lease_table_count(d->leases), .done = d->done };
-	for (uint64_t c = 0; settings(d)->observe && generation_next(settings(d), &c); c++)
-		ret->dry_run_forbidden = ret->dry_run_forbidden || d->end_log.clusters[c].dry_run_forbidden;
-	ret->limited = settings(d) && write_guard_blocks(d->guard);
-	for (const struct lease *l = lease_next(d->leases, NULL); l; l = lease_next(d->leases, l))
-		ret->busy += l->phase == LEASE_GRANTED || l->phase == LEASE_RECORDING;
+	struct dispatch_stats ret = { .leases = lease_table_count(s->leases), .done = s->done };
+	const struct generation *g = settings(s);
+
+	for (uint64_t c = 0; g->observe && generation_next(g, &c); c++)
+		ret.dry_run_forbidden |= s->end_log.clusters[c].dry_run_forbidden;
+	ret.limited = g && write_guard_blocks(s);
+	for (const struct lease *l = lease_next(s->leases, NULL); l; l = lease_next(s->leases, l))
+		ret.busy += l->phase == LEASE_GRANTED || l->phase == LEASE_RECORDING;
+	return ret;
 }
 
-uint64_t dispatch_leases_in(const struct dispatch *d, uint64_t cluster)
+uint64_t dispatch_leases_in(const struct supervisor *s, uint64_t cluster)
 {
-	return lease_table_count_of(d->leases, cluster);
+	return lease_table_count_of(s->leases, cluster);
 }
 
-const struct failure *dispatch_failure(const struct dispatch *d, uint64_t cluster, enum duty duty)
+const struct failure *dispatch_failure(const struct supervisor *s, uint64_t cluster, enum duty duty)
 {
-	return failures_get(&d->failures, cluster, duty, clock_boot_ms());
+	return failures_get(&s->failures, cluster, duty, clock_boot_ms());
 }
 
-/* -- life -- */
-
-void dispatch_set_idle(struct dispatch *d, bool (*fn)(void *ctx, struct child *worker), void *ctx)
+void dispatch_init(struct supervisor *s)
 {
-	d->idle = fn;
-	d->idle_ctx = ctx;
-}
-
-struct dispatch *dispatch_new(struct lifecycle *root, struct replicas *replicas, struct worker_pool *pool,
-			      const struct pause_list *pauses, struct own_state *own, struct answers *answers)
-{
-	struct dispatch *d = xcalloc(1, sizeof(*d));
-
-	d->root = root;
-	d->children = lifecycle_children(root);
-	d->replicas = replicas;
-	d->pool = pool;
-	d->pauses = pauses;
-	d->answers = answers;
-	d->own = own;
-	d->known.registry = own_state_failing_since(own);
-	d->leases = lease_table_new(lease_is_paused, d);
-	d->sender = (struct lease_sender){ root, own, d->leases };
-	d->open = open_intents_new(root, own, d->leases);
-	d->guard = write_guard_new(root, own, d->leases);
-	return d;
-}
-
-void dispatch_free(struct dispatch **d)
-{
-	write_guard_free(&(*d)->guard);
-	open_intents_free(&(*d)->open);
-	lease_table_free(&(*d)->leases);
-	free(*d);
-	*d = NULL;
+	s->leases = lease_table_new(lease_is_paused, s);
 }

@@ -9,6 +9,7 @@
 #include "base/xalloc.h"
 #include "model/actions.h"
 #include "model/reasons.h"
+#include "supervisor/actions/dispatch.h"
 
 #define DRY_RUNS_MAX 4096u
 #define DRY_RUN_MS   30000u /* a worker that takes longer is killed */
@@ -22,37 +23,27 @@ struct question {
 	struct msg_packed *packed; /* CTL_DRY_RUN */
 };
 
-struct dry_runs {
-	struct lifecycle *root;
-	struct worker_pool *pool;
-	struct dispatch *dispatch;
-	const struct own_state *own;
-	struct answers *answers;
-	struct question *first;
-	size_t n;
-};
-
 /* Where the oldest question hangs that this worker works on, or, worker NULL, that waits in the cluster. */
-static struct question **find(struct dry_runs *q, const struct child *worker, uint64_t cluster)
+static struct question **find(struct supervisor *s, const struct child *worker, uint64_t cluster)
 {
-	struct question **at = &q->first;
+	struct question **at = &s->questions;
 
 	while (*at && ((*at)->worker != worker || (*at)->cluster != cluster))
 		at = &(*at)->next;
 	return at;
 }
 
-static void take_off(struct dry_runs *q, struct question **at)
+static void take_off(struct supervisor *s, struct question **at)
 {
 	struct question *gone = *at;
 
 	*at = gone->next;
-	q->n--;
+	s->n_questions--;
 	free(gone->packed);
 	free(gone);
 }
 
-static void answer(struct dry_runs *q, uint64_t conn, uint64_t id, enum reason reason, enum text detail)
+static void answer(struct supervisor *s, uint64_t conn, uint64_t id, enum reason reason, enum text detail)
 {
 	struct msg m = { .type = MSG_CTL_DRY_RUN_RESULT,
 			 .u.ctl_dry_run_result = { .conn = conn,
@@ -63,50 +54,49 @@ static void answer(struct dry_runs *q, uint64_t conn, uint64_t id, enum reason r
 
 	msg_set(&m, ctl_dry_run_result.reason, reason_code(reason), strlen(reason_code(reason)));
 	facts_finding(&m.u.ctl_dry_run_result.detail, detail);
-	answers_send(q->answers, conn, &m);
+	answers_send(&s->answers, conn, &m);
 }
 
 /* Without a worker's answer. When the operator has left, all their questions go, too. */
-static void end(struct dry_runs *q, struct question **at, enum reason reason, enum text detail)
+static void end(struct supervisor *s, struct question **at, enum reason reason, enum text detail)
 {
 	const uint64_t conn = (*at)->conn, id = (*at)->id;
 
-	take_off(q, at);
-	answer(q, conn, id, reason, detail);
+	take_off(s, at);
+	answer(s, conn, id, reason, detail);
 }
 
-void dry_run_on_ctl_dry_run(struct dry_runs *q, const struct msg *m)
+void dry_run_on_ctl_dry_run(struct supervisor *s, const struct msg *m)
 {
 	const struct msg_ctl_dry_run *r = &m->u.ctl_dry_run;
-	struct question **at = &q->first, *new;
+	struct question **at = &s->questions, *new;
 	struct msg asked = *m;
 
-	if (r->cluster >= lifecycle_generation(q->root)->clusters) {
-		answer(q, r->conn, r->id, REASON_CLUSTER_REMOVED, TEXT_NO_SUCH_CLUSTER);
+	if (r->cluster >= settings(s)->clusters) {
+		answer(s, r->conn, r->id, REASON_CLUSTER_REMOVED, TEXT_NO_SUCH_CLUSTER);
 		return;
 	}
-	if (q->n == DRY_RUNS_MAX) {
-		answer(q, r->conn, r->id, REASON_BUSY, TEXT_QUESTIONS_WAIT);
+	if (s->n_questions == DRY_RUNS_MAX) {
+		answer(s, r->conn, r->id, REASON_BUSY, TEXT_QUESTIONS_WAIT);
 		return;
 	}
 	while (*at)
 		at = &(*at)->next;
-	own_state_history(q->own, asked.u.ctl_dry_run.history);
+	own_state_history(s->own, asked.u.ctl_dry_run.history);
 	*at = new = xcalloc(1, sizeof(*new));
 	*new = (struct question){ .conn = r->conn,
 				  .id = r->id,
 				  .cluster = r->cluster,
 				  .since_ms = clock_boot_ms(),
 				  .packed = msg_pack(&asked) };
-	q->n++;
-	worker_pool_start(q->pool, r->cluster, q->n);
-	dispatch_cluster(q->dispatch, r->cluster);
+	s->n_questions++;
+	worker_pool_start(s->pool, r->cluster, s->n_questions);
+	dispatch_cluster(s, r->cluster);
 }
 
-/* Hand the oldest question to an idle worker of its cluster; false when there is none. */
-static bool on_idle(void *ctx, struct child *worker)
+bool dry_run_on_idle(struct supervisor *s, struct child *worker)
 {
-	struct question *next = *find(ctx, NULL, child_info(worker)->cluster);
+	struct question *next = *find(s, NULL, child_info(worker)->cluster);
 	struct msg m;
 
 	if (!next)
@@ -118,9 +108,9 @@ static bool on_idle(void *ctx, struct child *worker)
 	return true;
 }
 
-void dry_run_on_ctl_dry_run_result(struct dry_runs *q, struct child *worker, const struct msg *m)
+void dry_run_on_ctl_dry_run_result(struct supervisor *s, struct child *worker, const struct msg *m)
 {
-	struct question **at = find(q, worker, child_info(worker)->cluster);
+	struct question **at = find(s, worker, child_info(worker)->cluster);
 	struct msg answered = *m;
 
 	if (!*at || m->u.ctl_dry_run_result.id != (*at)->id) {
@@ -128,34 +118,34 @@ void dry_run_on_ctl_dry_run_result(struct dry_runs *q, struct child *worker, con
 		return;
 	}
 	answered.u.ctl_dry_run_result.conn = (*at)->conn;
-	take_off(q, at);
-	answers_send(q->answers, answered.u.ctl_dry_run_result.conn, &answered);
-	dispatch_worker_idle(q->dispatch, worker);
+	take_off(s, at);
+	answers_send(&s->answers, answered.u.ctl_dry_run_result.conn, &answered);
+	dispatch_worker_idle(s, worker);
 }
 
-void dry_run_on_worker_dead(struct dry_runs *q, const struct child *worker)
+void dry_run_on_worker_dead(struct supervisor *s, const struct child *worker)
 {
-	struct question **at = find(q, worker, child_info(worker)->cluster);
+	struct question **at = find(s, worker, child_info(worker)->cluster);
 
 	if (*at)
-		end(q, at, REASON_WORKER_DIED, TEXT_WORKER_DIED_ASKED);
+		end(s, at, REASON_WORKER_DIED, TEXT_WORKER_DIED_ASKED);
 }
 
 /* Workers that do not start must not keep an operator waiting. */
-static bool has_nobody(const struct dry_runs *q, const struct question *w, uint64_t now_ms)
+static bool has_nobody(const struct supervisor *s, const struct question *w, uint64_t now_ms)
 {
 	return !w->worker && now_ms - w->since_ms >= NOBODY_MS &&
-	       !children_find(lifecycle_children(q->root), ROLE_WORKER, w->cluster);
+	       !children_find(s->children, ROLE_WORKER, w->cluster);
 }
 
-void dry_run_tick(struct dry_runs *q, uint64_t now_ms)
+void dry_run_tick(struct supervisor *s, uint64_t now_ms)
 {
-	for (struct question **at = &q->first; *at;) {
+	for (struct question **at = &s->questions; *at;) {
 		struct question *w = *at;
 
-		if (has_nobody(q, w, now_ms)) {
-			end(q, at, REASON_NO_WORKER, TEXT_NO_WORKER);
-			at = &q->first; /* others may have gone with it */
+		if (has_nobody(s, w, now_ms)) {
+			end(s, at, REASON_NO_WORKER, TEXT_NO_WORKER);
+			at = &s->questions; /* others may have gone with it */
 			continue;
 		}
 		if (w->worker && now_ms - w->since_ms > DRY_RUN_MS)
@@ -164,30 +154,18 @@ void dry_run_tick(struct dry_runs *q, uint64_t now_ms)
 	}
 }
 
-void dry_run_forget(struct dry_runs *q, uint64_t conn)
+void dry_run_forget(struct supervisor *s, uint64_t conn)
 {
-	for (struct question **at = &q->first; *at;) {
+	for (struct question **at = &s->questions; *at;) {
 		if ((*at)->conn == conn && !(*at)->worker)
-			take_off(q, at);
+			take_off(s, at);
 		else
 			at = &(*at)->next;
 	}
 }
 
-struct dry_runs *dry_run_new(struct lifecycle *root, struct worker_pool *pool, struct dispatch *d,
-			     const struct own_state *own, struct answers *answers)
+void dry_run_free(struct supervisor *s)
 {
-	struct dry_runs *q = xcalloc(1, sizeof(*q));
-
-	*q = (struct dry_runs){ .root = root, .pool = pool, .dispatch = d, .own = own, .answers = answers };
-	dispatch_set_idle(d, on_idle, q);
-	return q;
-}
-
-void dry_run_free(struct dry_runs **q)
-{
-	while ((*q)->first)
-		take_off(*q, &(*q)->first);
-	free(*q);
-	*q = NULL;
+	while (s->questions)
+		take_off(s, &s->questions);
 }

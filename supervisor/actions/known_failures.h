@@ -4,25 +4,17 @@
 #ifndef SUPERVISOR_ACTIONS_KNOWN_FAILURES_H
 #define SUPERVISOR_ACTIONS_KNOWN_FAILURES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "supervisor/actions/failing_since_registry.h"
-
-struct known_failures {
-	struct failing_since_registry *registry; /* borrowed */
-	bool is_full;                            /* and that was logged */
-};
+#include "supervisor/actions/parts.h"
 
 /* Unix ms; 0 for an action that no such time concerns. What is not known, or only from now on, is known since
  * now. */
-int64_t known_failures_since(const struct known_failures *k, uint64_t action,
+int64_t known_failures_since(const struct supervisor *s, uint64_t action,
 			     const struct failing_since_key *key);
 /* It was named at `at`, Unix ms. Without room it is left out, which is logged once. */
-void known_failures_add(struct known_failures *k, const struct failing_since_key *key, int64_t at);
+void known_failures_add(struct supervisor *s, const struct failing_since_key *key, int64_t at);
 
 /* A watcher says that it fails, or does no more. It says so a moment after it has seen it: so much is
  * believed. */
-void known_failures_note(struct known_failures *k, const struct failing_since_key *key, bool fails);
+void known_failures_note(struct supervisor *s, const struct failing_since_key *key, bool fails);
 
 #endif

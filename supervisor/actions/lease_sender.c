@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/actions/lease_sender.h"
 
-static bool send(const struct lease_sender *s, const struct msg *m)
+static bool send(const struct supervisor *s, const struct msg *m)
 {
-	return children_send(lifecycle_children(s->root), ROLE_REPORTER, CLUSTERS_MAX, m);
+	return children_send(s->children, ROLE_REPORTER, CLUSTERS_MAX, m);
 }
 
-static const char *cluster_name(const struct lease_sender *s, const struct lease *l)
+static const char *cluster_name(const struct supervisor *s, const struct lease *l)
 {
-	return lifecycle_generation(s->root)->names[l->cluster];
+	return settings(s)->names[l->cluster];
 }
 
-static bool send_intent(const struct lease_sender *s, const struct lease *l)
+static bool send_intent(const struct supervisor *s, const struct lease *l)
 {
 	struct msg m;
 
@@ -21,7 +21,7 @@ static bool send_intent(const struct lease_sender *s, const struct lease *l)
 	return send(s, &m);
 }
 
-void lease_sender_send_intents(const struct lease_sender *s, uint64_t cluster)
+void lease_sender_send_intents(const struct supervisor *s, uint64_t cluster)
 {
 	struct lease *l;
 
@@ -29,7 +29,7 @@ void lease_sender_send_intents(const struct lease_sender *s, uint64_t cluster)
 		lease_intent_sent(s->leases, l);
 }
 
-static void send_quotes(const struct lease_sender *s, const struct lease *l)
+static void send_quotes(const struct supervisor *s, const struct lease *l)
 {
 	struct msg m;
 
@@ -41,7 +41,7 @@ static void send_quotes(const struct lease_sender *s, const struct lease *l)
 	}
 }
 
-void lease_sender_send_record(const struct lease_sender *s, struct lease *l)
+void lease_sender_send_record(const struct supervisor *s, struct lease *l)
 {
 	struct msg intent, m;
 
@@ -52,9 +52,9 @@ void lease_sender_send_record(const struct lease_sender *s, struct lease *l)
 	l->sent = send(s, &m);
 }
 
-void lease_sender_send_all(const struct lease_sender *s)
+void lease_sender_send_all(const struct supervisor *s)
 {
-	const struct generation *g = lifecycle_generation(s->root);
+	const struct generation *g = settings(s);
 
 	for (struct lease *l = lease_next(s->leases, NULL); l; l = lease_next(s->leases, l))
 		if (!l->sent && l->phase == LEASE_RECORDING)

@@ -2,165 +2,123 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/actions/reporter_link.h"
 
-#include <stdlib.h>
-
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/xalloc.h"
+#include "supervisor/actions/dispatch.h"
 
 #define SAVED_AGAIN_MS 5000u /* less than SAVED_GET_MS of an honest watcher */
 
-struct reporter_link {
-	struct lifecycle *root;
-	const struct dispatch *dispatch;
-	struct reporter_queue *queue; /* what the reporter could not take */
-	struct saved_get {
-		unsigned asked;    /* SAVED_GETs that the present reporter has to answer */
-		uint64_t asked_ms; /* boot time of the last of them */
-		bool stale;        /* the watcher that has asked is dead */
-		bool pending;      /* one waits for OPEN_END, or for the end of a stale one */
-	} saved[CLUSTERS_MAX];
-};
-
 /* A history that is not open must not be taken for one that holds nothing: it is not asked. Neither is it
  * asked again while it answers: an answer is all rows of a cluster. One that could not be read has no end. */
-static bool hold_saved_get(struct reporter_link *l, const struct msg *m)
+static bool hold_saved_get(struct supervisor *s, const struct msg *m)
 {
 	if (m->type != MSG_SAVED_GET)
 		return false;
 	const uint64_t cluster = m->u.saved_get.cluster;
 	const bool is_asked =
-		l->saved[cluster].asked && clock_boot_ms() < l->saved[cluster].asked_ms + SAVED_AGAIN_MS;
+		s->saved[cluster].asked && clock_boot_ms() < s->saved[cluster].asked_ms + SAVED_AGAIN_MS;
 
-	if (!dispatch_history_is_open(l->dispatch) || (is_asked && l->saved[cluster].stale))
-		l->saved[cluster].pending = true;
-	return l->saved[cluster].pending || is_asked;
+	if (!s->history_open || (is_asked && s->saved[cluster].stale))
+		s->saved[cluster].pending = true;
+	return s->saved[cluster].pending || is_asked;
 }
 
-static void note_asked(struct reporter_link *l, uint64_t cluster)
+static void note_asked(struct supervisor *s, uint64_t cluster)
 {
-	l->saved[cluster].asked++;
-	l->saved[cluster].asked_ms = clock_boot_ms();
-	l->saved[cluster].stale = false;
+	s->saved[cluster].asked++;
+	s->saved[cluster].asked_ms = clock_boot_ms();
+	s->saved[cluster].stale = false;
 }
 
-static bool send_now(struct reporter_link *l, const struct msg *m)
+static bool send_now(struct supervisor *s, const struct msg *m)
 {
-	const bool sent = children_send(lifecycle_children(l->root), ROLE_REPORTER, CLUSTERS_MAX, m);
+	const bool sent = children_send(s->children, ROLE_REPORTER, CLUSTERS_MAX, m);
 
 	if (sent && m->type == MSG_SAVED_GET)
-		note_asked(l, m->u.saved_get.cluster);
+		note_asked(s, m->u.saved_get.cluster);
 	return sent;
 }
 
-void reporter_link_send(struct reporter_link *l, const struct msg *m)
+void reporter_link_send(struct supervisor *s, const struct msg *m)
 {
-	if (hold_saved_get(l, m))
+	if (hold_saved_get(s, m))
 		return;
-	if (reporter_queue_count(l->queue) > 0 || !send_now(l, m))
-		reporter_queue_put(l->queue, m);
+	if (reporter_queue_count(s->queue) > 0 || !send_now(s, m))
+		reporter_queue_put(s->queue, m);
 }
 
-static void log_dropped(struct reporter_link *l)
+static void log_dropped(struct supervisor *s)
 {
 	for (uint64_t c = 0; c <= CLUSTERS_MAX; c++) {
-		const uint64_t dropped = reporter_queue_dropped(l->queue, c);
+		const uint64_t dropped = reporter_queue_dropped(s->queue, c);
 
 		if (dropped)
 			(void)log_warn(0, "messages for the reporter were dropped while it took none",
-				       kv_s("cluster",
-					    c < CLUSTERS_MAX ? lifecycle_generation(l->root)->names[c] : ""),
+				       kv_s("cluster", c < CLUSTERS_MAX ? settings(s)->names[c] : ""),
 				       kv_u("dropped", dropped));
 	}
-	reporter_queue_reset_dropped(l->queue);
+	reporter_queue_reset_dropped(s->queue);
 }
 
-void reporter_link_send_waiting(struct reporter_link *l)
+void reporter_link_send_waiting(struct supervisor *s)
 {
 	struct msg m;
 
-	while (reporter_queue_first(l->queue, &m)) {
-		if (!hold_saved_get(l, &m) && !send_now(l, &m))
+	while (reporter_queue_first(s->queue, &m)) {
+		if (!hold_saved_get(s, &m) && !send_now(s, &m))
 			return;
-		reporter_queue_remove_first(l->queue);
+		reporter_queue_remove_first(s->queue);
 	}
-	log_dropped(l);
-}
-
-size_t reporter_link_waiting(const struct reporter_link *l)
-{
-	return reporter_queue_count(l->queue);
-}
-
-uint64_t reporter_link_dropped(const struct reporter_link *l, uint64_t cluster)
-{
-	return reporter_queue_dropped(l->queue, cluster);
+	log_dropped(s);
 }
 
 /* -- what is saved for watchers -- */
 
-void reporter_link_on_reporter_dead(struct reporter_link *l)
+void reporter_link_on_reporter_dead(struct supervisor *s)
 {
 	for (uint64_t c = 0; c < CLUSTERS_MAX; c++) {
 		/* Its question has died with it: the next one is asked at once. */
-		l->saved[c].pending |= l->saved[c].asked > 0 && !l->saved[c].stale;
-		l->saved[c].asked = 0;
-		l->saved[c].stale = false;
+		s->saved[c].pending |= s->saved[c].asked > 0 && !s->saved[c].stale;
+		s->saved[c].asked = 0;
+		s->saved[c].stale = false;
 	}
 }
 
-void reporter_link_on_watcher_dead(struct reporter_link *l, uint64_t cluster)
+void reporter_link_on_watcher_dead(struct supervisor *s, uint64_t cluster)
 {
-	l->saved[cluster].stale = l->saved[cluster].asked > 0;
-	l->saved[cluster].pending = false;
+	s->saved[cluster].stale = s->saved[cluster].asked > 0;
+	s->saved[cluster].pending = false;
 }
 
-bool reporter_link_was_asked(const struct reporter_link *l, uint64_t cluster)
+bool reporter_link_was_asked(const struct supervisor *s, uint64_t cluster)
 {
-	return l->saved[cluster].asked > 0;
+	return s->saved[cluster].asked > 0;
 }
 
-static void ask_for_saved(struct reporter_link *l, uint64_t cluster)
+static void ask_for_saved(struct supervisor *s, uint64_t cluster)
 {
 	const struct msg m = { .type = MSG_SAVED_GET, .u.saved_get.cluster = cluster };
 
-	if (!l->saved[cluster].pending)
+	if (!s->saved[cluster].pending)
 		return;
-	l->saved[cluster].pending = false;
-	reporter_link_send(l, &m);
+	s->saved[cluster].pending = false;
+	reporter_link_send(s, &m);
 }
 
-bool reporter_link_take_saved(struct reporter_link *l, uint64_t cluster, bool ends)
+bool reporter_link_take_saved(struct supervisor *s, uint64_t cluster, bool ends)
 {
-	const bool stale = l->saved[cluster].stale;
+	const bool stale = s->saved[cluster].stale;
 
 	if (ends) {
-		l->saved[cluster].asked--;
-		l->saved[cluster].stale = false;
-		ask_for_saved(l, cluster);
+		s->saved[cluster].asked--;
+		s->saved[cluster].stale = false;
+		ask_for_saved(s, cluster);
 	}
 	return !stale;
 }
 
-void reporter_link_on_history_open(struct reporter_link *l)
+void reporter_link_on_history_open(struct supervisor *s)
 {
 	for (uint64_t c = 0; c < CLUSTERS_MAX; c++)
-		ask_for_saved(l, c);
-}
-
-struct reporter_link *reporter_link_new(struct lifecycle *root, const struct dispatch *d)
-{
-	struct reporter_link *l = xcalloc(1, sizeof(*l));
-
-	l->root = root;
-	l->dispatch = d;
-	l->queue = reporter_queue_new();
-	return l;
-}
-
-void reporter_link_free(struct reporter_link **l)
-{
-	reporter_queue_free(&(*l)->queue);
-	free(*l);
-	*l = NULL;
+		ask_for_saved(s, c);
 }

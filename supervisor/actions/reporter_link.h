@@ -1,40 +1,26 @@
 /* reporter_link.h - what goes to the reporter: at once, or behind what waits for it (reporter_queue.h); and
- * which watchers have asked it for what is saved. Process: supervisor. Owns: the queue. */
+ * which watchers have asked it for what is saved. Process: supervisor. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef SUPERVISOR_ACTIONS_REPORTER_LINK_H
 #define SUPERVISOR_ACTIONS_REPORTER_LINK_H
 
-#include "supervisor/actions/dispatch.h"
-#include "supervisor/actions/reporter_queue.h"
-#include "supervisor/children/lifecycle.h"
-
-struct reporter_link;
-
-/* root and d are borrowed. */
-struct reporter_link *reporter_link_new(struct lifecycle *root, const struct dispatch *d);
-void reporter_link_free(struct reporter_link **l);
+#include "supervisor/actions/parts.h"
 
 /* Send m to the reporter, behind what waits for it; m waits while it cannot take it. A SAVED_GET is held
  * until OPEN_END. */
-void reporter_link_send(struct reporter_link *l, const struct msg *m);
+void reporter_link_send(struct supervisor *s, const struct msg *m);
 /* Send what waits, as far as the reporter takes it. Call when it is ready, and once a second. */
-void reporter_link_send_waiting(struct reporter_link *l);
-/* Number of messages that wait. */
-size_t reporter_link_waiting(const struct reporter_link *l);
-/* Number of messages of a cluster (CLUSTERS_MAX: of none) that were dropped since the reporter last took
- * everything. */
-uint64_t reporter_link_dropped(const struct reporter_link *l, uint64_t cluster);
-
+void reporter_link_send_waiting(struct supervisor *s);
 /* OPEN_END has come: ask for what watchers wanted before. */
-void reporter_link_on_history_open(struct reporter_link *l);
+void reporter_link_on_history_open(struct supervisor *s);
 /* It answers no SAVED_GET any more. */
-void reporter_link_on_reporter_dead(struct reporter_link *l);
+void reporter_link_on_reporter_dead(struct supervisor *s);
 /* The next watcher of the cluster does not get what its predecessor asked for. */
-void reporter_link_on_watcher_dead(struct reporter_link *l, uint64_t cluster);
+void reporter_link_on_watcher_dead(struct supervisor *s, uint64_t cluster);
 /* Does a row of what is saved answer a question of this cluster's watcher? */
-bool reporter_link_was_asked(const struct reporter_link *l, uint64_t cluster);
+bool reporter_link_was_asked(const struct supervisor *s, uint64_t cluster);
 /* Is that question one of the watcher that lives now? ends: the row is SAVED_END, and the question is over.
  */
-bool reporter_link_take_saved(struct reporter_link *l, uint64_t cluster, bool ends);
+bool reporter_link_take_saved(struct supervisor *s, uint64_t cluster, bool ends);
 
 #endif

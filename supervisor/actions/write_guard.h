@@ -5,30 +5,21 @@
 #ifndef SUPERVISOR_ACTIONS_WRITE_GUARD_H
 #define SUPERVISOR_ACTIONS_WRITE_GUARD_H
 
-#include "supervisor/actions/lease.h"
-#include "supervisor/actions/own_state.h"
-#include "supervisor/children/lifecycle.h"
+#include "supervisor/actions/parts.h"
 
 #define WRITE_GUARD_LIMITED                                                                                  \
 	"the supervisor's own limit of writes is reached: nothing more is written to that cluster for a "    \
 	"while; the duties' budgets should have held before, so look at what was done (history)"
 
-struct write_guard;
-
-/* All is borrowed. */
-struct write_guard *write_guard_new(const struct lifecycle *root, struct own_state *own,
-				    struct lease_table *leases);
-void write_guard_free(struct write_guard **g);
-
 /* Block or unblock the cluster; under_way: leases that its workers hold. True: it is blocked. Said when it
  * changes. */
-bool write_guard_check(struct write_guard *g, uint64_t cluster, uint64_t under_way);
+bool write_guard_check(struct supervisor *s, uint64_t cluster, uint64_t under_way);
 /* A worker of the cluster has ended a lease. */
-void write_guard_on_result(struct write_guard *g, uint64_t cluster, const struct lease *l,
+void write_guard_on_result(struct supervisor *s, uint64_t cluster, const struct lease *l,
 			   const struct msg_result *r);
 /* Once a second: what could not be kept is tried again. */
-void write_guard_tick(struct write_guard *g);
+void write_guard_tick(struct supervisor *s);
 /* It is blocked somewhere. */
-bool write_guard_blocks(const struct write_guard *g);
+bool write_guard_blocks(const struct supervisor *s);
 
 #endif

@@ -18,6 +18,8 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "ipc/channel.h"
+#include "supervisor/actions/dispatch.h"
+#include "supervisor/actions/dry_run.h"
 #include "supervisor/operator/control_socket.h"
 #include "supervisor/operator/pauses.h"
 #include "supervisor/operator/status_answer.h"
@@ -93,7 +95,7 @@ static void refuse_request(const struct connection *c, uint64_t code, enum text 
 
 static uint64_t generation_of(const struct connection *c)
 {
-	return lifecycle_generation(c->control->supervisor->root)->number;
+	return settings(c->control->supervisor)->number;
 }
 
 /* None of an older generation. */
@@ -138,7 +140,7 @@ static void carry_out(struct connection *c, struct restore_row *r)
 
 	msg_unpack(r->row, &row);
 	drop_row(c, r);
-	if (!dispatch_restore(c->control->supervisor->dispatch, &row, c->asker.conn, true))
+	if (!dispatch_restore(c->control->supervisor, &row, c->asker.conn, true))
 		refuse_request(c, EXIT_CODE_TEMPORARY, TEXT_SOMETHING_ELSE);
 }
 
@@ -171,8 +173,8 @@ static void look(struct connection *c, uint64_t id, bool dry, const struct msg *
 	msg_copy_fields(&ask, row);
 	ask.u.ctl_dry_run.id = id;
 	ask.u.ctl_dry_run.by_operator = true;
-	ask.u.ctl_dry_run.vouched = dispatch_vouches(s->dispatch, row);
-	dry_run_on_ctl_dry_run(s->dry_runs, &ask);
+	ask.u.ctl_dry_run.vouched = dispatch_vouches(s, row);
+	dry_run_on_ctl_dry_run(s, &ask);
 }
 
 /* Returns false when the history answers another question than the one that was asked. */
@@ -184,7 +186,7 @@ static bool on_ctl_restore_row(struct connection *c, const struct msg *m)
 	if (!c->restore_id || c->restore_id != r->origin)
 		return false;
 	c->restore_id = 0;
-	if (r->cluster >= lifecycle_generation(s->root)->clusters || r->action != ACTION_RESTORE) {
+	if (r->cluster >= settings(s)->clusters || r->action != ACTION_RESTORE) {
 		refuse_request(c, EXIT_CODE_FAILURE, TEXT_CLUSTER_GONE);
 		return true;
 	}
@@ -196,7 +198,7 @@ static bool on_ctl_restore_row(struct connection *c, const struct msg *m)
  * is. The object of the row is the workload itself. */
 static void restore_by_mark(struct connection *c, const struct msg_ctl_restore *m)
 {
-	const struct generation *g = lifecycle_generation(c->control->supervisor->root);
+	const struct generation *g = settings(c->control->supervisor);
 	const char *ns = strchr(m->want_target, '/'), *name = ns ? strchr(ns + 1, '/') : NULL;
 	struct msg row = { .type = MSG_CTL_RESTORE_ROW };
 	struct msg_ctl_restore_row *r = &row.u.ctl_restore_row;
@@ -233,7 +235,7 @@ static void close_connection(struct connection *c)
 	answers_remove(&c->control->supervisor->answers, &c->asker);
 	channel_free(&c->channel);
 	drop_rows(c);
-	dry_run_forget(c->control->supervisor->dry_runs, conn);
+	dry_run_forget(c->control->supervisor, conn);
 }
 
 static bool take_answer(struct asker *a, const struct msg *m)
@@ -277,7 +279,7 @@ static void ask_worker(struct supervisor *s, struct child *worker, const struct 
 static void forward(struct connection *c, struct msg *m)
 {
 	struct supervisor *s = c->control->supervisor;
-	const struct generation *g = lifecycle_generation(s->root);
+	const struct generation *g = settings(s);
 	const enum role named = msg_receiver(m->type);
 	const enum role to = named == ROLE_SUPERVISOR ? ROLE_REPORTER : named;
 	const char *name = msg_cluster_name(m);
@@ -297,7 +299,7 @@ static void forward(struct connection *c, struct msg *m)
 		worker_pool_ask(s->pool, cluster, m, ask_worker);
 		return;
 	}
-	answers_ask(&s->answers, &c->asker, children_find(lifecycle_children(s->root), to, cluster), to, m);
+	answers_ask(&s->answers, &c->asker, children_find(s->children, to, cluster), to, m);
 }
 
 /* What was shown is done. What was not is looked up, one at a time: the reporter's answer is held against the
@@ -329,14 +331,14 @@ static void on_ctl_pause(struct connection *c, struct msg *m)
 	(void)snprintf(by, sizeof(by), "%.40s%suid %u%s", p->by, p->by[0] ? " (" : "", (unsigned)c->uid,
 		       p->by[0] ? ")" : "");
 	msg_set(m, ctl_pause.by, by, strlen(by));
-	pauses_on_ctl_pause(c->control->supervisor->pauses, m);
+	pauses_on_ctl_pause(c->control->supervisor, m);
 }
 
 static void on_ctl_log_level(struct connection *c, const struct msg_ctl_log_level *asked)
 {
 	struct supervisor *s = c->control->supervisor;
 
-	const struct children *all = lifecycle_children(s->root);
+	const struct children *all = s->children;
 	const struct msg m = { .type = MSG_LOG_LEVEL,
 			       .u.log_level = { asked->level, clock_boot_ms() + asked->for_ms } };
 
@@ -357,7 +359,7 @@ static void on_ctl_reload(struct connection *c)
 #if defined(OPC_PROBES)
 static void on_ctl_probe(struct connection *c, const struct msg *m)
 {
-	const struct children *all = lifecycle_children(c->control->supervisor->root);
+	const struct children *all = c->control->supervisor->children;
 	const struct msg_ctl_probe *p = &m->u.ctl_probe;
 
 	for (size_t i = 0; i < children_count(all); i++) {
@@ -418,7 +420,7 @@ static void on_request(struct connection *c, struct msg *m)
 		on_ctl_pause(c, m);
 		break;
 	case MSG_CTL_DRY_RUN:
-		dry_run_on_ctl_dry_run(s->dry_runs, m);
+		dry_run_on_ctl_dry_run(s, m);
 		break;
 	case MSG_CTL_RESTORE:
 		on_ctl_restore(c, m);
@@ -448,7 +450,7 @@ static void on_msg(void *ctx, struct channel *ch, const struct msg *in, int fd)
 		refuse_request(c, EXIT_CODE_CREDENTIAL, TEXT_READ_ONLY);
 	else if (c->reads && c->open > READER_OPEN_MAX)
 		refuse_request(c, EXIT_CODE_TEMPORARY, TEXT_OTHERS_ASK);
-	else if (lifecycle_generation(c->control->supervisor->root))
+	else if (settings(c->control->supervisor))
 		on_request(c, &m);
 	else
 		refuse_request(c, EXIT_CODE_UNAVAILABLE, TEXT_STARTING);

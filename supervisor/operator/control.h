@@ -5,7 +5,7 @@
 #ifndef SUPERVISOR_OPERATOR_CONTROL_H
 #define SUPERVISOR_OPERATOR_CONTROL_H
 
-#include "supervisor/operator/parts.h"
+#include "supervisor/actions/parts.h"
 
 /* Listen at path, which is borrowed. 0 or negative errno. */
 int control_new(struct supervisor *s, const char *path, struct control **ret);

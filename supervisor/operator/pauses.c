@@ -3,58 +3,36 @@
 #include "supervisor/operator/pauses.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
-#include "base/xalloc.h"
 #include "model/duties.h"
+#include "supervisor/actions/dispatch.h"
 #include "text/facts_text.h"
-
-struct pauses {
-	struct supervisor *s;
-	bool known;  /* what is paused: by our own file, or because the history was read once */
-	bool unkept; /* our own file does not say all of it */
-};
-
-struct pauses *pauses_new(struct supervisor *s)
-{
-	struct pauses *ps = xcalloc(1, sizeof(*ps));
-
-	ps->s = s;
-	return ps;
-}
-
-void pauses_free(struct pauses **ps)
-{
-	free(*ps);
-	*ps = NULL;
-}
 
 /* -- sending -- */
 
-static void send_to_watcher(const struct pauses *ps, uint64_t cluster, const struct msg_pause *p)
+static void send_to_watcher(const struct supervisor *s, uint64_t cluster, const struct msg_pause *p)
 {
 	const struct msg m = { .type = MSG_PAUSE, .u.pause = *p };
 
-	if (!p->cluster_name[0] ||
-	    strcmp(p->cluster_name, lifecycle_generation(ps->s->root)->names[cluster]) == 0)
-		(void)children_send(lifecycle_children(ps->s->root), ROLE_WATCHER, cluster, &m);
+	if (!p->cluster_name[0] || strcmp(p->cluster_name, settings(s)->names[cluster]) == 0)
+		(void)children_send(s->children, ROLE_WATCHER, cluster, &m);
 }
 
-void pauses_on_watcher_ready(const struct pauses *ps, uint64_t cluster)
+void pauses_on_watcher_ready(const struct supervisor *s, uint64_t cluster)
 {
 	const struct pause *e;
 
-	for (size_t i = 0; (e = pause_list_get(ps->s->pause_list, i)); i++)
+	for (size_t i = 0; (e = pause_list_get(s->pause_list, i)); i++)
 		if (e->p.on)
-			send_to_watcher(ps, cluster, &e->p);
+			send_to_watcher(s, cluster, &e->p);
 }
 
-static void change(const struct pauses *ps, const struct msg_pause *p)
+static void change(struct supervisor *s, const struct msg_pause *p)
 {
 	_cleanup_free_ char *why = facts_render(&p->why, NULL);
 
@@ -62,160 +40,160 @@ static void change(const struct pauses *ps, const struct msg_pause *p)
 		 kv_s("cluster", p->cluster_name[0] ? p->cluster_name : "*"),
 		 kv_s("duty", p->duty < 0 ? "*" : duty_name((enum duty)p->duty)), kv_s("by", p->by),
 		 kv_s("why", why));
-	for (uint64_t c = 0; c < lifecycle_generation(ps->s->root)->clusters; c++)
-		send_to_watcher(ps, c, p);
-	dispatch_all(ps->s->dispatch);
-	lifecycle_tell_status(ps->s->root);
+	for (uint64_t c = 0; c < settings(s)->clusters; c++)
+		send_to_watcher(s, c, p);
+	dispatch_all(s);
+	lifecycle_tell_status(s->root);
 }
 
-static void end(const struct pauses *ps, uint64_t conn, uint64_t code, enum text why)
+static void end(const struct supervisor *s, uint64_t conn, uint64_t code, enum text why)
 {
-	answers_refuse(&ps->s->answers, conn, code, why);
+	answers_refuse(&s->answers, conn, code, why);
 }
 
-static bool names_a_cluster(const struct pauses *ps, const struct msg_pause *p)
+static bool names_a_cluster(const struct supervisor *s, const struct msg_pause *p)
 {
-	const struct generation *g = lifecycle_generation(ps->s->root);
+	const struct generation *g = settings(s);
 
 	return !p->cluster_name[0] || generation_find_cluster(g, p->cluster_name) < g->clusters;
 }
 
 /* The next one from *i on that is in force; NULL behind the last. That of a cluster which is configured no
  * more waits for it. */
-static const struct pause *next_in_force(const struct pauses *ps, size_t *i)
+static const struct pause *next_in_force(const struct supervisor *s, size_t *i)
 {
 	const int64_t now = clock_wall_ms();
 	const struct pause *e;
 
 	do
-		e = pause_list_get(ps->s->pause_list, (*i)++);
-	while (e && !(e->p.on && !pause_has_ended(&e->p, now) && names_a_cluster(ps, &e->p)));
+		e = pause_list_get(s->pause_list, (*i)++);
+	while (e && !(e->p.on && !pause_has_ended(&e->p, now) && names_a_cluster(s, &e->p)));
 	return e;
 }
 
-void pauses_send_status(const struct pauses *ps, uint64_t conn)
+void pauses_send_status(const struct supervisor *s, uint64_t conn)
 {
 	const struct pause *e;
 
-	for (size_t i = 0; (e = next_in_force(ps, &i));) {
+	for (size_t i = 0; (e = next_in_force(s, &i));) {
 		const struct msg m = { .type = MSG_PAUSE, .u.pause = e->p };
 
-		answers_send(&ps->s->answers, conn, &m);
+		answers_send(&s->answers, conn, &m);
 	}
 }
 
-bool pauses_any(const struct pauses *ps)
+bool pauses_any(const struct supervisor *s)
 {
 	size_t i = 0;
 
-	return next_in_force(ps, &i) != NULL;
+	return next_in_force(s, &i) != NULL;
 }
 
 /* -- having it written down -- */
 
-static void answer_late(const struct pauses *ps, struct pause *e)
+static void answer_late(const struct supervisor *s, struct pause *e)
 {
-	end(ps, e->conn, EXIT_CODE_OK, TEXT_IN_FORCE);
+	end(s, e->conn, EXIT_CODE_OK, TEXT_IN_FORCE);
 	e->conn = 0;
 }
 
-static void send_to_reporter(const struct pauses *ps, struct pause *e)
+static void send_to_reporter(const struct supervisor *s, struct pause *e)
 {
 	const struct msg m = { .type = MSG_PAUSE, .u.pause = e->p };
 
-	if (e->unsaved && !e->sent && dispatch_history_is_open(ps->s->dispatch))
-		e->sent = children_send(lifecycle_children(ps->s->root), ROLE_REPORTER, CLUSTERS_MAX, &m);
+	if (e->unsaved && !e->sent && s->history_open)
+		e->sent = children_send(s->children, ROLE_REPORTER, CLUSTERS_MAX, &m);
 }
 
 /* Our own file, which no child can touch. */
-static void keep(struct pauses *ps)
+static void keep(struct supervisor *s)
 {
-	const int r = own_state_save(ps->s->own);
+	const int r = own_state_save(s->own);
 
-	if (r < 0 && !ps->unkept)
+	if (r < 0 && !s->pauses_unkept)
 		(void)log_error(
 			r, "a pause that changed cannot be written down: it is in force, and tried again");
-	ps->unkept = r < 0;
+	s->pauses_unkept = r < 0;
 }
 
 /* Have it written down, now or when that is possible. */
-static void save(struct pauses *ps, struct pause *e)
+static void save(struct supervisor *s, struct pause *e)
 {
-	keep(ps);
-	answer_late(ps, e); /* somebody else changed the same */
+	keep(s);
+	answer_late(s, e); /* somebody else changed the same */
 	e->unsaved = true;
 	e->sent = false;
-	send_to_reporter(ps, e);
+	send_to_reporter(s, e);
 }
 
-static void save_again(const struct pauses *ps)
+static void save_again(const struct supervisor *s)
 {
 	struct pause *e;
 
-	for (size_t i = 0; (e = pause_list_get(ps->s->pause_list, i)); i++)
-		send_to_reporter(ps, e);
+	for (size_t i = 0; (e = pause_list_get(s->pause_list, i)); i++)
+		send_to_reporter(s, e);
 }
 
 /* -- an operator -- */
 
 /* e: saved last; late: something saved before it waits already. */
-static void wait_for(const struct pauses *ps, struct pause *e, uint64_t conn, bool late)
+static void wait_for(const struct supervisor *s, struct pause *e, uint64_t conn, bool late)
 {
 	e->conn = conn;
-	if (late || !e->sent || ps->unkept)
-		answer_late(ps, e);
+	if (late || !e->sent || s->pauses_unkept)
+		answer_late(s, e);
 }
 
-static void pause_scope(struct pauses *ps, const struct msg_pause *p, uint64_t conn)
+static void pause_scope(struct supervisor *s, const struct msg_pause *p, uint64_t conn)
 {
-	struct pause *e = pause_list_set(ps->s->pause_list, p);
+	struct pause *e = pause_list_set(s->pause_list, p);
 
 	if (!e) {
-		end(ps, conn, EXIT_CODE_RESOURCE, TEXT_MANY_PAUSES);
+		end(s, conn, EXIT_CODE_RESOURCE, TEXT_MANY_PAUSES);
 		return;
 	}
-	save(ps, e);
-	wait_for(ps, e, conn, false);
-	change(ps, p);
+	save(s, e);
+	wait_for(s, e, conn, false);
+	change(s, p);
 }
 
-static void say_nothing_to_resume(const struct pauses *ps, const struct msg_pause *scope, uint64_t conn)
+static void say_nothing_to_resume(const struct supervisor *s, const struct msg_pause *scope, uint64_t conn)
 {
 	const bool all = scope->duty < 0 && !scope->cluster_name[0];
 	const uint64_t duty = scope->duty < 0 ? DUTY_EVICTED : (uint64_t)scope->duty;
 	const bool wider =
-		!all && pause_list_pauses(ps->s->pause_list, scope->cluster_name, duty, clock_wall_ms());
+		!all && pause_list_pauses(s->pause_list, scope->cluster_name, duty, clock_wall_ms());
 
-	end(ps, conn, EXIT_CODE_FAILURE, wider ? TEXT_PAUSED_WIDER : TEXT_NOT_PAUSED);
+	end(s, conn, EXIT_CODE_FAILURE, wider ? TEXT_PAUSED_WIDER : TEXT_NOT_PAUSED);
 }
 
-static void resume(struct pauses *ps, struct pause *e)
+static void resume(struct supervisor *s, struct pause *e)
 {
 	e->p.on = false;
-	save(ps, e);
-	change(ps, &e->p);
+	save(s, e);
+	change(s, &e->p);
 }
 
-static void resume_scope(struct pauses *ps, const struct msg_pause *scope, uint64_t conn)
+static void resume_scope(struct supervisor *s, const struct msg_pause *scope, uint64_t conn)
 {
 	struct pause *e, *last = NULL;
 	bool late = false;
 
-	for (size_t i = 0; (e = pause_list_get(ps->s->pause_list, i)); i++) {
+	for (size_t i = 0; (e = pause_list_get(s->pause_list, i)); i++) {
 		if (!e->p.on || !pause_covers(scope, e->p.cluster_name, e->p.duty))
 			continue;
 		(void)snprintf(e->p.by, sizeof(e->p.by), "%s", scope->by);
-		resume(ps, e);
+		resume(s, e);
 		late = late || !e->sent;
 		last = e;
 	}
 	if (last)
-		wait_for(ps, last, conn, late);
+		wait_for(s, last, conn, late);
 	else
-		say_nothing_to_resume(ps, scope, conn);
+		say_nothing_to_resume(s, scope, conn);
 }
 
-void pauses_on_ctl_pause(struct pauses *ps, const struct msg *m)
+void pauses_on_ctl_pause(struct supervisor *s, const struct msg *m)
 {
 	const uint64_t conn = m->u.ctl_pause.conn;
 	struct msg pause = { .type = MSG_PAUSE };
@@ -223,96 +201,96 @@ void pauses_on_ctl_pause(struct pauses *ps, const struct msg *m)
 
 	msg_copy_fields(&pause, m);
 	p->at = clock_wall_ms();
-	if (!ps->known)
-		end(ps, conn, EXIT_CODE_UNAVAILABLE, TEXT_STARTING);
-	else if (!names_a_cluster(ps, p))
-		end(ps, conn, EXIT_CODE_USAGE, TEXT_UNKNOWN_CLUSTER);
+	if (!s->pauses_known)
+		end(s, conn, EXIT_CODE_UNAVAILABLE, TEXT_STARTING);
+	else if (!names_a_cluster(s, p))
+		end(s, conn, EXIT_CODE_USAGE, TEXT_UNKNOWN_CLUSTER);
 	else if (p->on && p->until && p->until <= p->at)
-		end(ps, conn, EXIT_CODE_USAGE, TEXT_PAUSE_OVER);
+		end(s, conn, EXIT_CODE_USAGE, TEXT_PAUSE_OVER);
 	else if (p->on)
-		pause_scope(ps, p, conn);
+		pause_scope(s, p, conn);
 	else
-		resume_scope(ps, p, conn);
+		resume_scope(s, p, conn);
 }
 
-void pauses_tick(struct pauses *ps)
+void pauses_tick(struct supervisor *s)
 {
 	struct pause *e;
 
-	for (size_t i = 0; (e = pause_list_get(ps->s->pause_list, i)); i++)
+	for (size_t i = 0; (e = pause_list_get(s->pause_list, i)); i++)
 		if (e->p.on && pause_has_ended(&e->p, clock_wall_ms()))
-			resume(ps, e);
-	if (ps->unkept)
-		keep(ps);
-	save_again(ps);
+			resume(s, e);
+	if (s->pauses_unkept)
+		keep(s);
+	save_again(s);
 }
 
 /* -- the history -- */
 
-static void on_confirmation(const struct pauses *ps, const struct msg_pause *p)
+static void on_confirmation(const struct supervisor *s, const struct msg_pause *p)
 {
-	struct pause *e = pause_list_find_scope(ps->s->pause_list, p);
+	struct pause *e = pause_list_find_scope(s->pause_list, p);
 
 	if (!e || !e->unsaved || !e->sent || e->p.on != p->on || e->p.at != p->at)
 		return; /* of what was changed again since */
-	answers_end(&ps->s->answers, e->conn, EXIT_CODE_OK, NULL);
+	answers_end(&s->answers, e->conn, EXIT_CODE_OK, NULL);
 	e->conn = 0;
 	e->unsaved = false;
 	if (!p->on)
-		pause_list_remove(ps->s->pause_list, e);
+		pause_list_remove(s->pause_list, e);
 }
 
-void pauses_on_own_state(struct pauses *ps)
+void pauses_on_own_state(struct supervisor *s)
 {
-	ps->known = own_state_found(ps->s->own) == OWN_READ;
+	s->pauses_known = own_state_found(s->own) == OWN_READ;
 }
 
-void pauses_on_pause(struct pauses *ps, const struct msg *m)
+void pauses_on_pause(struct supervisor *s, const struct msg *m)
 {
 	struct pause *e;
 
-	if (dispatch_history_is_open(ps->s->dispatch)) {
-		on_confirmation(ps, &m->u.pause);
-	} else if (!names_a_cluster(ps, &m->u.pause)) {
+	if (s->history_open) {
+		on_confirmation(s, &m->u.pause);
+	} else if (!names_a_cluster(s, &m->u.pause)) {
 		return; /* one of an older configuration: the list has room for all that there are */
-	} else if (!ps->known || !pause_list_find_scope(ps->s->pause_list, &m->u.pause)) {
-		e = pause_list_set(ps->s->pause_list, &m->u.pause);
+	} else if (!s->pauses_known || !pause_list_find_scope(s->pause_list, &m->u.pause)) {
+		e = pause_list_set(s->pause_list, &m->u.pause);
 		if (e)
-			e->p.on = !ps->known; /* else it was resumed while the history was away */
-		if (!ps->known)
-			keep(ps);
+			e->p.on = !s->pauses_known; /* else it was resumed while the history was away */
+		if (!s->pauses_known)
+			keep(s);
 	}
 }
 
 /* Those that began before the history was open. */
-static void tell_watchers(const struct pauses *ps)
+static void tell_watchers(const struct supervisor *s)
 {
-	for (uint64_t c = 0; c < lifecycle_generation(ps->s->root)->clusters; c++)
-		pauses_on_watcher_ready(ps, c);
+	for (uint64_t c = 0; c < settings(s)->clusters; c++)
+		pauses_on_watcher_ready(s, c);
 }
 
-void pauses_on_open_end(struct pauses *ps)
+void pauses_on_open_end(struct supervisor *s)
 {
 	struct pause *e;
 
 	/* What its predecessor wrote is not known: all of it again does no harm. */
-	for (size_t i = 0; (e = pause_list_get(ps->s->pause_list, i)); i++)
+	for (size_t i = 0; (e = pause_list_get(s->pause_list, i)); i++)
 		e->unsaved = true;
-	if (!ps->known) {
-		own_state_set_read(ps->s->own);
-		keep(ps);
-		tell_watchers(ps);
+	if (!s->pauses_known) {
+		own_state_set_read(s->own);
+		keep(s);
+		tell_watchers(s);
 	}
-	ps->known = true;
-	save_again(ps);
+	s->pauses_known = true;
+	save_again(s);
 }
 
-void pauses_on_reporter_dead(struct pauses *ps)
+void pauses_on_reporter_dead(struct supervisor *s)
 {
 	struct pause *e;
 
-	for (size_t i = 0; (e = pause_list_get(ps->s->pause_list, i)); i++) {
-		answer_late(ps, e);
+	for (size_t i = 0; (e = pause_list_get(s->pause_list, i)); i++) {
+		answer_late(s, e);
 		e->sent = false;
 	}
 }

@@ -6,30 +6,24 @@
 #ifndef SUPERVISOR_OPERATOR_PAUSES_H
 #define SUPERVISOR_OPERATOR_PAUSES_H
 
-#include "supervisor/operator/parts.h"
-
-struct pauses;
-
-/* s is borrowed; its pause_list is what dispatch obeys. */
-struct pauses *pauses_new(struct supervisor *s);
-void pauses_free(struct pauses **p);
+#include "supervisor/actions/parts.h"
 
 /* The supervisor's own file was read: what it says counts, and the history is corrected by it. When there was
  * none, or a damaged one, what the history holds is paused, too. */
-void pauses_on_own_state(struct pauses *p);
+void pauses_on_own_state(struct supervisor *s);
 /* Somebody pauses or resumes: CTL_PAUSE, its conn is set. */
-void pauses_on_ctl_pause(struct pauses *p, const struct msg *m);
+void pauses_on_ctl_pause(struct supervisor *s, const struct msg *m);
 /* PAUSE from the reporter. Before OPEN_END: what the history holds. Afterwards: it is on disk. */
-void pauses_on_pause(struct pauses *p, const struct msg *m);
+void pauses_on_pause(struct supervisor *s, const struct msg *m);
 /* The history is open. */
-void pauses_on_open_end(struct pauses *p);
-void pauses_on_reporter_dead(struct pauses *p);
-void pauses_on_watcher_ready(const struct pauses *p, uint64_t cluster);
+void pauses_on_open_end(struct supervisor *s);
+void pauses_on_reporter_dead(struct supervisor *s);
+void pauses_on_watcher_ready(const struct supervisor *s, uint64_t cluster);
 /* Ends pauses that have ended, and tells the history what it did not take. */
-void pauses_tick(struct pauses *p);
+void pauses_tick(struct supervisor *s);
 /* A PAUSE for each that is in force: not that of a cluster which is configured no more. */
-void pauses_send_status(const struct pauses *p, uint64_t conn);
+void pauses_send_status(const struct supervisor *s, uint64_t conn);
 /* Is any? */
-bool pauses_any(const struct pauses *p);
+bool pauses_any(const struct supervisor *s);
 
 #endif

@@ -6,15 +6,9 @@
 #ifndef SUPERVISOR_OPERATOR_RESTORES_H
 #define SUPERVISOR_OPERATOR_RESTORES_H
 
-#include "supervisor/operator/parts.h"
-
-struct restores;
-
-/* s is borrowed. */
-struct restores *restores_new(struct supervisor *s);
-void restores_free(struct restores **r);
+#include "supervisor/actions/parts.h"
 
 /* RESTORE_ASK of a watcher. It is answered by one RESTORE_END, now or later. */
-void restores_on_restore_ask(struct restores *r, const struct msg *m);
+void restores_on_restore_ask(struct supervisor *s, const struct msg *m);
 
 #endif

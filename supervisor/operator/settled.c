@@ -3,6 +3,7 @@
 #include "supervisor/operator/settled.h"
 
 #include "base/clock.h"
+#include "supervisor/actions/dispatch.h"
 
 /* NULL before the watcher's first word. */
 static const struct msg_watch_stats *stats_of(const struct supervisor *s, uint64_t cluster)
@@ -23,7 +24,7 @@ static bool is_at_rest(const struct child *c)
 /* Is the list of the cluster complete, all of it judged, and every process that serves it ready? */
 static bool is_judged(const struct supervisor *s, uint64_t cluster)
 {
-	const struct children *all = lifecycle_children(s->root);
+	const struct children *all = s->children;
 	const struct msg_watch_stats *w = stats_of(s, cluster);
 
 	if (!w || !w->synced || w->queue > 0)
@@ -42,20 +43,19 @@ static bool is_failing(const struct supervisor *s, uint64_t cluster)
 {
 	const struct msg_watch_stats *w = stats_of(s, cluster);
 
-	return !facts_empty(&lifecycle_generation(s->root)->problem[cluster]) || (w && w->failing);
+	return !facts_empty(&settings(s)->problem[cluster]) || (w && w->failing);
 }
 
 void settled_check(struct supervisor *s)
 {
-	const struct generation *g = lifecycle_generation(s->root);
+	const struct generation *g = settings(s);
 	const uint64_t now = clock_boot_ms();
 	struct settled_state *t = &s->settled;
-	struct dispatch_stats d;
 	bool judged = true;
 
 	if (!g)
 		return;
-	dispatch_stats(s->dispatch, &d);
+	const struct dispatch_stats d = dispatch_stats(s);
 	uint64_t moves = d.done;
 
 	for (uint64_t c = 0; generation_next(g, &c); c++) {

@@ -5,7 +5,7 @@
 #ifndef SUPERVISOR_OPERATOR_SETTLED_H
 #define SUPERVISOR_OPERATOR_SETTLED_H
 
-#include "supervisor/operator/parts.h"
+#include "supervisor/actions/parts.h"
 
 /* Note what moves and what fails. Call once a second, and before the functions below. */
 void settled_check(struct supervisor *s);

@@ -8,6 +8,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "supervisor/actions/dispatch.h"
+#include "supervisor/actions/reporter_link.h"
 #include "base/exit.h"
 #include "base/log.h"
 #include "build_id.h"
@@ -64,7 +66,7 @@ static void warn_same_server(const struct generation *g, uint64_t cluster)
 
 void status_log_identity(struct supervisor *s)
 {
-	const struct generation *g = lifecycle_generation(s->root);
+	const struct generation *g = settings(s);
 
 	if (!s->logged_start)
 		log_start(g);
@@ -83,7 +85,7 @@ void status_log_identity(struct supervisor *s)
 /* False when there is nothing to say. */
 static bool stats_of(const struct supervisor *s, uint64_t cluster, struct msg *ret)
 {
-	const struct generation *g = lifecycle_generation(s->root);
+	const struct generation *g = settings(s);
 	const struct facts *problem = &g->problem[cluster];
 
 	*ret = s->watch_stats[cluster];
@@ -105,13 +107,13 @@ void status_send_watch_stats(struct supervisor *s, uint64_t cluster)
 	struct msg m;
 
 	if (stats_of(s, cluster, &m))
-		reporter_link_send(s->reporter, &m);
+		reporter_link_send(s, &m);
 }
 
 static void child_stats_of(const struct supervisor *s, const struct child *c, struct msg *ret)
 {
 	child_stats(c, ret);
-	ret->u.child_stats.leases = dispatch_leases_of(s->dispatch, c);
+	ret->u.child_stats.leases = dispatch_leases_of(s, c);
 }
 
 void status_send_child_stats(struct supervisor *s, const struct child *c)
@@ -119,7 +121,7 @@ void status_send_child_stats(struct supervisor *s, const struct child *c)
 	struct msg m;
 
 	child_stats_of(s, c, &m);
-	reporter_link_send(s->reporter, &m);
+	reporter_link_send(s, &m);
 }
 
 void status_send_worker_stats(struct supervisor *s, uint64_t cluster)
@@ -127,7 +129,7 @@ void status_send_worker_stats(struct supervisor *s, uint64_t cluster)
 	struct msg m;
 
 	worker_pool_describe(s->pool, cluster, &m);
-	reporter_link_send(s->reporter, &m);
+	reporter_link_send(s, &m);
 }
 
 /* -- the answer -- */
@@ -151,7 +153,7 @@ static void answer_cluster(const struct supervisor *s, const struct generation *
 
 static void answer_clusters(const struct supervisor *s, uint64_t conn)
 {
-	const struct generation *g = lifecycle_generation(s->root);
+	const struct generation *g = settings(s);
 	struct msg m;
 
 	for (uint64_t c = 0; generation_next(g, &c); c++) {
@@ -166,11 +168,9 @@ static void answer_clusters(const struct supervisor *s, uint64_t conn)
 
 static void answer_supervisor(const struct supervisor *s, uint64_t conn)
 {
-	const struct generation *g = lifecycle_generation(s->root);
+	const struct generation *g = settings(s);
 	const char *headline = trouble_list_headline(s->troubles);
-	struct dispatch_stats d;
-
-	dispatch_stats(s->dispatch, &d);
+	const struct dispatch_stats d = dispatch_stats(s);
 	struct msg m = { .type = MSG_CTL_SUPERVISOR,
 			 .u.ctl_supervisor = { .conn = conn,
 					       .started = s->started_at,
@@ -200,7 +200,7 @@ static bool is_not_wanted(const struct child *c)
 
 void status_answer(struct supervisor *s, uint64_t conn)
 {
-	const struct children *all = lifecycle_children(s->root);
+	const struct children *all = s->children;
 	const struct msg *leader;
 	struct msg m;
 
@@ -215,8 +215,8 @@ void status_answer(struct supervisor *s, uint64_t conn)
 		child_stats_of(s, children_get(all, i), &m);
 		answers_send(&s->answers, conn, &m);
 	}
-	pauses_send_status(s->pauses, conn);
-	for (uint64_t c = 0; generation_next(lifecycle_generation(s->root), &c); c++)
+	pauses_send_status(s, conn);
+	for (uint64_t c = 0; generation_next(settings(s), &c); c++)
 		if ((leader = replicas_leader(s->replicas, c)))
 			answers_send(&s->answers, conn, leader);
 	answers_end(&s->answers, conn, EXIT_CODE_OK, NULL);
@@ -224,17 +224,16 @@ void status_answer(struct supervisor *s, uint64_t conn)
 
 void status_describe(const struct supervisor *s, char *ret, size_t size)
 {
-	const struct generation *g = lifecycle_generation(s->root);
+	const struct generation *g = settings(s);
+	const struct dispatch_stats d = dispatch_stats(s);
 	uint64_t pods = 0, synced = 0;
-	struct dispatch_stats d;
 
 	for (uint64_t c = 0; generation_next(g, &c); c++) {
 		pods += s->watch_stats[c].u.watch_stats.pods;
 		synced += s->watch_stats[c].u.watch_stats.synced;
 	}
-	dispatch_stats(s->dispatch, &d);
 	(void)snprintf(ret, size, "%s%llu/%llu clusters synced, %llu pods, %llu actions",
-		       pauses_any(s->pauses) ? "paused: " : "", (unsigned long long)synced,
+		       pauses_any(s) ? "paused: " : "", (unsigned long long)synced,
 		       (unsigned long long)g->n_wanted, (unsigned long long)pods, (unsigned long long)d.done);
 }
 

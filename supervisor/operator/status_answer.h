@@ -4,7 +4,7 @@
 #ifndef SUPERVISOR_OPERATOR_STATUS_ANSWER_H
 #define SUPERVISOR_OPERATOR_STATUS_ANSWER_H
 
-#include "supervisor/operator/parts.h"
+#include "supervisor/actions/parts.h"
 
 /* Answer CTL_STATUS to the asker of that number. */
 void status_answer(struct supervisor *s, uint64_t conn);

@@ -11,6 +11,8 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "model/guards.h"
+#include "supervisor/actions/dispatch.h"
+#include "supervisor/actions/reporter_link.h"
 #include "text/facts_text.h"
 
 #define AGAIN_MS   600000u /* while it lasts */
@@ -87,7 +89,7 @@ static void send_row(const struct trouble_list *t, const struct entry *e)
 		else
 			facts_set(&row->particulars, &t->v[i].row.particulars);
 	}
-	reporter_link_send(t->s->reporter, &m);
+	reporter_link_send(t->s, &m);
 }
 
 void trouble_list_send(const struct trouble_list *t)
@@ -164,7 +166,7 @@ void trouble_list_add(struct trouble_list *t, enum trouble kind, uint64_t cluste
 {
 	struct entry *e = find_or_make(t, kind, cluster, part);
 	struct msg m = { .type = MSG_TROUBLE_ROW, .u.trouble_row = e->row };
-	const char *name = cluster < CLUSTERS_MAX ? lifecycle_generation(t->s->root)->names[cluster] : "";
+	const char *name = cluster < CLUSTERS_MAX ? settings(t->s)->names[cluster] : "";
 	const bool elsewhere = cluster < CLUSTERS_MAX && trouble_desc(kind)->by_one &&
 			       replicas_prefers_another(t->s->replicas, cluster);
 
@@ -203,7 +205,7 @@ void trouble_list_end(struct trouble_list *t, uint64_t boot_ms, int64_t wall_ms)
 
 const char *trouble_list_headline(const struct trouble_list *t)
 {
-	const struct generation *g = lifecycle_generation(t->s->root);
+	const struct generation *g = settings(t->s);
 	bool is_blind[CLUSTERS_MAX + 1] = { false };
 	uint64_t blind = 0;
 
@@ -243,7 +245,7 @@ static bool half_is_blocked(const struct supervisor *s, const struct msg_watch_s
 
 	for (enum guard g = 0; g < GUARD__MAX; g++)
 		wrong |= is_wrong(g) ? w->guards & UINT64_C(1) << g : 0;
-	return wrong && w->blocked >= dispatch_leases_in(s->dispatch, w->cluster);
+	return wrong && w->blocked >= dispatch_leases_in(s, w->cluster);
 }
 
 #define HTTP_UNAUTHORIZED 401
@@ -259,13 +261,13 @@ static bool waits(const struct supervisor *s, uint64_t cluster)
 /* Its trouble is that of the history, which is told. */
 static bool waits_for_history(const struct supervisor *s, const struct msg_watch_stats *w)
 {
-	return s->no_history && !dispatch_history_is_open(s->dispatch) && w->synced && !w->failing;
+	return s->no_history && !s->history_open && w->synced && !w->failing;
 }
 
 /* That its watcher does not come up is said by check_child(): what the last one said is of another time. */
 static bool watcher_stays_away(const struct supervisor *s, uint64_t cluster)
 {
-	const struct children *all = lifecycle_children(s->root);
+	const struct children *all = s->children;
 
 	for (size_t i = 0; i < children_count(all); i++) {
 		const struct child *c = children_get(all, i);
@@ -278,7 +280,7 @@ static bool watcher_stays_away(const struct supervisor *s, uint64_t cluster)
 
 static void add_credential_refused(struct trouble_list *t, uint64_t cluster, const struct facts *error)
 {
-	const char *kubeconfig = lifecycle_generation(t->s->root)->at[cluster].kubeconfig;
+	const char *kubeconfig = settings(t->s)->at[cluster].kubeconfig;
 	struct facts f = facts_of(TEXT_OF_KUBECONFIG);
 
 	facts_quoted(&f, FACT_KUBECONFIG, STR_C(kubeconfig));
@@ -308,7 +310,7 @@ static void check_watch(struct trouble_list *t, uint64_t cluster)
 
 static void check_dropped(struct trouble_list *t, uint64_t cluster)
 {
-	const uint64_t dropped = reporter_link_dropped(t->s->reporter, cluster);
+	const uint64_t dropped = reporter_queue_dropped(t->s->queue, cluster);
 	struct facts f = facts_of(TEXT_DROPPED_SO_FAR);
 
 	if (!dropped)
@@ -340,7 +342,7 @@ static void check_child(struct trouble_list *t, const struct child *c)
 static void check_actions(struct trouble_list *t, uint64_t cluster)
 {
 	for (enum duty d = 0; d < DUTY__MAX; d++) {
-		const struct failure *f = dispatch_failure(t->s->dispatch, cluster, d);
+		const struct failure *f = dispatch_failure(t->s, cluster, d);
 
 		if (!f)
 			continue;
@@ -360,9 +362,7 @@ static void log_left_out(struct trouble_list *t)
 
 		if (left_out)
 			(void)log_warn(0, "more troubles come and go than the log takes",
-				       kv_s("cluster", c < CLUSTERS_MAX
-							       ? lifecycle_generation(t->s->root)->names[c]
-							       : ""),
+				       kv_s("cluster", c < CLUSTERS_MAX ? settings(t->s)->names[c] : ""),
 				       kv_u("lines_left_out", left_out));
 	}
 }
@@ -370,13 +370,11 @@ static void log_left_out(struct trouble_list *t)
 void trouble_list_check(struct trouble_list *t)
 {
 	const struct supervisor *s = t->s;
-	const struct generation *g = lifecycle_generation(s->root);
-	const struct children *all = lifecycle_children(s->root);
-	struct dispatch_stats d;
+	const struct generation *g = settings(s);
+	const struct children *all = s->children;
 
 	if (!g)
 		return;
-	dispatch_stats(s->dispatch, &d);
 	trouble_list_begin(t);
 	check_loads(t, g);
 	for (uint64_t c = 0; generation_next(g, &c); c++) {
@@ -387,7 +385,7 @@ void trouble_list_check(struct trouble_list *t)
 	check_dropped(t, CLUSTERS_MAX);
 	for (size_t i = 0; i < children_count(all); i++)
 		check_child(t, children_get(all, i));
-	if (d.limited)
+	if (dispatch_stats(s).limited)
 		trouble_list_add(t, TROUBLE_WRITE_LIMIT, CLUSTERS_MAX, 0, NULL);
 	trouble_list_end(t, clock_boot_ms(), clock_wall_ms());
 	log_left_out(t);

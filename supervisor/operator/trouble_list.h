@@ -6,7 +6,7 @@
 #ifndef SUPERVISOR_OPERATOR_TROUBLE_LIST_H
 #define SUPERVISOR_OPERATOR_TROUBLE_LIST_H
 
-#include "supervisor/operator/parts.h"
+#include "supervisor/actions/parts.h"
 
 struct trouble_list;
 

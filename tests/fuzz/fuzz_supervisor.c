@@ -423,10 +423,9 @@ static void pass(void)
 static void check(void)
 {
 	const struct supervisor *s = stage_supervisor(w.s);
-	struct dispatch_stats d;
 
-	dispatch_stats(s->dispatch, &d);
-	demand(d.leases <= LEASES_MAX && reporter_link_waiting(s->reporter) <= REPORTER_QUEUE_MAX,
+	demand(lease_table_count(s->leases) <= LEASES_MAX &&
+		       reporter_queue_count(s->queue) <= REPORTER_QUEUE_MAX,
 	       "memory is bounded");
 	demand(!w.paused || is_paused(), "only an operator resumes");
 }

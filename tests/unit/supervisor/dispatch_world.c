@@ -15,11 +15,7 @@
 
 struct lifecycle root;
 static struct child_env env;
-struct dispatch *dispatch;
-struct replicas *replicas;
-struct worker_pool *pool;
-static struct pause_list *pauses;
-static struct own_state *own;
+struct supervisor supervisor;
 static struct channel processes[CHILDREN_MAX];
 static size_t n_processes;
 static struct {
@@ -112,7 +108,7 @@ static void on_msg(struct lifecycle *l, struct child *c, const struct msg *m)
 {
 	(void)l;
 	if (m->type == MSG_RESULT)
-		dispatch_on_result(dispatch, c, m);
+		dispatch_on_result(&supervisor, c, m);
 }
 
 static bool still_counts(struct lifecycle *l, const struct msg *m)
@@ -126,14 +122,14 @@ static void on_dead(struct lifecycle *l, struct child *c, int code)
 	(void)l;
 	(void)code;
 	if (child_info(c)->role == ROLE_WORKER)
-		dispatch_on_worker_dead(dispatch, c);
+		dispatch_on_worker_dead(&supervisor, c);
 }
 
 static void on_changed(struct lifecycle *l, struct child *c)
 {
 	(void)l;
 	if (child_is_ready(c) && child_info(c)->role == ROLE_WORKER)
-		dispatch_cluster(dispatch, child_info(c)->cluster);
+		dispatch_cluster(&supervisor, child_info(c)->cluster);
 }
 
 /* -- steps -- */
@@ -221,13 +217,13 @@ void nominate(uint64_t cluster, unsigned key)
 	strcpy(n->name, "pod");
 	strcpy(n->ns, "default");
 	strcpy(n->reason, "Evicted");
-	dispatch_on_nominate(dispatch, child_of(ROLE_WATCHER, cluster, 0), &m);
+	dispatch_on_nominate(&supervisor, child_of(ROLE_WATCHER, cluster, 0), &m);
 }
 
 void is_written(uint64_t id)
 {
 	dispatch_on_intent_ack(
-		dispatch, child_of(ROLE_REPORTER, 0, 0),
+		&supervisor, child_of(ROLE_REPORTER, 0, 0),
 		&(struct msg){ .type = MSG_INTENT_ACK, .u.intent_ack = { .id = id, .written = true } });
 }
 
@@ -244,8 +240,8 @@ void ends(struct child *worker, uint64_t id, uint64_t outcome)
 
 	strcpy(m.u.result.reason, "Evicted");
 	is_written(id);
-	dispatch_on_result(dispatch, worker, &m);
-	dispatch_on_record_ack(dispatch, child_of(ROLE_REPORTER, 0, 0),
+	dispatch_on_result(&supervisor, worker, &m);
+	dispatch_on_record_ack(&supervisor, child_of(ROLE_REPORTER, 0, 0),
 			       &(struct msg){ .type = MSG_RECORD_ACK, .u.record_ack.id = id });
 }
 
@@ -255,8 +251,8 @@ void leads(uint64_t cluster, bool leading, uint64_t valid_until)
 			       .u.leader = {
 				       .cluster = cluster, .leading = leading, .valid_until = valid_until } };
 
-	if (replicas_on_leader(replicas, &m))
-		dispatch_cluster(dispatch, cluster);
+	if (replicas_on_leader(supervisor.replicas, &m))
+		dispatch_cluster(&supervisor, cluster);
 }
 
 void begin_with(uint64_t clusters, uint64_t least, uint64_t workers, bool election)
@@ -266,7 +262,6 @@ void begin_with(uint64_t clusters, uint64_t least, uint64_t workers, bool electi
 					      .still_counts = still_counts,
 					      .on_dead = on_dead,
 					      .on_changed = on_changed };
-	static struct answers answers;
 
 	clock_fake_set(1800000000000, NOW_MS);
 	env = (struct child_env){ event_base_new(), NULL, &ops, &root };
@@ -284,16 +279,17 @@ void begin_with(uint64_t clusters, uint64_t least, uint64_t workers, bool electi
 		root.generation->workers_min[c] = least;
 	}
 	children_make(root.children, root.generation);
-	pauses = pause_list_new();
-	own = own_state_new(pauses);
-	pool = worker_pool_new(&root, NULL);
-	worker_pool_on_loaded(pool);
-	replicas = replicas_new(&root);
-	dispatch = dispatch_new(&root, replicas, pool, pauses, own, &answers);
+	supervisor = (struct supervisor){ .root = &root, .children = root.children };
+	supervisor.pause_list = pause_list_new();
+	supervisor.own = own_state_new(supervisor.pause_list);
+	supervisor.pool = worker_pool_new(&root, NULL);
+	worker_pool_on_loaded(supervisor.pool);
+	supervisor.replicas = replicas_new(&root);
+	dispatch_init(&supervisor);
 	(void)gets_ready(ROLE_REPORTER, 0, 0);
 	for (uint64_t c = 0; c < clusters; c++)
 		(void)gets_ready(ROLE_WATCHER, c, 0);
-	(void)dispatch_on_open_end(dispatch, child_of(ROLE_REPORTER, 0, 0),
+	(void)dispatch_on_open_end(&supervisor, child_of(ROLE_REPORTER, 0, 0),
 				   &(struct msg){ .type = MSG_OPEN_END, .u.open_end.next_id = 1 });
 }
 
@@ -304,11 +300,11 @@ void begin(uint64_t clusters, uint64_t workers, bool election)
 
 void tear_down(void)
 {
-	dispatch_free(&dispatch);
-	replicas_free(&replicas);
-	worker_pool_free(&pool);
-	own_state_free(&own);
-	pause_list_free(&pauses);
+	lease_table_free(&supervisor.leases);
+	replicas_free(&supervisor.replicas);
+	worker_pool_free(&supervisor.pool);
+	own_state_free(&supervisor.own);
+	pause_list_free(&supervisor.pause_list);
 	children_free(&root.children);
 	generation_free(&root.generation);
 	event_base_free(env.base);

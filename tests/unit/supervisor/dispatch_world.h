@@ -21,9 +21,7 @@ struct channel {
 };
 
 extern struct lifecycle root;
-extern struct dispatch *dispatch;
-extern struct replicas *replicas;
-extern struct worker_pool *pool;
+extern struct supervisor supervisor;
 
 struct child *child_of(enum role role, uint64_t cluster, uint64_t number);
 struct channel *process_of(const struct child *c);

@@ -47,10 +47,10 @@ TEST(the_watcher_hears_that_its_pod_was_deleted)
 		strcpy(n->reason, "Evicted");
 		strcpy(result.u.result.reason, "Evicted");
 		strcpy(result.u.result.target_uid, rows[i].target_uid);
-		dispatch_on_nominate(dispatch, watcher, &m);
+		dispatch_on_nominate(&supervisor, watcher, &m);
 		is_written(i + 1);
-		dispatch_on_result(dispatch, worker, &result);
-		dispatch_on_record_ack(dispatch, child_of(ROLE_REPORTER, 0, 0),
+		dispatch_on_result(&supervisor, worker, &result);
+		dispatch_on_record_ack(&supervisor, child_of(ROLE_REPORTER, 0, 0),
 				       &(struct msg){ .type = MSG_RECORD_ACK, .u.record_ack.id = i + 1 });
 		ck_assert_uint_eq(was_sent(watcher, MSG_NOMINATION_RESULT, &m), i + 1);
 		ck_assert_int_eq(m.u.nomination_result.on_pod, rows[i].on_pod);
@@ -109,10 +109,10 @@ TEST(an_overdue_holder_is_killed_and_its_death_releases)
 	ck_assert_uint_eq(m.u.grant.valid_until, NOW_MS + GRANT_MS);
 	second = gets_ready(ROLE_WORKER, 0, 1);
 	clock_fake_advance(LEASE_MS);
-	dispatch_tick(dispatch, clock_boot_ms());
+	dispatch_tick(&supervisor, clock_boot_ms());
 	ck_assert(!process_of(first)->killed); /* not a moment before */
 	clock_fake_advance(1);
-	dispatch_tick(dispatch, clock_boot_ms());
+	dispatch_tick(&supervisor, clock_boot_ms());
 	ck_assert(process_of(first)->killed);
 	ck_assert_uint_eq(was_sent(second, MSG_GRANT, NULL), 0); /* time releases nothing */
 	dies(first);
@@ -197,12 +197,11 @@ TEST(leases_have_an_end)
 {
 	begin(1, 1, false);
 	struct child *watcher = child_of(ROLE_WATCHER, 0, 0);
-	struct dispatch_stats stats;
 	struct msg m;
 
 	for (unsigned i = 0; i <= LEASES_MAX; i++)
 		nominate(0, i);
-	dispatch_stats(dispatch, &stats);
+	const struct dispatch_stats stats = dispatch_stats(&supervisor);
 	ck_assert_uint_le(stats.leases, LEASES_MAX);
 	ck_assert_uint_ge(was_sent(watcher, MSG_NOMINATION_RESULT, &m), 1);
 	ck_assert_uint_eq(m.u.nomination_result.outcome, OUTCOME_REFUSED);
@@ -268,7 +267,7 @@ TEST(intents_of_a_storm_take_turns)
 	}
 	forget();
 	dispatch_on_reporter_ready(
-		dispatch); /* a new one, which knows none of those that were not acknowledged */
+		&supervisor); /* a new one, which knows none of those that were not acknowledged */
 	ck_assert_uint_eq(was_sent(reporter, MSG_INTENT, NULL), INTENTS_SENT_MAX + 1);
 }
 
@@ -303,11 +302,11 @@ TEST(a_cluster_that_leaves_begins_nothing)
 	ck_assert_uint_eq(was_sent(worker, MSG_GRANT, &m), WORKER_LEASES_MAX);
 	root.leaving = 1;
 	forget();
-	dispatch_tick(dispatch, NOW_MS);
+	dispatch_tick(&supervisor, NOW_MS);
 	ck_assert_uint_eq(was_sent(NULL, MSG_RECORD, &m), 1);
 	ck_assert_uint_eq(m.u.record.id, WORKER_LEASES_MAX + 1);
 	ck_assert_str_eq(m.u.record.reason, "ClusterRemoved");
-	ck_assert_uint_eq(dispatch_leases_in(dispatch, 0), WORKER_LEASES_MAX + 1);
+	ck_assert_uint_eq(dispatch_leases_in(&supervisor, 0), WORKER_LEASES_MAX + 1);
 	nominate(0, 100);
 	ck_assert_uint_eq(was_sent(child_of(ROLE_WATCHER, 0, 0), MSG_NOMINATION_RESULT, &m), 1);
 	ck_assert_str_eq(m.u.nomination_result.reason, "Busy");

@@ -389,7 +389,7 @@ static void pause_all(bool on)
 {
 	struct msg m = { .type = MSG_CTL_PAUSE, .u.ctl_pause = { .duty = DUTY_ALL, .on = on } };
 
-	pauses_on_ctl_pause(stage_supervisor(w.s)->pauses, &m);
+	pauses_on_ctl_pause(stage_supervisor(w.s), &m);
 	stage_run(w.s);
 }
 

@@ -200,7 +200,7 @@ TEST(a_pause_without_history_is_written_down_later)
 	start_again();
 	say_no_history();
 	forget();
-	pauses_on_ctl_pause(stage_supervisor(w.s)->pauses, &m);
+	pauses_on_ctl_pause(stage_supervisor(w.s), &m);
 	stage_run(w.s);
 	ck_assert_uint_eq(count(MSG_PAUSE), 1); /* to the watcher */
 	stage_pass(w.s, 61000);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "supervisor/actions/reporter_queue.h"
+#include "supervisor/actions/reporter_link.h"
 #include "supervisor/operator/trouble_list.h"
 #include "world.h"
 
@@ -189,14 +189,14 @@ TEST(the_last_value_counts_and_counts_are_added_up)
 
 static size_t waiting(void)
 {
-	return reporter_link_waiting(stage_supervisor(w.s)->reporter);
+	return reporter_queue_count(stage_supervisor(w.s)->queue);
 }
 
 static void send_refusal(unsigned number)
 {
 	const struct msg m = refusal(0, number);
 
-	reporter_link_send(stage_supervisor(w.s)->reporter, &m);
+	reporter_link_send(stage_supervisor(w.s), &m);
 }
 
 /* The reporter lives and does not read. Returns the number of the first refusal that has to wait. */
@@ -244,7 +244,7 @@ TEST(what_is_dropped_is_a_trouble_until_the_reporter_has_the_rest)
 	ck_assert_uint_eq(dropped_trouble(), 1);
 	stage_pass(w.s, 1000);
 	ck_assert_uint_eq(waiting(), 0);
-	ck_assert_uint_eq(reporter_link_dropped(stage_supervisor(w.s)->reporter, 0), 0);
+	ck_assert_uint_eq(reporter_queue_dropped(stage_supervisor(w.s)->queue, 0), 0);
 	ck_assert_uint_eq(dropped_trouble(), 0);
 }
 

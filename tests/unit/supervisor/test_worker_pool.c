@@ -25,7 +25,7 @@ static struct child *becomes_ready(struct child *c)
 	msg_set(&hello, hello.build, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
 	says(c, &hello);
 	says(c, &(struct msg){ .type = MSG_READY, .u.ready.generation = 1 });
-	worker_pool_on_ready(pool, c);
+	worker_pool_on_ready(supervisor.pool, c);
 	return c;
 }
 
@@ -66,11 +66,11 @@ TEST(who_has_nothing_to_do_rests_after_five_minutes)
 	forget();
 	for (unsigned i = 0; i < 299; i++) {
 		clock_fake_advance(1000);
-		dispatch_tick(dispatch, clock_boot_ms());
+		dispatch_tick(&supervisor, clock_boot_ms());
 	}
 	ck_assert_int_eq(child_info(w)->state, FSM_READY);
 	clock_fake_advance(1000);
-	dispatch_tick(dispatch, clock_boot_ms());
+	dispatch_tick(&supervisor, clock_boot_ms());
 	ck_assert_int_eq(child_info(w)->state, FSM_LEAVING);
 	ck_assert_int_eq(child_info(always)->state, FSM_READY);
 	ck_assert_uint_eq(was_sent(w, MSG_DRAIN, NULL), 1);
@@ -122,14 +122,14 @@ TEST(questions_wait_for_the_first_worker)
 	const struct msg m = inspection();
 
 	n_asked = 0;
-	worker_pool_ask(pool, 0, &m, deliver);
-	worker_pool_ask(pool, 0, &m, deliver);
+	worker_pool_ask(supervisor.pool, 0, &m, deliver);
+	worker_pool_ask(supervisor.pool, 0, &m, deliver);
 	ck_assert_uint_eq(n_asked, 0);
 	const struct child *w = becomes_ready(child_of(ROLE_WORKER, 0, 0));
 
 	ck_assert_uint_eq(n_asked, 2);
 	ck_assert_ptr_eq(asked, w);
-	worker_pool_ask(pool, 0, &m, deliver); /* at once */
+	worker_pool_ask(supervisor.pool, 0, &m, deliver); /* at once */
 	ck_assert_uint_eq(n_asked, 3);
 }
 
@@ -139,12 +139,12 @@ TEST(questions_end_where_no_worker_starts)
 	const struct msg m = inspection();
 
 	n_asked = 0;
-	worker_pool_ask(pool, 0, &m, deliver);
+	worker_pool_ask(supervisor.pool, 0, &m, deliver);
 	clock_fake_advance(9999);
-	dispatch_tick(dispatch, clock_boot_ms());
+	dispatch_tick(&supervisor, clock_boot_ms());
 	ck_assert_uint_eq(n_asked, 0);
 	clock_fake_advance(1);
-	dispatch_tick(dispatch, clock_boot_ms());
+	dispatch_tick(&supervisor, clock_boot_ms());
 	ck_assert_uint_eq(n_asked, 1);
 	ck_assert_ptr_null(asked);
 }
@@ -158,13 +158,13 @@ TEST(a_throttled_cluster_uses_fewer_workers)
 	struct child *first = becomes_ready(child_of(ROLE_WORKER, 0, 0)),
 		     *second = becomes_ready(child_of(ROLE_WORKER, 0, 1));
 
-	ck_assert(worker_pool_may_act(pool, second));
-	dispatch_tick(dispatch, clock_boot_ms());
-	worker_pool_note_end(pool, 0, 5, 429);
+	ck_assert(worker_pool_may_act(supervisor.pool, second));
+	dispatch_tick(&supervisor, clock_boot_ms());
+	worker_pool_note_end(supervisor.pool, 0, 5, 429);
 	clock_fake_advance(1000);
-	dispatch_tick(dispatch, clock_boot_ms());
-	ck_assert(worker_pool_may_act(pool, first));
-	ck_assert(!worker_pool_may_act(pool, second));
+	dispatch_tick(&supervisor, clock_boot_ms());
+	ck_assert(worker_pool_may_act(supervisor.pool, first));
+	ck_assert(!worker_pool_may_act(supervisor.pool, second));
 	is_written(1);
 	ck_assert_uint_eq(was_sent(first, MSG_GRANT, NULL), 1);
 	is_written(2);

@@ -148,10 +148,7 @@ struct msg open_of(const struct msg *intent)
 
 size_t open_leases(void)
 {
-	struct dispatch_stats d;
-
-	dispatch_stats(stage_supervisor(w.s)->dispatch, &d);
-	return d.leases;
+	return lease_table_count(stage_supervisor(w.s)->leases);
 }
 
 const struct msg_record *only_record(void)
