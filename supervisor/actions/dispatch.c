@@ -561,7 +561,7 @@ struct dispatch_stats dispatch_stats(const struct supervisor *s)
 	struct dispatch_stats ret = { .leases = lease_table_count(s->leases), .done = s->done };
 	const struct generation *g = settings(s);
 
-	for (uint64_t c = 0; g->observe && generation_next(g, &c); c++)
+	for (uint64_t c = 0; g && g->observe && generation_next(g, &c); c++)
 		ret.dry_run_forbidden |= s->end_log.clusters[c].dry_run_forbidden;
 	ret.limited = g && write_guard_blocks(s);
 	for (const struct lease *l = lease_next(s->leases, NULL); l; l = lease_next(s->leases, l))

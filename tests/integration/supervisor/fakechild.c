@@ -633,6 +633,10 @@ static int load(const char *path)
 		(void)event_base_dispatch(base); /* until LOAD_BEGIN */
 	if (is("world"))
 		print_world();
+	if (is("hangs"))
+		(void)fprintf(stderr, "LOADER hangs\n");
+	while (is("hangs"))
+		(void)usleep(10000);
 	send_watch(path);
 	if (is("invalid") || is("watched-invalid")) {
 		m = (struct msg){ .type = MSG_LOAD_LINE,

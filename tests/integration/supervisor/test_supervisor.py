@@ -42,6 +42,13 @@ def second_signal_ends_at_once():
     assert time.monotonic() - began < 2
 
 
+def a_signal_before_the_first_settings_ends_at_once():
+    t = Service(loader="hangs")
+    t.wait_for("LOADER hangs")
+    t.signal(signal.SIGTERM)
+    assert t.wait_exit(5) == 0
+
+
 def an_action_end_to_end():
     t = Service(watcher="nominate")
     t.wait_for("NOMINATION_RESULT outcome=done")
