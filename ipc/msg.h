@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "model/actions.h"
 #include "model/duties.h"
@@ -137,6 +138,12 @@ int msg_decode(enum role from, enum role to, enum phase phase, const uint8_t *bu
 /* Set a string member: cut to the field, characters outside the field's charset become '?' (STR, LINES) or
  * '-' (NAME, UID). */
 #define msg_set(m, member, str, n) msg_set_text(m, (m)->u.member, sizeof((m)->u.member), str, n)
+/* The same of all of s; NULL counts as "". */
+#define msg_text(m, member, s)                                                                               \
+	({                                                                                                   \
+		const char *text_ = (s);                                                                     \
+		msg_set(m, member, text_ ? text_ : "", text_ ? strlen(text_) : 0);                           \
+	})
 void msg_set_text(struct msg *m, char *field, size_t size, const char *s, size_t n);
 
 /* Is a field of that kind a char array? */

@@ -26,7 +26,7 @@ void send_hello(struct channel *c)
 {
 	struct msg m = { .type = MSG_HELLO, .u.hello = { .proto = IPC_PROTO, .pid = (uint64_t)getpid() } };
 
-	msg_set(&m, hello.build, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
+	msg_text(&m, hello.build, OPC_BUILD_ID);
 	(void)channel_send(c, &m, -1);
 }
 
@@ -53,8 +53,7 @@ void send_lines(struct channel *c, const struct diags *d, size_t from, uint64_t 
 		struct msg m = { .type = MSG_LOAD_LINE,
 				 .u.load_line = { .error = d->v[i].error, .cluster = cluster } };
 
-		if (of)
-			msg_set(&m, load_line.cluster_name, of->name, strlen(of->name));
+		msg_text(&m, load_line.cluster_name, of ? of->name : NULL);
 		line_facts(&d->v[i], &m.u.load_line.line);
 		(void)channel_send(c, &m, -1);
 	}
@@ -66,7 +65,7 @@ void send_watches(struct channel *c, const struct watches *w, size_t from)
 	for (size_t i = from; i < w->n; i++) {
 		struct msg m = { .type = MSG_LOAD_WATCH, .u.load_watch.watch = w->v[i].watch };
 
-		msg_set(&m, load_watch.name, w->v[i].name, strlen(w->v[i].name));
+		msg_text(&m, load_watch.name, w->v[i].name);
 		(void)channel_send(c, &m, i == 0 ? w->fd : -1);
 	}
 }
@@ -77,7 +76,7 @@ static void send_fixed(struct channel *c, const struct settings *s)
 	const char *key;
 
 	for (size_t i = 0; (key = settings_fixed_key(s, i, &m.u.load_fixed.value)); i++) {
-		msg_set(&m, load_fixed.key, key, strlen(key));
+		msg_text(&m, load_fixed.key, key);
 		(void)channel_send(c, &m, -1);
 	}
 }
@@ -125,7 +124,6 @@ static uint64_t write_limit(const struct policy *p, int64_t (*of)(const struct d
 void send_supervisor(struct channel *c, const struct loader *l)
 {
 	const struct settings *s = &l->config.settings;
-	const char *path = l->options->config, *home = s->election_home ? s->election_home : "";
 	struct msg m = { .type = MSG_LOAD_SUPERVISOR,
 			 .u.load_supervisor = { .clusters = l->indexes.n,
 						.observe = s->policy.mode == MODE_OBSERVE,
@@ -139,9 +137,9 @@ void send_supervisor(struct channel *c, const struct loader *l)
 	m.u.load_supervisor.writes_per_hour = write_limit(&s->policy, hour_of);
 	m.u.load_supervisor.log_level = s->log_level;
 	m.u.load_supervisor.log_format = s->log_format;
-	msg_set(&m, load_supervisor.state_dir, s->state_dir, strlen(s->state_dir));
-	msg_set(&m, load_supervisor.home, home, strlen(home));
-	msg_set(&m, load_supervisor.config, path, strlen(path));
+	msg_text(&m, load_supervisor.state_dir, s->state_dir);
+	msg_text(&m, load_supervisor.home, s->election_home);
+	msg_text(&m, load_supervisor.config, l->options->config);
 	(void)channel_send(c, &m, -1);
 	send_fixed(c, s);
 }
@@ -203,16 +201,13 @@ void send_cluster(struct channel *c, const struct loader *l, uint64_t cluster,
 					     .workers_min = of->workers_min,
 					     .loaded = loaded } };
 
-	msg_set(&m, load_cluster.cluster_name, of->name, strlen(of->name));
-	if (t->c.server)
-		msg_set(&m, load_cluster.server, t->c.server, strlen(t->c.server));
-	if (t->context)
-		msg_set(&m, load_cluster.context, t->context, strlen(t->context));
-	msg_set(&m, load_cluster.user, user, strlen(user));
-	if (t->path)
-		msg_set(&m, load_cluster.kubeconfig, t->path, strlen(t->path));
-	msg_set(&m, load_cluster.writer, writer, strlen(writer));
-	msg_set(&m, load_cluster.namespaces, namespaces, strlen(namespaces));
+	msg_text(&m, load_cluster.cluster_name, of->name);
+	msg_text(&m, load_cluster.server, t->c.server);
+	msg_text(&m, load_cluster.context, t->context);
+	msg_text(&m, load_cluster.user, user);
+	msg_text(&m, load_cluster.kubeconfig, t->path);
+	msg_text(&m, load_cluster.writer, writer);
+	msg_text(&m, load_cluster.namespaces, namespaces);
 	(void)channel_send(c, &m, -1);
 }
 

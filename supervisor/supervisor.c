@@ -17,7 +17,6 @@
 #include "supervisor/operator/control.h"
 #include "supervisor/operator/pauses.h"
 #include "supervisor/operator/restores.h"
-#include "supervisor/operator/settled.h"
 #include "supervisor/operator/status_answer.h"
 #include "supervisor/operator/trouble_list.h"
 #include "text/facts_text.h"
@@ -374,7 +373,7 @@ static void on_tick(struct supervisor *s, uint64_t now_ms)
 	if (s->control)
 		control_tick(s->control, now_ms);
 	trouble_list_check(s->troubles);
-	settled_check(s);
+	status_check_settled(s);
 }
 
 /* Settings are in force: of the supervisor itself from now on, of each child as it takes them

@@ -12,9 +12,7 @@
 #include "model/duties.h"
 #include "model/actions.h"
 #include "model/reasons.h"
-#include "supervisor/actions/known_failures.h"
-#include "supervisor/actions/lease_sender.h"
-#include "supervisor/actions/open_intents.h"
+#include "supervisor/actions/lease_history.h"
 #include "supervisor/actions/write_guard.h"
 #include "text/texts.h"
 
@@ -24,6 +22,7 @@
 #define BUSY_RETRY_MS   1000u
 #define PAUSED_RETRY_MS 5000u
 #define LIMIT_RETRY_MS  10000u
+#define SLACK_MS        2000   /* what a watcher says it has seen a moment before: so much is believed */
 #define FLOOR_MS        60000u /* how often it is kept up to when all has ended */
 
 /* Leases a cluster may open: a storm at once, then so many a second that write nothing. One that wrote gives
@@ -57,7 +56,7 @@ static void refuse_nomination(const struct supervisor *s, const struct msg *nomi
 	msg_copy_fields(&m, nomination);
 	m.u.nomination_result.outcome = OUTCOME_REFUSED;
 	m.u.nomination_result.retry_ms = retry_ms;
-	msg_set(&m, nomination_result.reason, reason_code(reason), strlen(reason_code(reason)));
+	msg_text(&m, nomination_result.reason, reason_code(reason));
 	(void)children_send(s->children, ROLE_WATCHER, m.u.nomination_result.cluster, &m);
 }
 
@@ -106,6 +105,30 @@ static bool prefetches(struct supervisor *s, const struct child *worker)
 
 /* -- since when it is known to fail -- */
 
+/* As a GRANT or PREFETCH says it to a worker: Unix ms; 0 for an action that no such time concerns. What is
+ * not known, or only from now on, is known since now. */
+static int64_t known_since(const struct supervisor *s, uint64_t action, const struct failing_since_key *key)
+{
+	const int64_t now = clock_wall_ms();
+
+	if (duty_workload((enum duty)key->duty) < 0 || action == ACTION_RESTORE)
+		return 0;
+	const int64_t since = failing_since_get(own_state_failing_since(s->own), key);
+
+	return since > 0 && since < now ? since : now;
+}
+
+/* Without room it is left out, which is logged once. */
+static void add_known(struct supervisor *s, const struct failing_since_key *key, int64_t at)
+{
+	if (failing_since_add(own_state_failing_since(s->own), key, at) || s->failing_is_full)
+		return;
+	s->failing_is_full = true;
+	(void)log_warn(
+		0, "more workloads fail than can be kept in mind: what begins to fail now is not scaled down",
+		kv_s("cluster", key->cluster_name), kv_u("kept", FAILING_SINCE_MAX));
+}
+
 static struct failing_since_key key_of(const struct supervisor *s, uint64_t cluster, uint64_t duty,
 				       const char *owner, const char *revision)
 {
@@ -118,7 +141,10 @@ void dispatch_on_failing_since(struct supervisor *s, const struct msg_failing_si
 		return;
 	const struct failing_since_key key = key_of(s, m->cluster, m->duty, m->owner, m->revision);
 
-	known_failures_note(s, &key, m->at > 0);
+	if (m->at > 0)
+		add_known(s, &key, clock_wall_ms() - SLACK_MS);
+	else
+		failing_since_remove(own_state_failing_since(s->own), &key);
 }
 
 /* -- nominations -- */
@@ -140,7 +166,7 @@ static void send_prefetch(struct supervisor *s, const struct lease *l, const str
 	msg_copy_fields(&m, from);
 	m.u.prefetch.id = l->id;
 	m.u.prefetch.observe = settings(s)->observe;
-	m.u.prefetch.known_since = known_failures_since(s, from->u.nominate.action, key);
+	m.u.prefetch.known_since = known_since(s, from->u.nominate.action, key);
 	worker_pool_note_used(s->pool, w);
 	if (child_send(w, &m, -1) == 0)
 		state_of(s, w)->prefetch_id = l->id;
@@ -148,8 +174,8 @@ static void send_prefetch(struct supervisor *s, const struct lease *l, const str
 
 static bool may_open(const struct supervisor *s, uint64_t cluster)
 {
-	return lifecycle_is_running(s->root) && open_intents_are_known(s) &&
-	       !lifecycle_is_leaving(s->root, cluster) && !replicas_is_yielding(s->replicas, cluster);
+	return lifecycle_is_running(s->root) && s->intents_known && !lifecycle_is_leaving(s->root, cluster) &&
+	       !replicas_is_yielding(s->replicas, cluster);
 }
 
 static bool has_room(const struct supervisor *s, uint64_t cluster)
@@ -206,14 +232,14 @@ void dispatch_on_nominate(struct supervisor *s, struct child *watcher, const str
 	const struct failing_since_key key = key_of(s, n->cluster, n->duty, n->action_key, n->revision);
 
 	if (duty_workload((enum duty)n->duty) >= 0) /* named now, if it was not before */
-		known_failures_add(s, &key, clock_wall_ms());
+		add_known(s, &key, clock_wall_ms());
 	struct lease *l = lease_open(s->leases, m, settings(s)->observe);
 
 	if (!l)
 		return; /* the action key has an open lease, whose end is reported */
 	(void)bucket_take(&s->nominations[n->cluster], &nomination_rate, clock_boot_ms());
 	worker_pool_start(s->pool, n->cluster, lease_table_count_of(s->leases, n->cluster));
-	lease_sender_send_intents(s, n->cluster);
+	lease_history_send_intents(s, n->cluster);
 	send_prefetch(s, l, m, &key);
 }
 
@@ -237,7 +263,7 @@ bool dispatch_restore(struct supervisor *s, const struct msg *row, uint64_t conn
 	if (!l)
 		return false;
 	l->conn = conn;
-	lease_sender_send_intents(s, cluster);
+	lease_history_send_intents(s, cluster);
 	return true;
 }
 
@@ -274,7 +300,7 @@ void dispatch_on_intent_ack(struct supervisor *s, struct child *reporter, const 
 		drop_unwritable(s, l);
 	else if (lease_written(s->leases, l))
 		dispatch_cluster(s, cluster);
-	lease_sender_send_intents(s, cluster);
+	lease_history_send_intents(s, cluster);
 }
 
 void dispatch_on_open_intent(struct supervisor *s, struct child *reporter, const struct msg *m)
@@ -302,8 +328,8 @@ bool dispatch_on_open_end(struct supervisor *s, struct child *reporter, const st
 void dispatch_on_reporter_ready(struct supervisor *s)
 {
 	lease_table_set_unsent(s->leases);
-	open_intents_begin(s);
-	lease_sender_send_all(s);
+	s->intents_refused = 0;
+	lease_history_send_all(s);
 }
 
 void dispatch_on_reporter_dead(struct supervisor *s)
@@ -348,7 +374,7 @@ static bool send_grant(struct supervisor *s, struct child *worker)
 	const struct failing_since_key key = key_of(s, at->cluster, i->duty, i->action_key, i->revision);
 
 	own_state_history(s->own, m.u.grant.history);
-	m.u.grant.known_since = known_failures_since(s, i->action, &key);
+	m.u.grant.known_since = known_since(s, i->action, &key);
 	worker_pool_note_used(s->pool, worker);
 	(void)child_send(worker, &m, -1); /* a failure is followed by the worker's death */
 	return true;
@@ -363,7 +389,7 @@ static struct msg new_result(uint64_t id, enum outcome outcome, enum reason reas
 				       .at = clock_wall_ms(),
 				       .retry_ms = retry_ms } };
 
-	msg_set(&m, result.reason, reason_code(reason), strlen(reason_code(reason)));
+	msg_text(&m, result.reason, reason_code(reason));
 	return m;
 }
 
@@ -377,7 +403,7 @@ static void refuse_paused(struct supervisor *s, uint64_t cluster)
 	struct lease *l;
 
 	while ((l = lease_refuse_paused(s->leases, cluster, &m)))
-		lease_sender_send_record(s, l);
+		lease_history_send_record(s, l);
 }
 
 /* One lease more for each worker that has this many. */
@@ -454,7 +480,7 @@ void dispatch_on_result(struct supervisor *s, struct child *worker, const struct
 			     m->u.result.http);
 	end_log_note_dry_run(&s->end_log, l->cluster, settings(s)->names[l->cluster], &m->u.result);
 	write_guard_on_result(s, l->cluster, l, &m->u.result);
-	lease_sender_send_record(s, l);
+	lease_history_send_record(s, l);
 	dispatch_cluster(s, child_info(worker)->cluster);
 }
 
@@ -492,7 +518,7 @@ static void give_up(struct supervisor *s, struct lease *l)
 
 	facts_finding(&m.u.result.detail, TEXT_WORKERS_DIED);
 	if (lease_result(s->leases, l->holder, &m, &l) == 0)
-		lease_sender_send_record(s, l);
+		lease_history_send_record(s, l);
 }
 
 void dispatch_on_worker_dead(struct supervisor *s, struct child *worker)
@@ -542,7 +568,7 @@ void dispatch_tick(struct supervisor *s, uint64_t now_ms)
 	for (size_t i = 0; i < children_count(s->children); i++)
 		check_overdue(s, children_get(s->children, i), now_ms);
 	if (s->history_open)
-		lease_sender_send_all(s);
+		lease_history_send_all(s);
 	write_guard_tick(s);
 	worker_pool_tick(s->pool, has_waiting, s, now_ms);
 	for (uint64_t c = 0; settings(s) && generation_next(settings(s), &c); c++)

@@ -52,7 +52,7 @@ static void answer(struct supervisor *s, uint64_t conn, uint64_t id, enum reason
 						   .replicas = -1,
 						   .at = clock_wall_ms() } };
 
-	msg_set(&m, ctl_dry_run_result.reason, reason_code(reason), strlen(reason_code(reason)));
+	msg_text(&m, ctl_dry_run_result.reason, reason_code(reason));
 	facts_finding(&m.u.ctl_dry_run_result.detail, detail);
 	answers_send(&s->answers, conn, &m);
 }

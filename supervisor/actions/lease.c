@@ -252,7 +252,7 @@ struct lease *lease_reopen(struct lease_table *t, const struct msg *open_intent,
 	struct msg intent = { .type = MSG_INTENT };
 
 	msg_copy_fields(&intent, open_intent);
-	msg_set(&intent, intent.revision, revision, strlen(revision));
+	msg_text(&intent, intent.revision, revision);
 	if (t->next_id <= intent.u.intent.id)
 		t->next_id = intent.u.intent.id + 1;
 	if (t->all.count >= LEASES_MAX || lease_find(t, intent.u.intent.id) || find_key(t, &intent.u.intent))

@@ -180,7 +180,7 @@ static void put_counts(const struct own_state *o, FILE *f)
 						  .hour_at = c->hour.at,
 						  .hour_kept = c->hour.kept } };
 
-		msg_set(&m, own_count.cluster_name, c->cluster_name, strlen(c->cluster_name));
+		msg_text(&m, own_count.cluster_name, c->cluster_name);
 		put(f, &m);
 	}
 }
@@ -191,12 +191,10 @@ static void put_known(const struct own_state *o, FILE *f)
 	const struct failing_since_entry *e = NULL;
 
 	while ((e = failing_since_next(o->known, e))) {
-		const char *name = failing_since_cluster_name(o->known, e);
-
 		m.u.own_failing = (struct msg_own_failing){ .duty = e->duty, .at = e->at };
-		msg_set(&m, own_failing.cluster_name, name, strlen(name));
-		msg_set(&m, own_failing.owner, e->owner, strlen(e->owner));
-		msg_set(&m, own_failing.revision, e->revision, strlen(e->revision));
+		msg_text(&m, own_failing.cluster_name, failing_since_cluster_name(o->known, e));
+		msg_text(&m, own_failing.owner, e->owner);
+		msg_text(&m, own_failing.revision, e->revision);
 		put(f, &m);
 	}
 }

@@ -16,7 +16,6 @@
 #include "ipc/msg.h"
 #include "supervisor/actions/failing_since_registry.h"
 #include "supervisor/actions/pause_list.h"
-#include "supervisor/actions/write_limit.h"
 
 #define OWN_STATE_FILE    "supervisor.state"
 #define OWN_STATE_HISTORY "history" /* the reporter's folder */
@@ -25,6 +24,17 @@ enum own_found {
 	OWN_NEW,     /* there was no file */
 	OWN_READ,    /* it is what the last life wrote */
 	OWN_DAMAGED, /* it is not: everything is paused until an operator resumes */
+};
+
+/* What was written to a cluster (write_guard.h): in a span of time that began at `at`, Unix ms. */
+struct write_span {
+	int64_t at;
+	uint64_t used, kept; /* kept: on disk; what a restart finds there counts as used */
+};
+
+struct write_count {
+	char cluster_name[64];
+	struct write_span minute, hour;
 };
 
 struct own_state;

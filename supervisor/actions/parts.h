@@ -38,7 +38,7 @@ struct restore {
 	struct msg_packed *row; /* CTL_RESTORE_ROW, in RESTORE_DRY_RUN */
 };
 
-/* Of settled.h. Zeroed: nothing is known yet. */
+/* Of status_check_settled(). Zeroed: nothing is known yet. */
 struct settled_state {
 	uint64_t checked_ms;                  /* boot clock; when this was last looked at */
 	uint64_t moves;                       /* nominations, keys given up and writes, at moved_ms */
@@ -78,12 +78,13 @@ struct supervisor {
 	struct bucket nominations[CLUSTERS_MAX];
 	struct end_log end_log;
 	struct failures failures;
+	bool failing_is_full; /* no more can be kept in mind, and that was logged */
 	bool (*idle)(struct supervisor *s, struct child *worker); /* dispatch_cluster() */
-	/* open_intents.c */
-	bool intents_known;       /* the first OPEN_END has come */
+	/* lease_history.c */
+	/* The first OPEN_END has come. Before it no lease may be opened: its number could be that of an
+	 * intent that is open. */
+	bool intents_known;
 	uint64_t intents_refused; /* in this life of the reporter */
-	/* known_failures.c */
-	bool failing_is_full; /* and that was logged */
 	/* write_guard.c */
 	bool limit_reached[CLUSTERS_MAX]; /* said so */
 	bool counts_unkept;               /* the file does not hold all that was counted */

@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "supervisor/actions/balance.h"
-#include "supervisor/actions/leaders.h"
 
+#define LEADER_MS 15000u /* the longest Lease: its holders renew it */
 #define VIEW_MS   15000u /* who lives is not believed longer, whatever a watcher says */
 #define CHANGE_MS 1000u  /* and not shared out anew more often */
 
@@ -23,7 +23,7 @@ struct preferred {
 
 struct replicas {
 	struct lifecycle *root;
-	struct leaders leaders;
+	struct msg leaders[CLUSTERS_MAX]; /* LEADER as it was last said; type 0 = nothing yet */
 	char *own;  /* identity of this one, as in the last MEMBERS, NULL = there were none */
 	char *live; /* as in the MEMBERS that hold, NULL = not known */
 	uint64_t changed_ms;
@@ -54,10 +54,9 @@ static uint64_t home_of(const struct generation *g)
 static void send_preferred(const struct replicas *r, uint64_t cluster)
 {
 	const struct preferred *p = &r->of[cluster];
-	const char *replica = p->replica ? p->replica : "";
 	struct msg m = { .type = MSG_PREFERRED, .u.preferred = { .cluster = cluster, .home = p->home } };
 
-	msg_set(&m, preferred.replica, replica, strlen(replica));
+	msg_text(&m, preferred.replica, p->replica);
 	(void)children_send(lifecycle_children(r->root), ROLE_WATCHER, cluster, &m);
 }
 
@@ -163,10 +162,30 @@ void replicas_tick(struct replicas *r, uint64_t now_ms)
 
 /* -- who leads -- */
 
+/* Keep what a watcher says. It holds no longer than a Lease does, whatever the watcher says. */
+static void keep_leader(struct replicas *r, const struct msg *m, uint64_t now_ms)
+{
+	struct msg *kept = &r->leaders[m->u.leader.cluster];
+
+	*kept = *m;
+	if (kept->u.leader.valid_until > now_ms + LEADER_MS)
+		kept->u.leader.valid_until = now_ms + LEADER_MS;
+}
+
+const struct msg *replicas_leader(const struct replicas *r, uint64_t cluster)
+{
+	return r->leaders[cluster].type == MSG_LEADER ? &r->leaders[cluster] : NULL;
+}
+
 uint64_t replicas_write_until(const struct replicas *r, uint64_t cluster, uint64_t now_ms, uint64_t most)
 {
-	return settings(r)->election ? leaders_valid_until(&r->leaders, cluster, now_ms, most)
-				     : now_ms + most;
+	const struct msg *m = replicas_leader(r, cluster);
+
+	if (!settings(r)->election)
+		return now_ms + most;
+	if (!m || !m->u.leader.leading || now_ms >= m->u.leader.valid_until)
+		return 0;
+	return m->u.leader.valid_until < now_ms + most ? m->u.leader.valid_until : now_ms + most;
 }
 
 bool replicas_on_leader(struct replicas *r, const struct msg *m)
@@ -174,13 +193,8 @@ bool replicas_on_leader(struct replicas *r, const struct msg *m)
 	const uint64_t cluster = m->u.leader.cluster, now = clock_boot_ms();
 	const bool led = replicas_write_until(r, cluster, now, 1) != 0;
 
-	leaders_put(&r->leaders, m, now);
+	keep_leader(r, m, now);
 	return !led || m->u.leader.yielding;
-}
-
-const struct msg *replicas_leader(const struct replicas *r, uint64_t cluster)
-{
-	return leaders_get(&r->leaders, cluster);
 }
 
 bool replicas_is_yielding(const struct replicas *r, uint64_t cluster)

@@ -208,13 +208,12 @@ void worker_pool_tick(struct worker_pool *p, bool (*waits)(void *ctx, uint64_t c
 void worker_pool_describe(const struct worker_pool *p, uint64_t cluster, struct msg *ret)
 {
 	const struct concurrency *c = &p->clusters[cluster];
-	const char *why = text_code(c->why);
 
 	*ret = (struct msg){ .type = MSG_WORKER_STATS,
 			     .u.worker_stats = { .cluster = cluster,
 						 .workers = count_running(p, cluster),
 						 .workers_limit = c->limit } };
-	msg_set(ret, worker_stats.workers_why, why, strlen(why));
+	msg_text(ret, worker_stats.workers_why, text_code(c->why));
 }
 
 /* -- life -- */

@@ -5,19 +5,58 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-static struct write_limit limit_of(const struct supervisor *s)
+#define MINUTE_MS   INT64_C(60000)
+#define HOUR_MS     INT64_C(3600000)
+#define AHEAD_COUNT 16u
+
+/* How many more may be written in that time. It begins anew when it is over; when the clock went back it
+ * begins now and keeps its count. */
+static uint64_t left_in(struct write_span *s, int64_t length_ms, uint64_t limit)
 {
-	return (struct write_limit){ settings(s)->writes_per_minute, settings(s)->writes_per_hour };
+	const int64_t now = clock_wall_ms();
+
+	if (now < s->at)
+		s->at = now;
+	else if (now - s->at >= length_ms)
+		*s = (struct write_span){ .at = now };
+	if (limit == 0)
+		return UINT64_MAX;
+	return s->used < limit ? limit - s->used : 0;
+}
+
+/* In the minute and in the hour. */
+static uint64_t left_of(struct write_count *c, const struct generation *g)
+{
+	const uint64_t minute = left_in(&c->minute, MINUTE_MS, g->writes_per_minute),
+		       hour = left_in(&c->hour, HOUR_MS, g->writes_per_hour);
+
+	return minute < hour ? minute : hour;
+}
+
+static bool has_limit(const struct generation *g)
+{
+	return g->writes_per_minute || g->writes_per_hour;
+}
+
+/* Count one. True: `kept` has grown, and has to be on disk before the next one. */
+static bool charge(struct write_span *s)
+{
+	const bool ahead = s->used < s->kept;
+
+	s->used++;
+	if (!ahead)
+		s->kept = s->used + AHEAD_COUNT - 1;
+	return !ahead;
 }
 
 static uint64_t left(const struct supervisor *s, uint64_t cluster)
 {
-	const struct write_limit limit = limit_of(s);
-	struct write_count *c = own_state_count(s->own, settings(s)->names[cluster]);
+	const struct generation *g = settings(s);
+	struct write_count *c = own_state_count(s->own, g->names[cluster]);
 
-	if (settings(s)->observe || (limit.per_minute == 0 && limit.per_hour == 0))
+	if (g->observe || !has_limit(g))
 		return UINT64_MAX;
-	return c && !s->counts_unkept ? write_limit_left(c, &limit, clock_wall_ms()) : 0;
+	return c && !s->counts_unkept ? left_of(c, g) : 0;
 }
 
 static void tell(const struct supervisor *s, uint64_t cluster, bool blocked)
@@ -28,8 +67,11 @@ static void tell(const struct supervisor *s, uint64_t cluster, bool blocked)
 		(void)log_error(0, "what was written cannot be counted on disk: nothing more is written",
 				kv_s("cluster", name), kv_s("directory", settings(s)->state_dir));
 	else if (blocked)
-		(void)log_error(0, WRITE_GUARD_LIMITED, kv_s("cluster", name),
-				kv_u("a_minute", settings(s)->writes_per_minute),
+		(void)log_error(0,
+				"the supervisor's own limit of writes is reached: nothing more is written to "
+				"that cluster for a while; the duties' budgets should have held before, so "
+				"look at what was done (history)",
+				kv_s("cluster", name), kv_u("a_minute", settings(s)->writes_per_minute),
 				kv_u("an_hour", settings(s)->writes_per_hour));
 	else
 		log_info("there is room for writes again", kv_s("cluster", name));
@@ -51,12 +93,14 @@ bool write_guard_check(struct supervisor *s, uint64_t cluster, uint64_t under_wa
 void write_guard_on_result(struct supervisor *s, uint64_t cluster, const struct lease *l,
 			   const struct msg_result *r)
 {
-	const struct write_limit limit = limit_of(s);
 	struct write_count *c = own_state_count(s->own, settings(s)->names[cluster]);
 
-	if (l->by_operator || !(OUTCOMES_WRITTEN >> r->outcome & 1) || !c)
+	if (l->by_operator || !(OUTCOMES_WRITTEN >> r->outcome & 1) || !c || !has_limit(settings(s)))
 		return;
-	if (write_limit_charge(c, &limit, clock_wall_ms()))
+	(void)left_of(c, settings(s)); /* the spans are those of now */
+	const bool minute = charge(&c->minute), hour = charge(&c->hour);
+
+	if (minute || hour)
 		s->counts_unkept = own_state_save(s->own) < 0;
 }
 

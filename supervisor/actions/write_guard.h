@@ -1,15 +1,13 @@
-/* write_guard.h - holds the leases of a cluster to the supervisor's own limit of writes (write_limit.h): what
- * was written is counted by the workers' results, on disk (own_state.h). While the limit is reached, or the
- * count cannot be kept, nothing is granted there. Process: supervisor. */
+/* write_guard.h - holds the leases of a cluster to the supervisor's own, coarse limit of writes: so
+ * many in a minute, so many in an hour. The watcher's budgets are finer and lower; this one holds when the
+ * watcher or the history says what is not true. What was written is counted by the workers' results, on disk
+ * (own_state.h), and never less there: it is written ahead, so that not every write costs one to the disk.
+ * While the limit is reached, or the count cannot be kept, nothing is granted. Process: supervisor. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef SUPERVISOR_ACTIONS_WRITE_GUARD_H
 #define SUPERVISOR_ACTIONS_WRITE_GUARD_H
 
 #include "supervisor/actions/parts.h"
-
-#define WRITE_GUARD_LIMITED                                                                                  \
-	"the supervisor's own limit of writes is reached: nothing more is written to that cluster for a "    \
-	"while; the duties' budgets should have held before, so look at what was done (history)"
 
 /* Block or unblock the cluster; under_way: leases that its workers hold. True: it is blocked. Said when it
  * changes. */

@@ -76,18 +76,16 @@ bool child_is_slow(const struct child *c)
 
 void child_stats(const struct child *c, struct msg *ret)
 {
-	const char *role = role_name(c->info.role), *state = fsm_state_name(c->info.state);
-
 	*ret = (struct msg){ .type = MSG_CHILD_STATS,
 			     .u.child_stats = { .number = c->info.number,
 						.pid = (uint64_t)c->info.pid,
 						.restarts = c->deaths.n_deaths + c->deaths.n_outside,
 						.rss_kb = c->life.rss_kb,
 						.started = c->started_at } };
-	msg_set(ret, child_stats.role, role, strlen(role));
-	msg_set(ret, child_stats.cluster_name, c->info.cluster_name, strlen(c->info.cluster_name));
-	msg_set(ret, child_stats.state, state, strlen(state));
-	msg_set(ret, child_stats.sandbox, c->sandbox, strlen(c->sandbox));
+	msg_text(ret, child_stats.role, role_name(c->info.role));
+	msg_text(ret, child_stats.cluster_name, c->info.cluster_name);
+	msg_text(ret, child_stats.state, fsm_state_name(c->info.state));
+	msg_text(ret, child_stats.sandbox, c->sandbox);
 	facts_set(&ret->u.child_stats.error, &c->error);
 }
 

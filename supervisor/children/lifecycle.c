@@ -4,19 +4,24 @@
 
 #include <event2/event.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/str.h"
 #include "base/xalloc.h"
 #include "ipc/loop.h"
-#include "supervisor/children/notify.h"
 #include "text/facts_text.h"
 
 #define TICK_MS    1000u
@@ -25,12 +30,20 @@
 #define DRAIN_MS   20000u
 #define LEAVE_MS   40000u /* a lease and a drain; then a cluster that goes is ended */
 
+/* sd_notify(3) without libsystemd: one datagram of KEY=value lines to $NOTIFY_SOCKET; without it nothing
+ * happens. */
+struct notify {
+	int fd;
+	struct sockaddr_un peer;
+	socklen_t peer_len;
+	uint64_t watchdog_ms; /* how often WATCHDOG=1 is wanted (half of the limit), 0 = never */
+};
+
 struct lifecycle {
 	struct child_env env;
 	struct children *children;
 	struct settings_load *settings;
-	struct notify *notify;
-	uint64_t watchdog_ms; /* 0 = none is wanted */
+	struct notify notify;
 	const struct lifecycle_ops *ops;
 	struct supervisor *above;
 	enum lifecycle_phase phase;
@@ -44,6 +57,59 @@ struct lifecycle {
 	unsigned int ticks;
 	struct facts refusal; /* why the last reload was refused */
 };
+
+/* -- the service manager -- */
+
+static uint64_t read_watchdog(void)
+{
+	const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
+	uint64_t v = 0, who = (uint64_t)getpid();
+
+	if (!usec || str_to_u64(usec, strlen(usec), &v) < 0)
+		return 0;
+	if (pid && (str_to_u64(pid, strlen(pid), &who) < 0 || who != (uint64_t)getpid()))
+		return 0;
+	return v / 2000;
+}
+
+/* Read and remove NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID from the environment: children do not get
+ * them.
+ */
+static void notify_open(struct notify *n)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	const size_t len = path ? strlen(path) : 0;
+
+	*n = (struct notify){ .fd = -1, .watchdog_ms = read_watchdog(), .peer.sun_family = AF_UNIX };
+	if (len > 1 && len < sizeof(n->peer.sun_path) && (path[0] == '/' || path[0] == '@')) {
+		memcpy(n->peer.sun_path, path, len);
+		if (path[0] == '@')
+			n->peer.sun_path[0] = '\0'; /* abstract name */
+		n->peer_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
+		n->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	}
+	(void)unsetenv("NOTIFY_SOCKET");
+	(void)unsetenv("WATCHDOG_USEC");
+	(void)unsetenv("WATCHDOG_PID");
+}
+
+static void notify_send(const struct notify *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void notify_send(const struct notify *n, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	if (n->fd < 0)
+		return;
+	va_start(ap, fmt);
+	const int len = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (len > 0)
+		(void)sendto(n->fd, text, strlen(text), MSG_NOSIGNAL, (const struct sockaddr *)&n->peer,
+			     n->peer_len);
+}
+
+/* -- what is known of it -- */
 
 struct event_base *lifecycle_base(const struct lifecycle *l)
 {
@@ -105,11 +171,10 @@ const struct facts *lifecycle_refusal(const struct lifecycle *l)
 void lifecycle_describe(const struct lifecycle *l, struct msg *ret)
 {
 	static const char *const phases[] = { "starting", "running", "draining", "ended" };
-	const char *phase = phases[l->phase];
 
 	ret->u.ctl_supervisor.observe = lifecycle_generation(l)->observe;
 	ret->u.ctl_supervisor.generation = lifecycle_generation(l)->number;
-	msg_set(ret, ctl_supervisor.phase, phase, strlen(phase));
+	msg_text(ret, ctl_supervisor.phase, phases[l->phase]);
 }
 
 void lifecycle_tell_status(const struct lifecycle *l)
@@ -124,7 +189,7 @@ void lifecycle_tell_status(const struct lifecycle *l)
 	generation_describe_trouble(g, &f);
 	_cleanup_free_ char *trouble = facts_render(&f, NULL), *refusal = facts_render(&l->refusal, NULL);
 
-	notify_send(l->notify, "STATUS=%s%zu/%zu processes, %s%s%.200s%s%s", g->observe ? "observe: " : "",
+	notify_send(&l->notify, "STATUS=%s%zu/%zu processes, %s%s%.200s%s%s", g->observe ? "observe: " : "",
 		    count_in_state(l, FSM_READY), count_wanted(l) + count_in_state(l, FSM_DOWN), text,
 		    trouble[0] ? "; " : "", trouble, refusal[0] ? "; reload failed: " : "", refusal);
 }
@@ -192,7 +257,7 @@ static void tell_ready(struct lifecycle *l)
 	l->told_ready = true;
 	log_info("all processes are ready", kv_u("processes", n), kv_u("clusters", g->n_wanted),
 		 kv_s("mode", g->observe ? "observe" : "enforce"));
-	notify_send(l->notify, "READY=1");
+	notify_send(&l->notify, "READY=1");
 	lifecycle_tell_status(l);
 }
 
@@ -296,7 +361,7 @@ static void end(struct lifecycle *l, int code)
 		return;
 	}
 	log_info("draining: a second signal ends at once");
-	notify_send(l->notify, "STOPPING=1\nSTATUS=draining");
+	notify_send(&l->notify, "STOPPING=1\nSTATUS=draining");
 	l->phase = LIFECYCLE_DRAINING;
 	l->drain_until_ms = clock_boot_ms() + DRAIN_MS;
 	settings_load_stop(l->settings);
@@ -331,7 +396,7 @@ static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const struc
 	if (err && l->phase != LIFECYCLE_STARTING)
 		(void)log_error(0, "reload failed, the old settings stay in force", kv_s("detail", text));
 	if (l->told_ready)
-		notify_send(l->notify, "READY=1\nSTATUS=%s%s%s", err ? "reload failed" : "settings in force",
+		notify_send(&l->notify, "READY=1\nSTATUS=%s%s%s", err ? "reload failed" : "settings in force",
 			    *text ? err ? ": " : "; " : "", text);
 	l->ops->on_reload_end(l->above, conn, err ? EXIT_CODE_CONFIG : EXIT_CODE_OK, what);
 }
@@ -366,7 +431,7 @@ static void on_reload_signal(evutil_socket_t sig, short what, void *arg)
 	(void)what;
 	if (l->phase != LIFECYCLE_RUNNING)
 		return;
-	notify_send(l->notify, "RELOADING=1\nMONOTONIC_USEC=%llu",
+	notify_send(&l->notify, "RELOADING=1\nMONOTONIC_USEC=%llu",
 		    (unsigned long long)clock_boot_ms() * 1000);
 	(void)lifecycle_reload(l, 0);
 }
@@ -469,7 +534,7 @@ static void on_watchdog(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	notify_send(((struct lifecycle *)arg)->notify, "WATCHDOG=1");
+	notify_send(&((struct lifecycle *)arg)->notify, "WATCHDOG=1");
 }
 
 static void add_event(struct lifecycle *l, int sig, uint64_t every_ms, event_callback_fn fn)
@@ -489,7 +554,7 @@ struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, co
 							   on_taken };
 	struct lifecycle *l = xcalloc(1, sizeof(*l));
 
-	l->notify = notify_new(&l->watchdog_ms);
+	notify_open(&l->notify);
 	l->env = (struct child_env){ loop_new(), NULL, &child_ops, l };
 	l->env.images = spawn_images_open(l->env.base, lock_fd);
 	l->ops = ops;
@@ -505,8 +570,8 @@ int lifecycle_run(struct lifecycle *l)
 {
 	(void)settings_load_start(l->settings, 0);
 	add_event(l, -1, TICK_MS, on_tick);
-	if (l->watchdog_ms)
-		add_event(l, -1, l->watchdog_ms, on_watchdog);
+	if (l->notify.watchdog_ms)
+		add_event(l, -1, l->notify.watchdog_ms, on_watchdog);
 	add_event(l, SIGTERM, 0, on_end_signal);
 	add_event(l, SIGINT, 0, on_end_signal);
 	add_event(l, SIGQUIT, 0, on_end_signal);
@@ -529,7 +594,7 @@ void lifecycle_free(struct lifecycle **lp)
 	spawn_images_close(&l->env.images);
 	if (l->env.base)
 		event_base_free(l->env.base);
-	notify_free(&l->notify);
+	cleanup_close(&l->notify.fd);
 	free(l);
 	*lp = NULL;
 }

@@ -7,18 +7,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/backoff.h"
+#include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "base/str.h"
+#include "base/tree_size.h"
 #include "base/xalloc.h"
 #include "build_id.h"
 #include "supervisor/children/file_watch.h"
-#include "supervisor/children/room.h"
 #include "text/facts_text.h"
 #include "text/texts.h"
 
@@ -278,14 +280,37 @@ void settings_load_on_dead(struct settings_load *l, const struct child *c)
 
 /* -- what the loader made -- */
 
-/* Nobody else looks before a child is missing. */
+static void warn_of_limit(enum text statement, uint64_t needed, uint64_t left)
+{
+	struct facts f = facts_of(statement);
+
+	if (left >= needed)
+		return;
+	facts_count(&f, FACT_NEEDED, (int64_t)needed);
+	facts_count(&f, FACT_LIMIT, (int64_t)left);
+	_cleanup_free_ char *text = facts_render(&f, NULL);
+
+	(void)log_warn(0, "a limit is too low for all clusters", kv_s("detail", text));
+}
+
+/* Is there room for all processes? A tree that does not fit would lose children later, one by one, for no
+ * reason that anybody sees. */
 static void check_room(const struct generation *g)
 {
 	struct tree_size size = tree_size_of_none();
+	_cleanup_free_ char *own = cgroup_own();
+	struct rlimit l;
 
 	for (uint64_t c = 0; generation_next(g, &c); c++)
 		tree_size_add(&size, g->workers_min[c], g->workers[c]);
-	room_check(&size);
+	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur != RLIM_INFINITY)
+		warn_of_limit(TEXT_FEW_DESCRIPTORS, size.descriptors, l.rlim_cur);
+	/* This process counts already. */
+	warn_of_limit(TEXT_FEW_PROCESSES, size.most - 1,
+		      cgroup_room(CGROUP_ROOT, own, "pids.max", "pids.current"));
+	/* What is used now is mostly pages of files, which give way. */
+	warn_of_limit(TEXT_LITTLE_MEMORY, size.memory >> 20,
+		      cgroup_room(CGROUP_ROOT, own, "memory.max", NULL) >> 20);
 }
 
 static void on_first(struct settings_load *l, struct generation *g, int code)
@@ -395,9 +420,8 @@ static void send_kept(struct settings_load *l, enum role role, uint64_t cluster)
 static void send_index(struct settings_load *l, uint64_t cluster)
 {
 	struct msg m = { .type = MSG_LOAD_INDEX, .u.load_index.cluster = cluster };
-	const char *name = l->in_force->names[cluster];
 
-	msg_set(&m, load_index.cluster_name, name, strlen(name));
+	msg_text(&m, load_index.cluster_name, l->in_force->names[cluster]);
 	(void)channel_send(l->loader.channel, &m, -1);
 }
 

@@ -216,13 +216,12 @@ static void restore_by_mark(struct connection *c, const struct msg_ctl_restore *
 	r->action = ACTION_RESTORE;
 	r->want_replicas = m->want_replicas;
 	msg_set(&row, ctl_restore_row.ns, ns + 1, (size_t)(name - ns - 1));
-	msg_set(&row, ctl_restore_row.name, name + 1, strlen(name + 1));
-	msg_set(&row, ctl_restore_row.uid, m->want_uid, strlen(m->want_uid));
-	msg_set(&row, ctl_restore_row.action_key, m->want_uid, strlen(m->want_uid));
-	msg_set(&row, ctl_restore_row.want_target, m->want_target, strlen(m->want_target));
-	msg_set(&row, ctl_restore_row.want_uid, m->want_uid, strlen(m->want_uid));
-	msg_set(&row, ctl_restore_row.reason, reason_code(REASON_RESTORED),
-		strlen(reason_code(REASON_RESTORED)));
+	msg_text(&row, ctl_restore_row.name, name + 1);
+	msg_text(&row, ctl_restore_row.uid, m->want_uid);
+	msg_text(&row, ctl_restore_row.action_key, m->want_uid);
+	msg_text(&row, ctl_restore_row.want_target, m->want_target);
+	msg_text(&row, ctl_restore_row.want_uid, m->want_uid);
+	msg_text(&row, ctl_restore_row.reason, reason_code(REASON_RESTORED));
 	look(c, m->id, m->dry, &row);
 }
 
@@ -330,7 +329,7 @@ static void on_ctl_pause(struct connection *c, struct msg *m)
 
 	(void)snprintf(by, sizeof(by), "%.40s%suid %u%s", p->by, p->by[0] ? " (" : "", (unsigned)c->uid,
 		       p->by[0] ? ")" : "");
-	msg_set(m, ctl_pause.by, by, strlen(by));
+	msg_text(m, ctl_pause.by, by);
 	pauses_on_ctl_pause(c->control->supervisor, m);
 }
 

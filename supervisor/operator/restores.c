@@ -17,7 +17,7 @@ static void send_end(const struct supervisor *s, uint64_t cluster, uint64_t id, 
 	struct msg m = { .type = MSG_RESTORE_END,
 			 .u.restore_end = { .cluster = cluster, .id = id, .outcome = outcome } };
 
-	msg_set(&m, restore_end.reason, reason, strlen(reason));
+	msg_text(&m, restore_end.reason, reason);
 	/* A watcher that is down is given its list again. */
 	(void)children_send(s->children, ROLE_WATCHER, cluster, &m);
 }

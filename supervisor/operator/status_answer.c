@@ -15,7 +15,6 @@
 #include "build_id.h"
 #include "model/guards.h"
 #include "supervisor/operator/pauses.h"
-#include "supervisor/operator/settled.h"
 #include "supervisor/operator/trouble_list.h"
 #include "text/facts_text.h"
 
@@ -132,6 +131,85 @@ void status_send_worker_stats(struct supervisor *s, uint64_t cluster)
 	reporter_link_send(s, &m);
 }
 
+/* -- whether all is listed, judged and done -- */
+
+/* NULL before the watcher's first word. */
+static const struct msg_watch_stats *watch_stats_of(const struct supervisor *s, uint64_t cluster)
+{
+	const struct msg *m = &s->watch_stats[cluster];
+
+	return m->type == MSG_WATCH_STATS ? &m->u.watch_stats : NULL;
+}
+
+/* Ready, or not needed. */
+static bool is_at_rest(const struct child *c)
+{
+	const enum fsm_state state = child_info(c)->state;
+
+	return child_is_ready(c) || state == FSM_RESTING || state == FSM_LEAVING;
+}
+
+/* Is the list of the cluster complete, all of it judged, and every process that serves it ready? */
+static bool is_judged(const struct supervisor *s, uint64_t cluster)
+{
+	const struct children *all = s->children;
+	const struct msg_watch_stats *w = watch_stats_of(s, cluster);
+
+	if (!w || !w->synced || w->queue > 0)
+		return false;
+	for (size_t i = 0; i < children_count(all); i++) {
+		const struct child *c = children_get(all, i);
+		const uint64_t of = child_info(c)->cluster;
+
+		if ((of == cluster || of == CLUSTERS_MAX) && !is_at_rest(c))
+			return false;
+	}
+	return true;
+}
+
+static bool is_failing(const struct supervisor *s, uint64_t cluster)
+{
+	const struct msg_watch_stats *w = watch_stats_of(s, cluster);
+
+	return !facts_empty(&settings(s)->problem[cluster]) || (w && w->failing);
+}
+
+void status_check_settled(struct supervisor *s)
+{
+	const struct generation *g = settings(s);
+	const uint64_t now = clock_boot_ms();
+	struct settled_state *t = &s->settled;
+	bool judged = true;
+
+	if (!g)
+		return;
+	const struct dispatch_stats d = dispatch_stats(s);
+	uint64_t moves = d.done;
+
+	for (uint64_t c = 0; generation_next(g, &c); c++) {
+		const struct msg_watch_stats *w = watch_stats_of(s, c);
+
+		moves += w ? w->nominated + w->dropped : 0;
+		judged = judged && is_judged(s, c);
+		if (!is_failing(s, c))
+			t->failing_since[c] = 0;
+		else if (!t->failing_since[c])
+			t->failing_since[c] = now;
+	}
+	if (d.leases > 0 || moves != t->moves || !judged || !t->moved_ms)
+		t->moved_ms = now;
+	t->moves = moves;
+	t->checked_ms = now;
+}
+
+static void describe_settled(const struct supervisor *s, uint64_t cluster, struct msg_ctl_cluster *ret)
+{
+	const uint64_t since = s->settled.failing_since[cluster];
+
+	ret->judged = is_judged(s, cluster);
+	ret->failing_ms = since ? s->settled.checked_ms - since + 1 : 0;
+}
+
 /* -- the answer -- */
 
 static void answer_cluster(const struct supervisor *s, const struct generation *g, uint64_t cluster,
@@ -144,7 +222,7 @@ static void answer_cluster(const struct supervisor *s, const struct generation *
 	msg_copy_fields(&m, &at);
 	m.u.ctl_cluster.conn = conn;
 	m.u.ctl_cluster.waiting = !generation_has_cluster(g, cluster);
-	settled_describe_cluster(s, cluster, &m.u.ctl_cluster);
+	describe_settled(s, cluster, &m.u.ctl_cluster);
 	facts_set(&m.u.ctl_cluster.problem, &g->problem[cluster]);
 	if (!facts_empty(&g->problem[cluster]) && next > now)
 		m.u.ctl_cluster.next = clock_wall_ms() + (int64_t)(next - now);
@@ -169,7 +247,6 @@ static void answer_clusters(const struct supervisor *s, uint64_t conn)
 static void answer_supervisor(const struct supervisor *s, uint64_t conn)
 {
 	const struct generation *g = settings(s);
-	const char *headline = trouble_list_headline(s->troubles);
 	const struct dispatch_stats d = dispatch_stats(s);
 	struct msg m = { .type = MSG_CTL_SUPERVISOR,
 			 .u.ctl_supervisor = { .conn = conn,
@@ -177,16 +254,16 @@ static void answer_supervisor(const struct supervisor *s, uint64_t conn)
 					       .leases = d.leases,
 					       .actions = d.done,
 					       .pending = d.leases - d.busy,
-					       .duties = g->duties } };
+					       .duties = g->duties,
+					       .quiet_ms = s->settled.checked_ms - s->settled.moved_ms } };
 
 	lifecycle_describe(s->root, &m);
-	settled_describe(s, &m.u.ctl_supervisor);
 	if (lifecycle_is_running(s->root))
-		msg_set(&m, ctl_supervisor.phase, headline, strlen(headline));
+		msg_text(&m, ctl_supervisor.phase, trouble_list_headline(s->troubles));
 	if (d.dry_run_forbidden)
 		facts_finding(&m.u.ctl_supervisor.note, TEXT_OWN_JUDGEMENT);
-	msg_set(&m, ctl_supervisor.version, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
-	msg_set(&m, ctl_supervisor.config, g->config, strlen(g->config));
+	msg_text(&m, ctl_supervisor.version, OPC_BUILD_ID);
+	msg_text(&m, ctl_supervisor.config, g->config);
 	answers_send(&s->answers, conn, &m);
 }
 
@@ -205,7 +282,7 @@ void status_answer(struct supervisor *s, uint64_t conn)
 	struct msg m;
 
 	trouble_list_check(s->troubles);
-	settled_check(s);
+	status_check_settled(s);
 	answer_supervisor(s, conn);
 	trouble_list_answer(s->troubles, conn);
 	answer_clusters(s, conn);

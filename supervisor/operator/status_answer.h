@@ -13,6 +13,9 @@ void status_dump(struct supervisor *s);
 /* Print "2/2 clusters synced, 1204 pods, 17 actions" into ret. */
 void status_describe(const struct supervisor *s, char *ret, size_t size);
 
+/* Note what moves and what fails: whether everything is listed, judged and done, and since when a cluster
+ * cannot be seen, which plan, `run --once` and `rbac --check` wait for. Call once a second. */
+void status_check_settled(struct supervisor *s);
 /* Log version and configuration once, and each cluster's server and user as it is loaded. */
 void status_log_identity(struct supervisor *s);
 /* Send the reporter WATCH_STATS of a cluster: the last that its watcher sent, or, where that reports no

@@ -166,11 +166,11 @@ void trouble_list_add(struct trouble_list *t, enum trouble kind, uint64_t cluste
 {
 	struct entry *e = find_or_make(t, kind, cluster, part);
 	struct msg m = { .type = MSG_TROUBLE_ROW, .u.trouble_row = e->row };
-	const char *name = cluster < CLUSTERS_MAX ? settings(t->s)->names[cluster] : "";
 	const bool elsewhere = cluster < CLUSTERS_MAX && trouble_desc(kind)->by_one &&
 			       replicas_prefers_another(t->s->replicas, cluster);
 
-	msg_set(&m, trouble_row.cluster_name, name, strlen(name));
+	msg_text(&m, trouble_row.cluster_name,
+		 cluster < CLUSTERS_MAX ? settings(t->s)->names[cluster] : NULL);
 	if (particulars)
 		facts_set(&m.u.trouble_row.particulars, particulars);
 	else

@@ -2,9 +2,14 @@
  * does every digit of the signature. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "supervisor/actions/own_state.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "supervisor/actions/write_guard.h"
 #include "tests/facts_en.h"
 #include "tests/suite.h"
 
@@ -139,24 +144,62 @@ TEST_LOOP(what_took_nothing_is_not_signed, 0, 6)
 	ck_assert(!own_state_vouches(own, &row.u.ctl_restore_row, "prod"));
 }
 
+static struct generation *generation;
+
+const struct generation *lifecycle_generation(const struct lifecycle *l)
+{
+	(void)l;
+	return generation;
+}
+
+/* Of the file, which is replaced whole. */
+static ino_t edition(const char *dir)
+{
+	_cleanup_free_ char *path = xconcat(dir, "/", OWN_STATE_FILE, NULL);
+	struct stat st;
+
+	ck_assert_int_eq(stat(path, &st), 0);
+	return st.st_ino;
+}
+
 /* Nothing that was written is ever missing on disk, in the minute or in the hour: whenever we die,
  * each span is charged as much at least. */
 TEST(a_restart_forgets_no_write_of_any_span)
 {
-	const struct write_limit limit = { 100, 1000 };
-	struct write_count c = { 0 }, disk = { 0 };
+	struct supervisor *s = xcalloc(1, sizeof(*s));
+	const struct msg_result done = { .outcome = OUTCOME_DONE };
+	const struct lease lease = { .id = 1 };
+	char dir[SUITE_PATH_MAX];
+	struct facts why;
 	int64_t now = 1000;
 
+	suite_folder(dir);
+	ck_assert_int_eq(own_state_open(own, dir, &why), 0);
+	generation = generation_new(1);
+	generation->writes_per_minute = 100;
+	generation->writes_per_hour = 1000;
+	strcpy(generation->names[0], "prod");
+	s->own = own;
+	const struct write_count *c = own_state_count(own, "prod");
+	struct write_count disk = *c;
+
 	for (unsigned i = 0; i < 3000; i++) {
+		const ino_t before = edition(dir);
+
 		now += i % 7 == 0 ? 61000 : i % 3 * 500;
-		if (write_limit_charge(&c, &limit, now))
-			disk = c;
-		ck_assert_int_eq(c.minute.at, disk.minute.at);
-		ck_assert_int_eq(c.hour.at, disk.hour.at);
-		ck_assert_uint_le(c.minute.used, disk.minute.kept);
-		ck_assert_uint_le(c.hour.used, disk.hour.kept);
-		ck_assert_uint_le(disk.hour.kept, c.hour.used + WRITE_LIMIT_AHEAD);
+		clock_fake_set(now, (uint64_t)now);
+		write_guard_on_result(s, 0, &lease, &done);
+		if (edition(dir) != before)
+			disk = *c;
+		ck_assert_int_eq(c->minute.at, disk.minute.at);
+		ck_assert_int_eq(c->hour.at, disk.hour.at);
+		ck_assert_uint_le(c->minute.used, disk.minute.kept);
+		ck_assert_uint_le(c->hour.used, disk.hour.kept);
+		ck_assert_uint_le(disk.hour.kept, c->hour.used + 16);
 	}
+	generation_free(&generation);
+	clock_fake_clear();
+	free(s);
 }
 
 /* Its name is that of no other, and stays. */

@@ -1,8 +1,6 @@
-/* open_intents.c - see open_intents.h. */
+/* lease_history.c - see lease_history.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "supervisor/actions/open_intents.h"
-
-#include <string.h>
+#include "supervisor/actions/lease_history.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -10,6 +8,69 @@
 #include "text/texts.h"
 
 #define LINES_MAX 8u /* of the log, a life of the reporter */
+
+static bool send(const struct supervisor *s, const struct msg *m)
+{
+	return children_send(s->children, ROLE_REPORTER, CLUSTERS_MAX, m);
+}
+
+static const char *cluster_name(const struct supervisor *s, const struct lease *l)
+{
+	return settings(s)->names[l->cluster];
+}
+
+static bool send_intent(const struct supervisor *s, const struct lease *l)
+{
+	struct msg m;
+
+	msg_unpack(l->intent, &m);
+	own_state_sign(s->own, &m, cluster_name(s, l), m.u.intent.mac);
+	return send(s, &m);
+}
+
+void lease_history_send_intents(const struct supervisor *s, uint64_t cluster)
+{
+	struct lease *l;
+
+	while ((l = lease_next_intent(s->leases, cluster)) && send_intent(s, l))
+		lease_intent_sent(s->leases, l);
+}
+
+static void send_quotes(const struct supervisor *s, const struct lease *l)
+{
+	struct msg m;
+
+	for (size_t i = 0; l->quotes && i < QUOTES_MAX; i++) {
+		if (!l->quotes->v[i])
+			continue;
+		msg_unpack(l->quotes->v[i], &m);
+		(void)send(s, &m);
+	}
+}
+
+void lease_history_send_record(const struct supervisor *s, struct lease *l)
+{
+	struct msg intent, m;
+
+	send_quotes(s, l);
+	msg_unpack(l->intent, &intent);
+	msg_unpack(l->record, &m);
+	own_state_sign_end(s->own, &intent, &m.u.record, cluster_name(s, l), m.u.record.mac);
+	l->sent = send(s, &m);
+}
+
+void lease_history_send_all(const struct supervisor *s)
+{
+	const struct generation *g = settings(s);
+
+	for (struct lease *l = lease_next(s->leases, NULL); l; l = lease_next(s->leases, l))
+		if (!l->sent && l->phase == LEASE_RECORDING)
+			lease_history_send_record(s, l);
+	for (uint64_t c = 0; g && c < g->clusters; c++)
+		lease_history_send_intents(s, c);
+}
+
+/* -- what an earlier life has left open -- */
 
 struct objection {
 	enum reason reason;
@@ -42,16 +103,15 @@ static struct objection objection(const struct supervisor *s, const struct msg *
 /* The row gets its end. Should the message be lost, the next life of the history asks again. */
 static void end_row(const struct supervisor *s, const struct msg_open_intent *i, const struct objection *why)
 {
-	const char *reason = reason_code(why->reason);
 	struct msg m = { .type = MSG_RECORD,
 			 .u.record = { .id = i->id,
 				       .outcome = OUTCOME_UNCONFIRMED,
 				       .replicas = -1,
 				       .at = clock_wall_ms() } };
 
-	msg_set(&m, record.reason, reason, strlen(reason));
+	msg_text(&m, record.reason, reason_code(why->reason));
 	facts_finding(&m.u.record.detail, why->text);
-	(void)children_send(s->children, ROLE_REPORTER, CLUSTERS_MAX, &m);
+	(void)send(s, &m);
 }
 
 void open_intents_take(struct supervisor *s, const struct msg *m)
@@ -74,11 +134,6 @@ void open_intents_take(struct supervisor *s, const struct msg *m)
 			       kv_s("because", text_in(why.text, LANGUAGE_EN)));
 }
 
-void open_intents_begin(struct supervisor *s)
-{
-	s->intents_refused = 0;
-}
-
 void open_intents_end(struct supervisor *s, uint64_t next_id)
 {
 	if (s->intents_refused > LINES_MAX)
@@ -91,9 +146,4 @@ void open_intents_end(struct supervisor *s, uint64_t next_id)
 			0, "the history claims more actions than there can have been: its count is not used",
 			kv_u("claimed", next_id - 1));
 	s->intents_known = true;
-}
-
-bool open_intents_are_known(const struct supervisor *s)
-{
-	return s->intents_known;
 }
