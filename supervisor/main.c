@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -24,43 +24,23 @@
 #define LOCK_WAIT_MS 5000u
 #define LOCK_FD_MIN  10
 
-/* The options that are the loader's go on to it, in the order in which they are written. */
-#define LOADER_OPTIONS   32
-#define LOADER_ARGV_SIZE (2 + 2 * LOADER_OPTIONS)
-
-static int parse_options(int argc, char **argv, const char *loader_argv[static LOADER_ARGV_SIZE],
-			 const char **ret_socket)
+/* The arguments of the loader: ours, in the order in which they are written, but --control-socket=PATH, which
+ * is *ret_socket. The array is to be freed. */
+static const char **loader_arguments(int argc, char **argv, const char **ret_socket)
 {
-	enum { SOCKET, CONFIG };
-	static const struct option longs[] = {
-		[SOCKET] = { "control-socket", required_argument, NULL, 0 },
-		[CONFIG] = { "config", required_argument, NULL, 0 },
-		{ "kubeconfig", required_argument, NULL, 0 },
-		{ "context", required_argument, NULL, 0 },
-		{ "master", required_argument, NULL, 0 },
-		{ "state-dir", required_argument, NULL, 0 },
-		{ "set", required_argument, NULL, 0 },
-		{ 0 },
-	};
-	static const char *const flags[] = { [CONFIG] = "--config", "--kubeconfig", "--context", "--master",
-					     "--state-dir",         "--set" };
-	bool config = false;
-	int which, c;
+	static const char socket_option[] = "--control-socket=";
+	const size_t len = strlen(socket_option);
+	const char **ret = xcalloc((size_t)argc + 1, sizeof(*ret));
 	size_t n = 0;
 
-	loader_argv[n++] = role_name(ROLE_LOADER);
-	while ((c = getopt_long(argc, argv, "", longs, &which)) == 0) {
-		if (which == SOCKET) {
-			*ret_socket = optarg;
-			continue;
-		}
-		if (n + 2 >= LOADER_ARGV_SIZE)
-			return -E2BIG;
-		config = config || which == CONFIG;
-		loader_argv[n++] = flags[which];
-		loader_argv[n++] = optarg;
+	ret[n++] = role_name(ROLE_LOADER);
+	for (int i = 1; i < argc; i++) {
+		if (strncmp(argv[i], socket_option, len) == 0)
+			*ret_socket = argv[i] + len;
+		else
+			ret[n++] = argv[i];
 	}
-	return c < 0 && config && *ret_socket && optind == argc ? 0 : -EINVAL;
+	return ret;
 }
 
 /* 0-2 must be there: a socket that got one of these numbers would receive what is meant for the log. */
@@ -124,11 +104,12 @@ static void raise_descriptor_limit(void)
 
 int main(int argc, char **argv)
 {
-	const char *loader_argv[LOADER_ARGV_SIZE] = { NULL }, *control_socket = NULL;
+	const char *control_socket = NULL;
+	_cleanup_free_ const char **loader_argv = loader_arguments(argc, argv, &control_socket);
 
 	open_standard_fds();
 	log_init("supervisor");
-	if (parse_options(argc, argv, loader_argv, &control_socket) < 0) {
+	if (!control_socket) {
 		(void)fprintf(stderr, "supervisor: is started by `ops-pod-cleaner run`\n");
 		return EXIT_CODE_USAGE;
 	}

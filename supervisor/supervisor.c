@@ -245,7 +245,7 @@ static void log_damage(const char *dir)
 
 static int on_first(struct supervisor *s)
 {
-	const char *dir = settings(s)->state_dir;
+	const char *dir = settings(s)->all.state_dir;
 	struct facts why = { 0 };
 	const int r = own_state_open(s->own, dir, &why);
 
@@ -255,7 +255,7 @@ static int on_first(struct supervisor *s)
 		(void)log_error(0, "the state directory cannot be used", kv_s("detail", text));
 		return r == -EPERM || r == -ENOTDIR ? EXIT_CODE_CONFIG : EXIT_CODE_TEMPORARY;
 	}
-	if (own_state_found(s->own) == OWN_DAMAGED)
+	if (s->own->found == OWN_DAMAGED)
 		log_damage(dir);
 	pauses_on_own_state(s);
 	return EXIT_CODE_OK;
@@ -382,7 +382,7 @@ static void on_loaded(struct supervisor *s)
 {
 	const struct generation *g = settings(s);
 
-	log_configure((enum log_level)g->log_level, (enum log_format)g->log_format);
+	log_configure((enum log_level)g->all.log_level, (enum log_format)g->all.log_format);
 	worker_pool_on_loaded(s->pool);
 	replicas_on_loaded(s->replicas);
 	status_log_identity(s);

@@ -113,7 +113,7 @@ static int64_t known_since(const struct supervisor *s, uint64_t action, const st
 
 	if (duty_workload((enum duty)key->duty) < 0 || action == ACTION_RESTORE)
 		return 0;
-	const int64_t since = failing_since_get(own_state_failing_since(s->own), key);
+	const int64_t since = failing_since_get(s->own->known, key);
 
 	return since > 0 && since < now ? since : now;
 }
@@ -121,7 +121,7 @@ static int64_t known_since(const struct supervisor *s, uint64_t action, const st
 /* Without room it is left out, which is logged once. */
 static void add_known(struct supervisor *s, const struct failing_since_key *key, int64_t at)
 {
-	if (failing_since_add(own_state_failing_since(s->own), key, at) || s->failing_is_full)
+	if (failing_since_add(s->own->known, key, at) || s->failing_is_full)
 		return;
 	s->failing_is_full = true;
 	(void)log_warn(
@@ -137,14 +137,14 @@ static struct failing_since_key key_of(const struct supervisor *s, uint64_t clus
 
 void dispatch_on_failing_since(struct supervisor *s, const struct msg_failing_since *m)
 {
-	if (m->cluster >= settings(s)->clusters || duty_workload((enum duty)m->duty) < 0)
+	if (m->cluster >= settings(s)->all.clusters || duty_workload((enum duty)m->duty) < 0)
 		return;
 	const struct failing_since_key key = key_of(s, m->cluster, m->duty, m->owner, m->revision);
 
 	if (m->at > 0)
 		add_known(s, &key, clock_wall_ms() - SLACK_MS);
 	else
-		failing_since_remove(own_state_failing_since(s->own), &key);
+		failing_since_remove(s->own->known, &key);
 }
 
 /* -- nominations -- */
@@ -165,7 +165,7 @@ static void send_prefetch(struct supervisor *s, const struct lease *l, const str
 		return;
 	msg_copy_fields(&m, from);
 	m.u.prefetch.id = l->id;
-	m.u.prefetch.observe = settings(s)->observe;
+	m.u.prefetch.observe = settings(s)->all.observe;
 	m.u.prefetch.known_since = known_since(s, from->u.nominate.action, key);
 	worker_pool_note_used(s->pool, w);
 	if (child_send(w, &m, -1) == 0)
@@ -198,7 +198,7 @@ static struct objection objection(struct supervisor *s, const struct msg_nominat
 		return (struct objection){ REASON_WRITE_LIMIT, LIMIT_RETRY_MS };
 	if (dispatch_is_paused(s, n->cluster, n->duty))
 		return (struct objection){ REASON_PAUSED, PAUSED_RETRY_MS };
-	if (!(settings(s)->duties >> n->duty & 1))
+	if (!(settings(s)->all.duties >> n->duty & 1))
 		return (struct objection){ REASON_DUTY_DISABLED, 0 };
 	return (struct objection){ REASON__MAX, 0 };
 }
@@ -233,7 +233,7 @@ void dispatch_on_nominate(struct supervisor *s, struct child *watcher, const str
 
 	if (duty_workload((enum duty)n->duty) >= 0) /* named now, if it was not before */
 		add_known(s, &key, clock_wall_ms());
-	struct lease *l = lease_open(s->leases, m, settings(s)->observe);
+	struct lease *l = lease_open(s->leases, m, settings(s)->all.observe);
 
 	if (!l)
 		return; /* the action key has an open lease, whose end is reported */
@@ -258,7 +258,7 @@ bool dispatch_restore(struct supervisor *s, const struct msg *row, uint64_t conn
 	m.u.intent.by_operator = by_operator;
 	m.u.intent.vouched = dispatch_vouches(s, row);
 	const uint64_t cluster = row->u.ctl_restore_row.cluster;
-	struct lease *l = may_open(s, cluster) ? lease_open(s->leases, &m, settings(s)->observe) : NULL;
+	struct lease *l = may_open(s, cluster) ? lease_open(s->leases, &m, settings(s)->all.observe) : NULL;
 
 	if (!l)
 		return false;
@@ -342,7 +342,7 @@ void dispatch_on_reporter_dead(struct supervisor *s)
 /* Leases that the workers of the cluster hold; asked for where writes are limited. */
 static uint64_t under_way(const struct supervisor *s, uint64_t cluster)
 {
-	const bool limited = settings(s)->writes_per_minute || settings(s)->writes_per_hour;
+	const bool limited = settings(s)->all.writes_per_minute || settings(s)->all.writes_per_hour;
 	const struct child *w;
 	uint64_t n = 0;
 	size_t i = 0;
@@ -551,7 +551,7 @@ static void keep_floor(struct supervisor *s, uint64_t now_ms)
 {
 	const uint64_t lowest = lease_table_lowest_id(s->leases);
 
-	if (!s->history_open || now_ms - s->floor_ms < FLOOR_MS || lowest == own_state_floor(s->own))
+	if (!s->history_open || now_ms - s->floor_ms < FLOOR_MS || lowest == s->own->floor)
 		return;
 	s->floor_ms = now_ms;
 	own_state_set_floor(s->own, lowest);
@@ -577,7 +577,7 @@ void dispatch_tick(struct supervisor *s, uint64_t now_ms)
 	keep_floor(s, now_ms);
 	own_state_keep_known(s->own);
 	if (settings(s))
-		end_log_tick(&s->end_log, settings(s)->names, settings(s)->clusters, now_ms);
+		end_log_tick(&s->end_log, settings(s)->names, settings(s)->all.clusters, now_ms);
 }
 
 /* -- stats -- */
@@ -587,7 +587,7 @@ struct dispatch_stats dispatch_stats(const struct supervisor *s)
 	struct dispatch_stats ret = { .leases = lease_table_count(s->leases), .done = s->done };
 	const struct generation *g = settings(s);
 
-	for (uint64_t c = 0; g && g->observe && generation_next(g, &c); c++)
+	for (uint64_t c = 0; g && g->all.observe && generation_next(g, &c); c++)
 		ret.dry_run_forbidden |= s->end_log.clusters[c].dry_run_forbidden;
 	ret.limited = g && write_guard_blocks(s);
 	for (const struct lease *l = lease_next(s->leases, NULL); l; l = lease_next(s->leases, l))

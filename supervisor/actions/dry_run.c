@@ -72,7 +72,7 @@ void dry_run_on_ctl_dry_run(struct supervisor *s, const struct msg *m)
 	struct question **at = &s->questions, *new;
 	struct msg asked = *m;
 
-	if (r->cluster >= settings(s)->clusters) {
+	if (r->cluster >= settings(s)->all.clusters) {
 		answer(s, r->conn, r->id, REASON_CLUSTER_REMOVED, TEXT_NO_SUCH_CLUSTER);
 		return;
 	}

@@ -66,7 +66,7 @@ void lease_history_send_all(const struct supervisor *s)
 	for (struct lease *l = lease_next(s->leases, NULL); l; l = lease_next(s->leases, l))
 		if (!l->sent && l->phase == LEASE_RECORDING)
 			lease_history_send_record(s, l);
-	for (uint64_t c = 0; g && c < g->clusters; c++)
+	for (uint64_t c = 0; g && c < g->all.clusters; c++)
 		lease_history_send_intents(s, c);
 }
 
@@ -84,18 +84,18 @@ static struct objection objection(const struct supervisor *s, const struct msg *
 	const struct generation *g = settings(s);
 	const enum reason not_ours = REASON_INTENT_NOT_OURS;
 
-	if (i->cluster >= g->clusters)
+	if (i->cluster >= g->all.clusters)
 		return (struct objection){ not_ours, TEXT_OPEN_NO_CLUSTER };
 	/* The operator who asked has gone with the supervisor that was asked. */
 	if (i->action == ACTION_RESTORE)
 		return (struct objection){ REASON_RESTORE_CUT_OFF, TEXT_OPEN_RESTORE };
 	if (!own_state_is_signed(s->own, m, g->names[i->cluster]))
 		return (struct objection){ not_ours, TEXT_OPEN_UNSIGNED };
-	if (s->intents_known || i->id < own_state_floor(s->own))
+	if (s->intents_known || i->id < s->own->floor)
 		return (struct objection){ not_ours, TEXT_OPEN_ENDED };
 	const struct failing_since_key key = { g->names[i->cluster], i->duty, i->action_key, NULL };
 
-	if (!lease_reopen(s->leases, m, failing_since_revision(own_state_failing_since(s->own), &key)))
+	if (!lease_reopen(s->leases, m, failing_since_revision(s->own->known, &key)))
 		return (struct objection){ not_ours, TEXT_OPEN_TAKEN };
 	return (struct objection){ .text = TEXT__MAX };
 }
@@ -140,7 +140,7 @@ void open_intents_end(struct supervisor *s, uint64_t next_id)
 		(void)log_warn(0, "open actions of the history are not carried on with",
 			       kv_u("of_them", s->intents_refused));
 	/* Of a history that was lost, or says so: a number names one action for ever. */
-	(void)lease_table_set_next_id(s->leases, own_state_floor(s->own));
+	(void)lease_table_set_next_id(s->leases, s->own->floor);
 	if (!lease_table_set_next_id(s->leases, next_id))
 		(void)log_warn(
 			0, "the history claims more actions than there can have been: its count is not used",

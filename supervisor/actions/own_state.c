@@ -22,19 +22,6 @@
 
 #define FILE_MAX (64u << 20) /* more than all that may be known (failing_since_registry.h) */
 
-struct own_state {
-	struct pause_list *pauses;
-	char *dir; /* NULL before it is opened */
-	int lock_fd;
-	enum own_found found;
-	bool unread; /* what the history says of pauses: of a first start, or of the version before */
-	uint8_t key[SIPHASH_KEY_SIZE];
-	uint64_t floor;
-	struct write_count counts[CLUSTERS_MAX];
-	size_t n_counts;
-	struct failing_since_registry *known;
-};
-
 /* -- signatures -- */
 
 /* With its type: a signature of the one kind is none of the other. */
@@ -131,11 +118,6 @@ void own_state_history(const struct own_state *o, char ret[static SIPHASH_TEXT_M
 	siphash_text(o->key, "history", 7, ret);
 }
 
-uint64_t own_state_floor(const struct own_state *o)
-{
-	return o->floor;
-}
-
 void own_state_set_floor(struct own_state *o, uint64_t id)
 {
 	if (id > o->floor)
@@ -154,11 +136,6 @@ struct write_count *own_state_count(struct own_state *o, const char *cluster_nam
 	*c = (struct write_count){ 0 };
 	(void)snprintf(c->cluster_name, sizeof(c->cluster_name), "%s", cluster_name);
 	return c;
-}
-
-struct failing_since_registry *own_state_failing_since(const struct own_state *o)
-{
-	return o->known;
 }
 
 /* -- writing -- */
@@ -395,16 +372,6 @@ int own_state_open(struct own_state *o, const char *dir, struct facts *ret_why)
 	facts_quoted(ret_why, FACT_PLACE, STR_C(path));
 	facts_quoted(ret_why, FACT_SYSTEM, STR_C(strerror(-r)));
 	return r;
-}
-
-void own_state_set_read(struct own_state *o)
-{
-	o->unread = false;
-}
-
-enum own_found own_state_found(const struct own_state *o)
-{
-	return o->found;
 }
 
 /* -- from start to end -- */

@@ -37,7 +37,19 @@ struct write_count {
 	struct write_span minute, hour;
 };
 
-struct own_state;
+struct own_state {
+	struct pause_list *pauses;
+	char *dir; /* NULL before it is opened */
+	int lock_fd;
+	enum own_found found; /* at the start */
+	bool unread; /* what the history says of pauses, until it was read: such a file is OWN_NEW to the next
+			life */
+	uint8_t key[SIPHASH_KEY_SIZE];
+	uint64_t floor; /* what ended before a lease of this id was opened: an intent below it is over */
+	struct write_count counts[CLUSTERS_MAX];
+	size_t n_counts;
+	struct failing_since_registry *known; /* since when workloads fail */
+};
 
 /* Nothing is on disk yet: a new key, no pauses, nothing counted. pauses is borrowed. */
 struct own_state *own_state_new(struct pause_list *pauses);
@@ -48,10 +60,6 @@ void own_state_free(struct own_state **o);
  * a sentence with the remedy: -EWOULDBLOCK another instance holds the directory; -EPERM or -ENOTDIR it is not
  * ours; or what the system said. */
 int own_state_open(struct own_state *o, const char *dir, struct facts *ret_why);
-/* Note that the pauses of the history are known: until then a file that was new is OWN_NEW to the next life.
- */
-void own_state_set_read(struct own_state *o);
-enum own_found own_state_found(const struct own_state *o);
 /* Write it. 0, or negative errno: then the last that was written still stands there. */
 int own_state_save(struct own_state *o);
 /* The same where what is known to fail has changed: a restart does not begin anew. What is not on disk does,
@@ -63,8 +71,7 @@ void own_state_keep_known(struct own_state *o);
  * key is another. */
 void own_state_history(const struct own_state *o, char ret[static SIPHASH_TEXT_MAX]);
 
-/* What ended before a lease of this id was opened: an intent below it is over. */
-uint64_t own_state_floor(const struct own_state *o);
+/* Raise the floor. */
 void own_state_set_floor(struct own_state *o, uint64_t id);
 
 /* The signature of an intent: all that OPEN_INTENT says of it, with the name of the cluster instead of its
@@ -82,8 +89,5 @@ bool own_state_vouches(const struct own_state *o, const struct msg_ctl_restore_r
 
 /* What was written to this cluster; made when it is new, NULL when there are too many. */
 struct write_count *own_state_count(struct own_state *o, const char *cluster_name);
-
-/* Since when workloads are known to fail. Borrowed; it lives as long as o. */
-struct failing_since_registry *own_state_failing_since(const struct own_state *o);
 
 #endif

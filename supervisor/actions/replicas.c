@@ -44,10 +44,10 @@ static uint64_t home_of(const struct generation *g)
 {
 	uint64_t home = 0;
 
-	if (!g || !g->election || g->n_wanted < 2)
+	if (!g || !g->all.election || g->n_wanted < 2)
 		return CLUSTERS_MAX;
-	if (*g->home)
-		home = generation_find_cluster(g, g->home);
+	if (*g->all.home)
+		home = generation_find_cluster(g, g->all.home);
 	return generation_next(g, &home) ? home : CLUSTERS_MAX;
 }
 
@@ -181,7 +181,7 @@ uint64_t replicas_write_until(const struct replicas *r, uint64_t cluster, uint64
 {
 	const struct msg *m = replicas_leader(r, cluster);
 
-	if (!settings(r)->election)
+	if (!settings(r)->all.election)
 		return now_ms + most;
 	if (!m || !m->u.leader.leading || now_ms >= m->u.leader.valid_until)
 		return 0;
@@ -201,7 +201,7 @@ bool replicas_is_yielding(const struct replicas *r, uint64_t cluster)
 {
 	const struct msg *m = replicas_leader(r, cluster);
 
-	return settings(r)->election && m && m->u.leader.leading && m->u.leader.yielding &&
+	return settings(r)->all.election && m && m->u.leader.leading && m->u.leader.yielding &&
 	       clock_boot_ms() < m->u.leader.valid_until;
 }
 
@@ -209,7 +209,7 @@ bool replicas_leads(const struct replicas *r, uint64_t cluster)
 {
 	const struct msg *m = replicas_leader(r, cluster);
 
-	return !settings(r)->election || (m && m->u.leader.leading && !m->u.leader.yielding);
+	return !settings(r)->all.election || (m && m->u.leader.leading && !m->u.leader.yielding);
 }
 
 bool replicas_prefers_another(const struct replicas *r, uint64_t cluster)

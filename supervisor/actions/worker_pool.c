@@ -130,7 +130,7 @@ static bool can_answer(const struct worker_pool *p, uint64_t cluster)
 	bool any = false;
 	size_t i = 0;
 
-	if (cluster >= lifecycle_generation(p->root)->clusters)
+	if (cluster >= lifecycle_generation(p->root)->all.clusters)
 		return false;
 	for (const struct child *w; (w = children_next_of(all(p), ROLE_WORKER, cluster, &i));)
 		any = any || (child_info(w)->state != FSM_DOWN && child_info(w)->state != FSM_STOPPED);

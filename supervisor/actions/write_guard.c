@@ -27,15 +27,15 @@ static uint64_t left_in(struct write_span *s, int64_t length_ms, uint64_t limit)
 /* In the minute and in the hour. */
 static uint64_t left_of(struct write_count *c, const struct generation *g)
 {
-	const uint64_t minute = left_in(&c->minute, MINUTE_MS, g->writes_per_minute),
-		       hour = left_in(&c->hour, HOUR_MS, g->writes_per_hour);
+	const uint64_t minute = left_in(&c->minute, MINUTE_MS, g->all.writes_per_minute),
+		       hour = left_in(&c->hour, HOUR_MS, g->all.writes_per_hour);
 
 	return minute < hour ? minute : hour;
 }
 
 static bool has_limit(const struct generation *g)
 {
-	return g->writes_per_minute || g->writes_per_hour;
+	return g->all.writes_per_minute || g->all.writes_per_hour;
 }
 
 /* Count one. True: `kept` has grown, and has to be on disk before the next one. */
@@ -54,7 +54,7 @@ static uint64_t left(const struct supervisor *s, uint64_t cluster)
 	const struct generation *g = settings(s);
 	struct write_count *c = own_state_count(s->own, g->names[cluster]);
 
-	if (g->observe || !has_limit(g))
+	if (g->all.observe || !has_limit(g))
 		return UINT64_MAX;
 	return c && !s->counts_unkept ? left_of(c, g) : 0;
 }
@@ -65,14 +65,14 @@ static void tell(const struct supervisor *s, uint64_t cluster, bool blocked)
 
 	if (blocked && s->counts_unkept)
 		(void)log_error(0, "what was written cannot be counted on disk: nothing more is written",
-				kv_s("cluster", name), kv_s("directory", settings(s)->state_dir));
+				kv_s("cluster", name), kv_s("directory", settings(s)->all.state_dir));
 	else if (blocked)
 		(void)log_error(0,
 				"the supervisor's own limit of writes is reached: nothing more is written to "
 				"that cluster for a while; the duties' budgets should have held before, so "
 				"look at what was done (history)",
-				kv_s("cluster", name), kv_u("a_minute", settings(s)->writes_per_minute),
-				kv_u("an_hour", settings(s)->writes_per_hour));
+				kv_s("cluster", name), kv_u("a_minute", settings(s)->all.writes_per_minute),
+				kv_u("an_hour", settings(s)->all.writes_per_hour));
 	else
 		log_info("there is room for writes again", kv_s("cluster", name));
 }

@@ -59,7 +59,7 @@ void children_make(struct children *s, const struct generation *g)
 {
 	if (s->n == 0)
 		add(s, &(struct child_info){ .role = ROLE_REPORTER, .cluster = CLUSTERS_MAX }, "");
-	for (; s->clusters < g->clusters; s->clusters++) {
+	for (; s->clusters < g->all.clusters; s->clusters++) {
 		s->first[s->clusters] = s->n;
 		add_cluster(s, g, s->clusters);
 	}

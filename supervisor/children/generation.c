@@ -71,22 +71,11 @@ static void add_cluster(struct generation *g, const struct msg_load_cluster *c)
 
 void generation_add(struct generation *g, const struct msg *m, int fd)
 {
-	const struct msg_load_supervisor *s = &m->u.load_supervisor;
 	const struct msg_load_blob *b = &m->u.load_blob;
 
 	if (m->type == MSG_LOAD_SUPERVISOR) {
-		g->clusters = s->clusters;
-		g->observe = s->observe;
-		g->election = s->election;
-		memcpy(g->home, s->home, sizeof(g->home));
-		load_again_within(g, s->refresh_ms);
-		g->writes_per_minute = s->writes_per_minute;
-		g->writes_per_hour = s->writes_per_hour;
-		memcpy(g->state_dir, s->state_dir, sizeof(g->state_dir));
-		g->duties = s->duties;
-		g->log_level = s->log_level;
-		g->log_format = s->log_format;
-		memcpy(g->config, s->config, sizeof(g->config));
+		g->all = m->u.load_supervisor;
+		load_again_within(g, g->all.refresh_ms);
 	} else if (m->type == MSG_LOAD_FIXED && g->n_fixed < GENERATION_FIXED_MAX) {
 		g->fixed[g->n_fixed++] = m->u.load_fixed;
 	} else if (m->type == MSG_LOAD_LINE) {
@@ -106,9 +95,9 @@ void generation_add(struct generation *g, const struct msg *m, int fd)
 
 bool generation_next(const struct generation *g, uint64_t *c)
 {
-	while (*c < g->clusters && !g->wanted[*c])
+	while (*c < g->all.clusters && !g->wanted[*c])
 		++*c;
-	return *c < g->clusters;
+	return *c < g->all.clusters;
 }
 
 uint64_t generation_find_cluster(const struct generation *g, const char *name)
@@ -122,7 +111,7 @@ uint64_t generation_find_cluster(const struct generation *g, const char *name)
 
 bool generation_whole(const struct generation *g)
 {
-	if (!g->complete || g->clusters == 0 || g->fd[ROLE_REPORTER][CLUSTERS_MAX] < 0)
+	if (!g->complete || g->all.clusters == 0 || g->fd[ROLE_REPORTER][CLUSTERS_MAX] < 0)
 		return false;
 	for (uint64_t c = 0; generation_next(g, &c); c++)
 		if (g->workers[c] == 0 || (!generation_has_cluster(g, c) && facts_empty(&g->problem[c])))
@@ -146,8 +135,8 @@ bool generation_has_trouble(const struct generation *g)
 void generation_update(struct generation *g, const struct generation *newer)
 {
 	g->refresh_ms = newer->refresh_ms;
-	memcpy(g->at, newer->at, g->clusters * sizeof(g->at[0]));
-	memcpy(g->problem, newer->problem, g->clusters * sizeof(g->problem[0]));
+	memcpy(g->at, newer->at, g->all.clusters * sizeof(g->at[0]));
+	memcpy(g->problem, newer->problem, g->all.clusters * sizeof(g->problem[0]));
 }
 
 static void keep_place(struct generation *g, const struct generation *older, uint64_t c)
@@ -163,11 +152,11 @@ static void keep_place(struct generation *g, const struct generation *older, uin
 
 bool generation_follow(struct generation *g, const struct generation *older)
 {
-	const uint64_t known = older ? older->clusters : 0;
+	const uint64_t known = older ? older->all.clusters : 0;
 
-	if (g->clusters < known)
+	if (g->all.clusters < known)
 		return false;
-	for (uint64_t c = known; c < g->clusters; c++)
+	for (uint64_t c = known; c < g->all.clusters; c++)
 		if (!g->wanted[c])
 			return false;
 	for (uint64_t c = 0; c < known; c++) {
@@ -204,7 +193,7 @@ void generation_describe_trouble(const struct generation *g, struct facts *ret)
 
 const char *generation_fixed_difference(const struct generation *a, const struct generation *b)
 {
-	for (uint64_t c = 0; c < a->clusters; c++)
+	for (uint64_t c = 0; c < a->all.clusters; c++)
 		if (a->workers[c] != b->workers[c] || a->workers_min[c] != b->workers_min[c])
 			return "workers";
 	for (size_t i = 0; i < b->n_fixed; i++) /* of one build, so the keys are the same */
@@ -240,7 +229,7 @@ static bool same_bytes(int a, int b)
 
 bool generation_equal(const struct generation *a, const struct generation *b)
 {
-	if (a->observe != b->observe)
+	if (a->all.observe != b->all.observe)
 		return false;
 	for (size_t r = 0; r < ROLE__MAX; r++)
 		for (size_t c = 0; c <= CLUSTERS_MAX; c++)

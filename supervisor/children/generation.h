@@ -12,18 +12,11 @@
 
 struct generation {
 	uint64_t number;
-	bool complete; /* the loader said so */
-	bool observe, election;
-	char home[64];                               /* name of the cluster where replicas see one another */
-	uint64_t refresh_ms;                         /* load again after this time, 0 = never */
-	uint64_t writes_per_minute, writes_per_hour; /* the supervisor's own limit a cluster, 0 = none */
-	char state_dir[STATE_DIR_MAX + 1];
-	uint64_t log_level, log_format;
-	uint64_t duties;  /* that are enabled, bits: no other is nominated for */
-	char config[256]; /* for people */
+	bool complete;                  /* the loader said so */
+	struct msg_load_supervisor all; /* what concerns all clusters */
+	uint64_t refresh_ms;            /* load again after this time, 0 = never */
 	/* An index belongs to one name as long as the supervisor lives: that of a cluster which these
-	 * settings have no more stays empty. */
-	uint64_t clusters; /* indexes so far */
+	 * settings have no more stays empty. There are all.clusters so far. */
 	uint64_t n_wanted; /* of them, those that these settings have: by generation_follow() */
 	bool wanted[CLUSTERS_MAX];
 	char names[CLUSTERS_MAX][64];
@@ -42,7 +35,7 @@ void generation_free(struct generation **g);
 void generation_add(struct generation *g, const struct msg *m, int fd);
 /* The first cluster of these settings from *c on is *c; false when there is none. */
 bool generation_next(const struct generation *g, uint64_t *c);
-/* Index of the cluster of that name; g->clusters when these settings have none. */
+/* Index of the cluster of that name; all.clusters when these settings have none. */
 uint64_t generation_find_cluster(const struct generation *g, const char *name);
 /* Every part has arrived; a cluster that could not be loaded has none, or those of an earlier generation. */
 bool generation_whole(const struct generation *g);

@@ -172,7 +172,7 @@ void lifecycle_describe(const struct lifecycle *l, struct msg *ret)
 {
 	static const char *const phases[] = { "starting", "running", "draining", "ended" };
 
-	ret->u.ctl_supervisor.observe = lifecycle_generation(l)->observe;
+	ret->u.ctl_supervisor.observe = lifecycle_generation(l)->all.observe;
 	ret->u.ctl_supervisor.generation = lifecycle_generation(l)->number;
 	msg_text(ret, ctl_supervisor.phase, phases[l->phase]);
 }
@@ -189,9 +189,10 @@ void lifecycle_tell_status(const struct lifecycle *l)
 	generation_describe_trouble(g, &f);
 	_cleanup_free_ char *trouble = facts_render(&f, NULL), *refusal = facts_render(&l->refusal, NULL);
 
-	notify_send(&l->notify, "STATUS=%s%zu/%zu processes, %s%s%.200s%s%s", g->observe ? "observe: " : "",
-		    count_in_state(l, FSM_READY), count_wanted(l) + count_in_state(l, FSM_DOWN), text,
-		    trouble[0] ? "; " : "", trouble, refusal[0] ? "; reload failed: " : "", refusal);
+	notify_send(&l->notify, "STATUS=%s%zu/%zu processes, %s%s%.200s%s%s",
+		    g->all.observe ? "observe: " : "", count_in_state(l, FSM_READY),
+		    count_wanted(l) + count_in_state(l, FSM_DOWN), text, trouble[0] ? "; " : "", trouble,
+		    refusal[0] ? "; reload failed: " : "", refusal);
 }
 
 /* -- start -- */
@@ -256,7 +257,7 @@ static void tell_ready(struct lifecycle *l)
 		return;
 	l->told_ready = true;
 	log_info("all processes are ready", kv_u("processes", n), kv_u("clusters", g->n_wanted),
-		 kv_s("mode", g->observe ? "observe" : "enforce"));
+		 kv_s("mode", g->all.observe ? "observe" : "enforce"));
 	notify_send(&l->notify, "READY=1");
 	lifecycle_tell_status(l);
 }

@@ -430,7 +430,7 @@ static void begin(struct settings_load *l)
 	const struct msg m = { .type = MSG_LOAD_BEGIN,
 			       .u.load_begin.limit_ms = l->in_force ? LIMIT_MS : FIRST_LIMIT_MS };
 
-	for (uint64_t c = 0; l->in_force && c < l->in_force->clusters; c++) {
+	for (uint64_t c = 0; l->in_force && c < l->in_force->all.clusters; c++) {
 		send_index(l, c);
 		send_kept(l, ROLE_WATCHER, c);
 		send_kept(l, ROLE_WORKER, c);

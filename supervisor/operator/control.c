@@ -186,7 +186,7 @@ static bool on_ctl_restore_row(struct connection *c, const struct msg *m)
 	if (!c->restore_id || c->restore_id != r->origin)
 		return false;
 	c->restore_id = 0;
-	if (r->cluster >= settings(s)->clusters || r->action != ACTION_RESTORE) {
+	if (r->cluster >= settings(s)->all.clusters || r->action != ACTION_RESTORE) {
 		refuse_request(c, EXIT_CODE_FAILURE, TEXT_CLUSTER_GONE);
 		return true;
 	}
@@ -207,7 +207,7 @@ static void restore_by_mark(struct connection *c, const struct msg_ctl_restore *
 		r->cluster = generation_find_cluster(g, m->cluster_name);
 	else
 		(void)generation_next(g, &r->cluster);
-	if (r->cluster >= g->clusters || !name || name == ns + 1 || !name[1] || !m->want_uid[0]) {
+	if (r->cluster >= g->all.clusters || !name || name == ns + 1 || !name[1] || !m->want_uid[0]) {
 		refuse_request(c, EXIT_CODE_USAGE, TEXT_UNKNOWN_CLUSTER);
 		return;
 	}
@@ -284,7 +284,7 @@ static void forward(struct connection *c, struct msg *m)
 	const char *name = msg_cluster_name(m);
 	const uint64_t cluster = *name ? generation_find_cluster(g, name) : 0;
 
-	if (cluster == g->clusters) {
+	if (cluster == g->all.clusters) {
 		refuse_request(c, EXIT_CODE_USAGE, TEXT_UNKNOWN_CLUSTER);
 		return;
 	}

@@ -40,7 +40,7 @@ static void change(struct supervisor *s, const struct msg_pause *p)
 		 kv_s("cluster", p->cluster_name[0] ? p->cluster_name : "*"),
 		 kv_s("duty", p->duty < 0 ? "*" : duty_name((enum duty)p->duty)), kv_s("by", p->by),
 		 kv_s("why", why));
-	for (uint64_t c = 0; c < settings(s)->clusters; c++)
+	for (uint64_t c = 0; c < settings(s)->all.clusters; c++)
 		send_to_watcher(s, c, p);
 	dispatch_all(s);
 	lifecycle_tell_status(s->root);
@@ -55,7 +55,7 @@ static bool names_a_cluster(const struct supervisor *s, const struct msg_pause *
 {
 	const struct generation *g = settings(s);
 
-	return !p->cluster_name[0] || generation_find_cluster(g, p->cluster_name) < g->clusters;
+	return !p->cluster_name[0] || generation_find_cluster(g, p->cluster_name) < g->all.clusters;
 }
 
 /* The next one from *i on that is in force; NULL behind the last. That of a cluster which is configured no
@@ -242,7 +242,7 @@ static void on_confirmation(const struct supervisor *s, const struct msg_pause *
 
 void pauses_on_own_state(struct supervisor *s)
 {
-	s->pauses_known = own_state_found(s->own) == OWN_READ;
+	s->pauses_known = s->own->found == OWN_READ;
 }
 
 void pauses_on_pause(struct supervisor *s, const struct msg *m)
@@ -265,7 +265,7 @@ void pauses_on_pause(struct supervisor *s, const struct msg *m)
 /* Those that began before the history was open. */
 static void tell_watchers(const struct supervisor *s)
 {
-	for (uint64_t c = 0; c < settings(s)->clusters; c++)
+	for (uint64_t c = 0; c < settings(s)->all.clusters; c++)
 		pauses_on_watcher_ready(s, c);
 }
 
@@ -277,7 +277,7 @@ void pauses_on_open_end(struct supervisor *s)
 	for (size_t i = 0; (e = pause_list_get(s->pause_list, i)); i++)
 		e->unsaved = true;
 	if (!s->pauses_known) {
-		own_state_set_read(s->own);
+		s->own->unread = false;
 		keep(s);
 		tell_watchers(s);
 	}

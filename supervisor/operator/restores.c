@@ -40,7 +40,7 @@ static const char *objection(const struct supervisor *s, uint64_t cluster)
 		return reason_code(REASON_BUSY);
 	if (!replicas_leads(s->replicas, cluster))
 		return reason_code(REASON_NOT_LEADER);
-	return g->observe ? reason_code(REASON_RESTORE_OFF) : NULL;
+	return g->all.observe ? reason_code(REASON_RESTORE_OFF) : NULL;
 }
 
 /* The history says what the action was. Returns false when it answers about another one. */

@@ -34,9 +34,9 @@ static void log_start(const struct generation *g)
 {
 	char duties[256];
 
-	describe_duties(g->duties, duties, sizeof(duties));
-	log_info("ops-pod-cleaner starts", kv_s("version", OPC_BUILD_ID), kv_s("config", g->config),
-		 kv_s("mode", g->observe ? "observe" : "enforce"), kv_s("duties", duties),
+	describe_duties(g->all.duties, duties, sizeof(duties));
+	log_info("ops-pod-cleaner starts", kv_s("version", OPC_BUILD_ID), kv_s("config", g->all.config),
+		 kv_s("mode", g->all.observe ? "observe" : "enforce"), kv_s("duties", duties),
 		 kv_u("clusters", g->n_wanted));
 #if defined(OPC_PROBES)
 	(void)log_warn(0, "this is a test build: its processes obey attackers; install another one");
@@ -70,7 +70,7 @@ void status_log_identity(struct supervisor *s)
 	if (!s->logged_start)
 		log_start(g);
 	s->logged_start = true;
-	for (uint64_t c = 0; c < g->clusters; c++) {
+	for (uint64_t c = 0; c < g->all.clusters; c++) {
 		if (g->at[c].loaded && !s->logged_identity[c]) {
 			log_cluster(&g->at[c]);
 			warn_same_server(g, c);
@@ -254,7 +254,7 @@ static void answer_supervisor(const struct supervisor *s, uint64_t conn)
 					       .leases = d.leases,
 					       .actions = d.done,
 					       .pending = d.leases - d.busy,
-					       .duties = g->duties,
+					       .duties = g->all.duties,
 					       .quiet_ms = s->settled.checked_ms - s->settled.moved_ms } };
 
 	lifecycle_describe(s->root, &m);
@@ -263,7 +263,7 @@ static void answer_supervisor(const struct supervisor *s, uint64_t conn)
 	if (d.dry_run_forbidden)
 		facts_finding(&m.u.ctl_supervisor.note, TEXT_OWN_JUDGEMENT);
 	msg_text(&m, ctl_supervisor.version, OPC_BUILD_ID);
-	msg_text(&m, ctl_supervisor.config, g->config);
+	msg_text(&m, ctl_supervisor.config, g->all.config);
 	answers_send(&s->answers, conn, &m);
 }
 

@@ -48,8 +48,8 @@ class Service:
         self.write(**behaviour)
         self.log = os.path.join(self.dir, "log")
         self.process = scratch.start(
-            [os.path.join(self.dir, "supervisor"), "--config", self.config, "--control-socket",
-             os.path.join(self.dir, "control.sock")],
+            [os.path.join(self.dir, "supervisor"), "--config", self.config,
+             "--control-socket=" + os.path.join(self.dir, "control.sock")],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=open(self.log, "w"), env={"OPC_LOG_FORMAT": "text", **(environment or {})})
 
     def write(self, **behaviour):

@@ -454,8 +454,8 @@ def invalid_reload_keeps_the_old():
 
 def second_instance_is_refused():
     t = ready()
-    r = subprocess.run([os.path.join(t.dir, "supervisor"), "--config", t.config, "--control-socket",
-                        os.path.join(t.dir, "control.sock")], capture_output=True, text=True, timeout=20)
+    r = subprocess.run([os.path.join(t.dir, "supervisor"), "--config", t.config,
+                        "--control-socket=" + os.path.join(t.dir, "control.sock")], capture_output=True, text=True, timeout=20)
     assert r.returncode == 75, r
     assert "another instance" in r.stderr
 
@@ -492,7 +492,7 @@ def odd_inheritance_is_normalised():
     log = os.path.join(d.dir, "log2")
     with open(log, "w") as f:
         p = scratch.start(["bash", "-c", f"exec <&- >&-; trap '' CHLD HUP; exec {d.dir}/supervisor --config {d.config} "
-                              f"--control-socket {d.dir}/c.sock"], stderr=f, env={"OPC_LOG_FORMAT": "text", "PATH": os.environ["PATH"]},
+                              f"--control-socket={d.dir}/c.sock"], stderr=f, env={"OPC_LOG_FORMAT": "text", "PATH": os.environ["PATH"]},
                              stdout=subprocess.DEVNULL)
     d.log = log
     d.wait_for("all processes are ready")
@@ -513,7 +513,7 @@ def only_a_socket_is_replaced():
             socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).bind(path)
         d.log = os.path.join(d.dir, f"log-{name}")
         with open(d.log, "w") as f:
-            p = scratch.start([os.path.join(d.dir, "supervisor"), "--config", d.config, "--control-socket", path], stderr=f,
+            p = scratch.start([os.path.join(d.dir, "supervisor"), "--config", d.config, "--control-socket=" + path], stderr=f,
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env={"OPC_LOG_FORMAT": "text"})
         if kind == "file":
             assert p.wait(20) == 78 and "is no socket" in d.text(), d.text()

@@ -267,10 +267,10 @@ void begin_with(uint64_t clusters, uint64_t least, uint64_t workers, bool electi
 	env = (struct child_env){ event_base_new(), NULL, &ops, &root };
 	root.children = children_new(&env);
 	root.generation = generation_new(1);
-	root.generation->clusters = root.generation->n_wanted = clusters;
+	root.generation->all.clusters = root.generation->n_wanted = clusters;
 	root.leaving = 0;
-	root.generation->election = election;
-	root.generation->duties = UINT64_MAX;
+	root.generation->all.election = election;
+	root.generation->all.duties = UINT64_MAX;
 	for (uint64_t c = 0; c < clusters; c++) {
 		(void)snprintf(root.generation->names[c], sizeof(root.generation->names[c]), "c%u",
 			       (unsigned)c);

@@ -276,12 +276,12 @@ TEST(a_duty_that_is_off_is_not_nominated_for)
 	begin(1, 1, false);
 	struct msg m;
 
-	root.generation->duties = ~(UINT64_C(1) << DUTY_EVICTED);
+	root.generation->all.duties = ~(UINT64_C(1) << DUTY_EVICTED);
 	nominate(0, 1);
 	ck_assert_uint_eq(was_sent(NULL, MSG_INTENT, NULL), 0);
 	ck_assert_uint_eq(was_sent(child_of(ROLE_WATCHER, 0, 0), MSG_NOMINATION_RESULT, &m), 1);
 	ck_assert_str_eq(m.u.nomination_result.reason, "DutyDisabled");
-	root.generation->duties = UINT64_C(1) << DUTY_EVICTED;
+	root.generation->all.duties = UINT64_C(1) << DUTY_EVICTED;
 	nominate(0, 1);
 	ck_assert_uint_eq(was_sent(NULL, MSG_INTENT, NULL), 1);
 }

@@ -204,7 +204,7 @@ TEST(an_index_belongs_to_one_name)
 			ck_assert_ptr_null(generation_fixed_difference(older, next));
 			ck_assert(generation_next(next, &c) && next->wanted[c]);
 			ck_assert_uint_eq(generation_find_cluster(next, "a"),
-					  followers[i].then[0] ? 0 : next->clusters);
+					  followers[i].then[0] ? 0 : next->all.clusters);
 		}
 		generation_free(&next);
 	}

@@ -176,8 +176,8 @@ TEST(a_restart_forgets_no_write_of_any_span)
 	suite_folder(dir);
 	ck_assert_int_eq(own_state_open(own, dir, &why), 0);
 	generation = generation_new(1);
-	generation->writes_per_minute = 100;
-	generation->writes_per_hour = 1000;
+	generation->all.writes_per_minute = 100;
+	generation->all.writes_per_hour = 1000;
 	strcpy(generation->names[0], "prod");
 	s->own = own;
 	const struct write_count *c = own_state_count(own, "prod");

@@ -74,7 +74,7 @@ TEST_LOOP(a_child_that_is_silent_is_started_again, 0, 3)
 	w.o.answers[roles[_i]] = STAGE_IS_SILENT;
 	w.o.observe = true;
 	reload();
-	ck_assert(in_force()->observe);
+	ck_assert(in_force()->all.observe);
 	ck_assert(!one_has_died(roles[_i]));
 	stage_pass(w.s, PATIENCE_MS);
 	stage_pass(w.s, 1000);

@@ -50,7 +50,7 @@ TEST(the_first_cluster_is_home)
 TEST(or_the_one_that_is_configured)
 {
 	begin(3, 1, true);
-	strcpy(root.generation->home, "c2");
+	strcpy(root.generation->all.home, "c2");
 	loaded();
 	ck_assert(!is_home(0) && is_home(2));
 }
