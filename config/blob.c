@@ -61,25 +61,6 @@ static size_t count_of_item(enum setting_kind kind)
 
 /* -- write -- */
 
-struct buffer {
-	uint8_t *p;
-	size_t n, room;
-};
-
-static int buffer_append(void *data, const char *p, size_t n)
-{
-	struct buffer *b = data;
-
-	if (n > b->room - b->n) {
-		b->room = (b->n + n) * 2;
-		b->p = xreallocarray(b->p, b->room, 1);
-	}
-	if (n > 0) /* p may be NULL else */
-		memcpy(b->p + b->n, p, n);
-	b->n += n;
-	return 0;
-}
-
 static void pack_text(msgpack_packer *pk, const char *s)
 {
 	if (!s) {
@@ -132,15 +113,16 @@ static void pack_member(msgpack_packer *pk, const struct setting *row, const voi
 
 		memcpy(&n, (const char *)p + sizeof(void *), sizeof(n));
 		msgpack_pack_bin(pk, n);
-		msgpack_pack_bin_body(pk, *(void *const *)p, n);
+		if (n > 0) /* there may be no bytes else */
+			msgpack_pack_bin_body(pk, *(void *const *)p, n);
 	}
 }
 
-static void pack_settings(struct buffer *b, const struct settings *s, enum role role)
+static void pack_settings(msgpack_sbuffer *b, const struct settings *s, enum role role)
 {
 	msgpack_packer pk;
 
-	msgpack_packer_init(&pk, b, buffer_append);
+	msgpack_packer_init(&pk, b, msgpack_sbuffer_write);
 	msgpack_pack_map(&pk, count_rows(role) + 1);
 	pack_text(&pk, "role");
 	pack_text(&pk, role_name(role));
@@ -155,18 +137,20 @@ static void pack_settings(struct buffer *b, const struct settings *s, enum role 
 int settings_write_blob(const struct settings *s, enum role role)
 {
 	_cleanup_close_ int fd = memfd_create("settings", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	struct buffer b = { 0 };
+	msgpack_sbuffer b;
 	int r = 0;
 
 	if (fd < 0)
 		return -errno;
+	msgpack_sbuffer_init(&b);
 	pack_settings(&b, s, role);
-	if (b.n > BLOB_MAX)
+	if (b.size > BLOB_MAX)
 		r = -EFBIG;
-	else if (write(fd, b.p, b.n) != (ssize_t)b.n) /* memory takes all of it while there is some */
+	else if (write(fd, b.data, b.size) !=
+		 (ssize_t)b.size) /* memory takes all of it while there is some */
 		r = -ENOSPC;
-	explicit_bzero(b.p, b.n);
-	free(b.p);
+	explicit_bzero(b.data, b.size);
+	msgpack_sbuffer_destroy(&b);
 	if (r < 0)
 		return r;
 	if (fcntl(fd, F_ADD_SEALS, BLOB_SEAL) < 0)

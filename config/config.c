@@ -12,7 +12,7 @@
 #include "base/exit.h"
 #include "base/unicode.h"
 #include "base/xalloc.h"
-#include "config/cluster_files.h"
+#include "config/clusters.h"
 #include "config/config_validate.h"
 #include "config/diag.h"
 #include "config/table.h"

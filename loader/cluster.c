@@ -44,7 +44,7 @@ static bool read_pem(struct loader *l, const char *path, const char *key, char *
 	const int r = file_read(path, PEM_MAX_BYTES, ret, &n, why);
 
 	if (r < 0)
-		return (void)diags_put(&l->diags, true, at, why), loader_failed(l, r);
+		return loader_tell(l, r, at, why);
 	if (!file_is_pem(*ret, n))
 		return loader_error(l, -EINVAL, at, NO_PEM);
 	return true;
@@ -65,7 +65,7 @@ static bool read_token(struct loader *l, struct kube_target *t)
 		return true;
 	}
 	if (r < 0)
-		return (void)diags_put(&l->diags, true, at, why), loader_failed(l, r);
+		return loader_tell(l, r, at, why);
 	const struct str trimmed = str_trim((struct str){ text, n }, BLANKS);
 	_cleanup_(kube_secret_clear) char *token = xstrndup(trimmed.p, trimmed.n);
 
@@ -114,13 +114,13 @@ static bool resolve_proxy(struct loader *l, struct kube_target *t)
 
 	as_http = is_socks ? xasprintf("http://%s", t->c.proxy + strlen(socks)) : xstrdup(t->c.proxy);
 	if (url_parse(as_http, &u, &wrong) < 0)
-		return (void)diags_put(&l->diags, true, at, WORD(wrong)), loader_failed(l, -EINVAL);
+		return loader_tell(l, -EINVAL, at, WORD(wrong));
 	if (u.ip && u.https)
 		return true;
 	const unsigned port = is_socks && !strrchr(t->c.proxy + strlen(socks), ':') ? 1080 : u.port;
 
 	if (!u.ip && loader_resolve(u.host, port, &address, why) < 0)
-		return (void)diags_put(&l->diags, true, at, why), loader_failed(l, -EAGAIN);
+		return loader_tell(l, -EAGAIN, at, why);
 	if (!u.ip)
 		loader_refresh_within(l, NAME_MS);
 	else
@@ -161,9 +161,7 @@ static bool resolve_server(struct loader *l, struct kube_target *t)
 	if (u.ip)
 		return true;
 	if (loader_resolve(u.host, u.port, &t->c.address, why) < 0)
-		return (void)diags_put(&l->diags, true, (struct place){ .file = t->source, .key = "server" },
-				       why),
-		       loader_failed(l, -EAGAIN);
+		return loader_tell(l, -EAGAIN, (struct place){ .file = t->source, .key = "server" }, why);
 	loader_refresh_within(l, NAME_MS);
 	return true;
 }

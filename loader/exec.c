@@ -32,48 +32,41 @@ extern char **environ;
 
 /* -- what the plugin is told -- */
 
+/* Base64 (RFC 4648, 4); NULL of NULL. The caller frees it. */
+static char *encode(const char *text)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const size_t n = text ? strlen(text) : 0;
+	char *ret = text ? xmalloc(n / 3 * 4 + 5) : NULL, *w = ret;
+
+	for (size_t i = 0; i < n; i += 3) {
+		const unsigned a = (unsigned char)text[i], b = i + 1 < n ? (unsigned char)text[i + 1] : 0,
+			       c = i + 2 < n ? (unsigned char)text[i + 2] : 0;
+
+		*w++ = digits[a >> 2];
+		*w++ = digits[(a & 3) << 4 | b >> 4];
+		*w++ = i + 1 < n ? digits[(b & 15) << 2 | c >> 6] : '=';
+		*w++ = i + 2 < n ? digits[c & 63] : '=';
+	}
+	if (w)
+		*w = '\0';
+	return ret;
+}
+
 static json_t *cluster_info(const struct kube_target *t)
 {
-	json_t *c = json_object();
-	_cleanup_free_ char *encoded = NULL;
+	_cleanup_free_ char *ca = encode(t->c.ca_pem);
 
-	(void)json_object_set_new(c, "server", json_string(t->c.server));
-	if (t->c.tls_server_name)
-		(void)json_object_set_new(c, "tls-server-name", json_string(t->c.tls_server_name));
-	if (t->c.insecure)
-		(void)json_object_set_new(c, "insecure-skip-tls-verify", json_true());
-	if (t->c.proxy)
-		(void)json_object_set_new(c, "proxy-url", json_string(t->c.proxy));
-	if (t->c.ca_pem) {
-		static const char digits[] =
-			"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-		const size_t n = strlen(t->c.ca_pem);
-		char *w = encoded = xmalloc(n / 3 * 4 + 5);
-
-		for (size_t i = 0; i < n; i += 3) {
-			const unsigned a = (unsigned char)t->c.ca_pem[i],
-				       b = i + 1 < n ? (unsigned char)t->c.ca_pem[i + 1] : 0,
-				       d = i + 2 < n ? (unsigned char)t->c.ca_pem[i + 2] : 0;
-
-			*w++ = digits[a >> 2];
-			*w++ = digits[(a & 3) << 4 | b >> 4];
-			*w++ = i + 1 < n ? digits[(b & 15) << 2 | d >> 6] : '=';
-			*w++ = i + 2 < n ? digits[d & 63] : '=';
-		}
-		*w = '\0';
-		(void)json_object_set_new(c, "certificate-authority-data", json_string(encoded));
-	}
-	return c;
+	return json_pack("{s:s, s:s*, s:o*, s:s*, s:s*}", "server", t->c.server, "tls-server-name",
+			 t->c.tls_server_name, "insecure-skip-tls-verify", t->c.insecure ? json_true() : NULL,
+			 "proxy-url", t->c.proxy, "certificate-authority-data", ca);
 }
 
 static char *exec_info(const struct kube_target *t)
 {
-	json_t *spec = json_pack("{s:b}", "interactive", 0), *all;
-
-	if (t->exec.provide_cluster_info)
-		(void)json_object_set_new(spec, "cluster", cluster_info(t));
-	all = json_pack("{s:s, s:s, s:o}", "apiVersion", t->exec.api_version, "kind", "ExecCredential",
-			"spec", spec);
+	json_t *all = json_pack("{s:s, s:s, s:{s:b, s:o*}}", "apiVersion", t->exec.api_version, "kind",
+				"ExecCredential", "spec", "interactive", 0, "cluster",
+				t->exec.provide_cluster_info ? cluster_info(t) : NULL);
 	char *text = json_dumps(all, JSON_COMPACT);
 
 	json_decref(all);

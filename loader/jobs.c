@@ -245,8 +245,7 @@ static void finish_cluster(struct loader *l, struct channel *c, const struct job
 	if (code_of(j) != TOLD) {
 		loaded_cluster_init(l, i, &k);
 		describe(l, j, why);
-		(void)diags_put(&l->diags, true, place_of_file(NULL), why);
-		(void)loader_failed(l, -EAGAIN);
+		(void)loader_tell(l, -EAGAIN, place_of_file(NULL), why);
 		send_lines(c, &l->diags, from, l->index[i], &k);
 		send_cluster(c, l, l->index[i], &k, false);
 	}

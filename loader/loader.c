@@ -18,6 +18,12 @@ bool loader_failed(struct loader *l, int err)
 	return false;
 }
 
+bool loader_tell(struct loader *l, int err, struct place at, const char *sentence)
+{
+	(void)diags_put(&l->diags, true, at, sentence);
+	return loader_failed(l, err);
+}
+
 void loader_check_secret(struct loader *l, const char *path)
 {
 	if (path && !kube_is_in_cluster())

@@ -39,6 +39,8 @@ void loader_refresh_within(struct loader *l, uint64_t ms);
  * at this moment (base/exit.h). */
 #define loader_error(l, err, at, ...) (diags_error(&(l)->diags, at, __VA_ARGS__), loader_failed(l, err))
 bool loader_failed(struct loader *l, int err);
+/* The same of a sentence that is made already. */
+bool loader_tell(struct loader *l, int err, struct place at, const char *sentence);
 /* Warn when others may read this secret (path NULL: there is none). A pod's files are only its own. */
 void loader_check_secret(struct loader *l, const char *path);
 

@@ -17,7 +17,7 @@
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "config/cluster_files.h"
+#include "config/clusters.h"
 #include "ipc/channel.h"
 #include "loader/cluster.h"
 #include "loader/complete.h"
