@@ -3,12 +3,14 @@
 #include "config/window.h"
 
 #include <errno.h>
+#include <msgpack.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/duration.h"
 #include "base/log.h"
+#include "base/unpack.h"
 #include "base/xalloc.h"
 #include "config/zone.h"
 
@@ -122,62 +124,45 @@ void windows_free(struct windows **w)
 	*w = NULL;
 }
 
-static uint32_t get_u32(const uint8_t *p)
+static bool take_zone(struct unpacker *u, struct named *ret)
 {
-	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
+	struct str name, bytes;
 
-/* One zone at p of n bytes: how many it takes, or -EBADMSG. */
-static ssize_t parse_one(const uint8_t *p, size_t n, struct named *ret)
-{
-	size_t name = p[0], size;
-
-	if (name >= sizeof(ret->name) || n < 1 + name + 4)
-		return -EBADMSG;
-	size = get_u32(p + 1 + name);
-	if (size > ZONE_SIZE_MAX || size > n - 1 - name - 4)
-		return -EBADMSG;
 	*ret = (struct named){ 0 };
-	memcpy(ret->name, p + 1, name);
-	if (memchr(ret->name, '\0', name) || (size && zone_parse(p + 1 + name + 4, size, &ret->zone) < 0))
-		return -EBADMSG;
-	return (ssize_t)(1 + name + 4 + size);
+	if (!unpack_text(u, &name) || name.n >= sizeof(ret->name) || memchr(name.p, '\0', name.n) ||
+	    !unpack_bytes(u, &bytes))
+		return false;
+	memcpy(ret->name, name.p, name.n);
+	return bytes.n == 0 || zone_parse(bytes.p, bytes.n, &ret->zone) == 0;
 }
 
 void windows_set_zones(struct windows *w, const void *zones, size_t n)
 {
-	const uint8_t *p = zones;
+	struct unpacker u = { zones, n ? (const uint8_t *)zones + n : zones }; /* zones may be NULL */
 
 	forget(w);
-	for (ssize_t r; n > 0; p += r, n -= (size_t)r) {
+	while (u.p < u.end && !w->broken) {
 		w->zones = xreallocarray(w->zones, w->n_zones + 1, sizeof(*w->zones));
-		r = parse_one(p, n, &w->zones[w->n_zones]);
-		if (r < 0) {
-			w->broken = true;
-			(void)log_error(
-				0, "the time zones of the windows cannot be read: all windows are closed");
-			return;
-		}
-		w->n_zones++;
+		w->broken = !take_zone(&u, &w->zones[w->n_zones]);
+		w->n_zones += !w->broken;
 	}
+	if (w->broken)
+		(void)log_error(0, "the time zones of the windows cannot be read: all windows are closed");
 }
 
 void windows_pack_zone(void **block, size_t *block_n, const char *name, const void *tzif, size_t n)
 {
-	size_t len = strlen(name);
-	uint8_t *p;
+	msgpack_sbuffer b = { .size = *block_n, .data = *block, .alloc = *block_n };
+	msgpack_packer pk;
 
-	p = xreallocarray(*block, *block_n + 1 + len + 4 + n, 1);
-	*block = p;
-	p += *block_n;
-	*p++ = (uint8_t)len;
-	memcpy(p, name, len);
-	p += len;
-	for (int i = 0; i < 4; i++)
-		*p++ = (uint8_t)(n >> (8 * i));
-	if (n)
-		memcpy(p, tzif, n);
-	*block_n += 1 + len + 4 + n;
+	msgpack_packer_init(&pk, &b, msgpack_sbuffer_write);
+	msgpack_pack_str(&pk, strlen(name));
+	msgpack_pack_str_body(&pk, name, strlen(name));
+	msgpack_pack_bin(&pk, n);
+	if (n > 0) /* there may be no bytes else */
+		msgpack_pack_bin_body(&pk, tzif, n);
+	*block = b.data;
+	*block_n = b.size;
 }
 
 static struct known *find(struct windows *w, const char *text)

@@ -29,8 +29,8 @@ void windows_set_zones(struct windows *w, const void *zones, size_t n);
  * as one opening; a text that is no window never opens. */
 bool windows_are_open(struct windows *w, const struct str_list *texts, int64_t now, int64_t *ret_at);
 
-/* Append a zone, for a process without files, to a malloc()ed block; n 0 stands for UTC. Format: a byte
- * (length of the name), the name, 4 bytes (n, little endian), the TZif bytes. */
+/* Append a zone, for a process without files, to a malloc()ed block of msgpack: its name and the TZif bytes;
+ * n 0 stands for UTC. */
 void windows_pack_zone(void **block, size_t *block_n, const char *name, const void *tzif, size_t n);
 
 #endif
