@@ -80,7 +80,7 @@ static void from_history(struct supervisor *s, struct child *reporter, const str
 
 	if (!is_saved(m->type))
 		to_watcher(s, m);
-	else if (cluster >= CLUSTERS_MAX || !reporter_link_was_asked(s, cluster))
+	else if (cluster >= CLUSTERS_MAX || s->saved[cluster].asked == 0)
 		child_protocol_error(reporter, TEXT_STRANGE_ROWS);
 	else if (reporter_link_take_saved(s, cluster, m->type == MSG_SAVED_END))
 		to_watcher(s, m);
@@ -257,7 +257,7 @@ static int on_first(struct supervisor *s)
 	}
 	if (s->own->found == OWN_DAMAGED)
 		log_damage(dir);
-	pauses_on_own_state(s);
+	s->pauses_known = s->own->found == OWN_READ;
 	return EXIT_CODE_OK;
 }
 
@@ -290,30 +290,21 @@ static void welcome_reporter(struct supervisor *s)
 	}
 }
 
-static void welcome_worker(struct supervisor *s, struct child *c)
-{
-	worker_pool_on_ready(s->pool, c);
-	dispatch_cluster(s, child_info(c)->cluster);
-}
-
-static void welcome_watcher(struct supervisor *s, uint64_t cluster)
-{
-	pauses_on_watcher_ready(s, cluster);
-	replicas_on_watcher_ready(s->replicas, cluster);
-}
-
 /* A child is ready: it gets what its predecessor knew, or what waits for it. */
 static void welcome(struct supervisor *s, struct child *c)
 {
 	const struct child_info *at = child_info(c);
 
 	send_log_level(s, c);
-	if (at->role == ROLE_REPORTER)
+	if (at->role == ROLE_REPORTER) {
 		welcome_reporter(s);
-	else if (at->role == ROLE_WORKER)
-		welcome_worker(s, c);
-	else
-		welcome_watcher(s, at->cluster);
+	} else if (at->role == ROLE_WORKER) {
+		worker_pool_on_ready(s->pool, c);
+		dispatch_cluster(s, at->cluster);
+	} else {
+		pauses_on_watcher_ready(s, at->cluster);
+		replicas_on_watcher_ready(s->replicas, at->cluster);
+	}
 }
 
 /* A child has changed its state. */
@@ -337,7 +328,7 @@ static void on_dead(struct supervisor *s, struct child *c, int code)
 	(void)code;
 	answers_on_child_dead(&s->answers, c); /* operators, and restores that watchers asked for */
 	if (at->role == ROLE_REPORTER) {
-		dispatch_on_reporter_dead(s); /* nothing is granted before the next OPEN_END */
+		s->history_open = false; /* nothing is granted before the next OPEN_END */
 		pauses_on_reporter_dead(s);
 		reporter_link_on_reporter_dead(s);
 		s->no_history = false;
@@ -406,9 +397,7 @@ static void on_reload_end(struct supervisor *s, uint64_t conn, int code, const s
 
 static size_t count_busy(const struct supervisor *s, uint64_t cluster)
 {
-	if (cluster < CLUSTERS_MAX)
-		return dispatch_leases_in(s, cluster);
-	return dispatch_stats(s).busy;
+	return cluster < CLUSTERS_MAX ? lease_table_count_of(s->leases, cluster) : dispatch_count_busy(s);
 }
 
 static const struct lifecycle_ops lifecycle_ops = {

@@ -332,11 +332,6 @@ void dispatch_on_reporter_ready(struct supervisor *s)
 	lease_history_send_all(s);
 }
 
-void dispatch_on_reporter_dead(struct supervisor *s)
-{
-	s->history_open = false;
-}
-
 /* -- granting -- */
 
 /* Leases that the workers of the cluster hold; asked for where writes are limited. */
@@ -580,29 +575,13 @@ void dispatch_tick(struct supervisor *s, uint64_t now_ms)
 		end_log_tick(&s->end_log, settings(s)->names, settings(s)->all.clusters, now_ms);
 }
 
-/* -- stats -- */
-
-struct dispatch_stats dispatch_stats(const struct supervisor *s)
+size_t dispatch_count_busy(const struct supervisor *s)
 {
-	struct dispatch_stats ret = { .leases = lease_table_count(s->leases), .done = s->done };
-	const struct generation *g = settings(s);
+	size_t busy = 0;
 
-	for (uint64_t c = 0; g && g->all.observe && generation_next(g, &c); c++)
-		ret.dry_run_forbidden |= s->end_log.clusters[c].dry_run_forbidden;
-	ret.limited = g && write_guard_blocks(s);
 	for (const struct lease *l = lease_next(s->leases, NULL); l; l = lease_next(s->leases, l))
-		ret.busy += l->phase == LEASE_GRANTED || l->phase == LEASE_RECORDING;
-	return ret;
-}
-
-uint64_t dispatch_leases_in(const struct supervisor *s, uint64_t cluster)
-{
-	return lease_table_count_of(s->leases, cluster);
-}
-
-const struct failure *dispatch_failure(const struct supervisor *s, uint64_t cluster, enum duty duty)
-{
-	return failures_get(&s->failures, cluster, duty, clock_boot_ms());
+		busy += l->phase == LEASE_GRANTED || l->phase == LEASE_RECORDING;
+	return busy;
 }
 
 void dispatch_init(struct supervisor *s)

@@ -29,7 +29,6 @@ void dispatch_on_open_intent(struct supervisor *s, struct child *reporter, const
 bool dispatch_on_open_end(struct supervisor *s, struct child *reporter, const struct msg *m);
 
 void dispatch_on_reporter_ready(struct supervisor *s);
-void dispatch_on_reporter_dead(struct supervisor *s);
 void dispatch_on_worker_dead(struct supervisor *s, struct child *worker);
 /* What it was given by the idle function is done. */
 void dispatch_worker_idle(struct supervisor *s, const struct child *worker);
@@ -48,18 +47,8 @@ bool dispatch_restore(struct supervisor *s, const struct msg *row, uint64_t conn
 /* Is this duty paused in that cluster, by whoever? */
 bool dispatch_is_paused(const struct supervisor *s, uint64_t cluster, uint64_t duty);
 
-struct dispatch_stats {
-	size_t leases;          /* open */
-	size_t busy;            /* of them, those that a worker or the history still works on */
-	uint64_t done;          /* writes since the start */
-	bool dry_run_forbidden; /* in mode observe a credential may not even ask the server by a dry run */
-	bool limited;           /* in some cluster as much was written as may be */
-};
-struct dispatch_stats dispatch_stats(const struct supervisor *s);
-/* Of any worker or none, in that cluster. */
-uint64_t dispatch_leases_in(const struct supervisor *s, uint64_t cluster);
-/* What that duty cannot do there at present; NULL when all is well. */
-const struct failure *dispatch_failure(const struct supervisor *s, uint64_t cluster, enum duty duty);
+/* Number of leases that a worker or the history still works on. */
+size_t dispatch_count_busy(const struct supervisor *s);
 unsigned dispatch_leases_of(const struct supervisor *s, const struct child *worker);
 
 #endif

@@ -73,7 +73,7 @@ struct supervisor {
 	/* dispatch.c */
 	struct worker workers[CHILDREN_MAX];
 	bool history_open; /* OPEN_END of the present reporter has arrived */
-	uint64_t done;     /* writes */
+	uint64_t done;     /* writes since the start */
 	uint64_t floor_ms; /* boot time when the floor was last kept */
 	struct bucket nominations[CLUSTERS_MAX];
 	struct end_log end_log;
@@ -94,7 +94,9 @@ struct supervisor {
 	/* reporter_link.c */
 	struct saved_get saved[CLUSTERS_MAX];
 	/* pauses.c */
-	bool pauses_known;  /* what is paused: by our own file, or because the history was read once */
+	/* What is paused is known: by our own file, whose word counts and by which the history is corrected,
+	 * or because the history was read once. */
+	bool pauses_known;
 	bool pauses_unkept; /* our own file does not say all of it */
 	/* restores.c */
 	struct restore restores[CLUSTERS_MAX];

@@ -90,11 +90,6 @@ void reporter_link_on_watcher_dead(struct supervisor *s, uint64_t cluster)
 	s->saved[cluster].pending = false;
 }
 
-bool reporter_link_was_asked(const struct supervisor *s, uint64_t cluster)
-{
-	return s->saved[cluster].asked > 0;
-}
-
 static void ask_for_saved(struct supervisor *s, uint64_t cluster)
 {
 	const struct msg m = { .type = MSG_SAVED_GET, .u.saved_get.cluster = cluster };

@@ -17,8 +17,6 @@ void reporter_link_on_history_open(struct supervisor *s);
 void reporter_link_on_reporter_dead(struct supervisor *s);
 /* The next watcher of the cluster does not get what its predecessor asked for. */
 void reporter_link_on_watcher_dead(struct supervisor *s, uint64_t cluster);
-/* Does a row of what is saved answer a question of this cluster's watcher? */
-bool reporter_link_was_asked(const struct supervisor *s, uint64_t cluster);
 /* Is that question one of the watcher that lives now? ends: the row is SAVED_END, and the question is over.
  */
 bool reporter_link_take_saved(struct supervisor *s, uint64_t cluster, bool ends);

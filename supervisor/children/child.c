@@ -348,55 +348,49 @@ static void act_spawn(struct child *c)
 	c->info.pid = c->life.process.pid;
 }
 
-static void act_kill(struct child *c)
+static void arm_timer(struct child *c, uint64_t ms)
 {
-	spawned_kill(&c->life.process);
-}
-
-static void act_backoff(struct child *c)
-{
-	const uint64_t ms = backoff_delay_ms(&restart_backoff, c->deaths.failures, backoff_random());
-
 	(void)evtimer_add(c->timer, CLOCK_TIMEVAL(ms));
 }
 
-static void act_slow(struct child *c)
+static void act(struct child *c, enum fsm_action action)
 {
-	c->slow = true;
-	(void)evtimer_add(c->timer, CLOCK_TIMEVAL(FSM_SLOW_MS));
-}
-
-static void act_drain(struct child *c)
-{
-	const struct msg m = { .type = MSG_DRAIN, .u.drain.deadline_ms = DRAIN_MS };
-
-	(void)child_send(c, &m, -1);
-}
-
-static void act_give_up(struct child *c)
-{
-	c->env->ops->on_give_up(c->env->root);
-}
-
-static void act_bug(struct child *c)
-{
-	(void)log_error(0, "supervision event in a state that cannot have it", CHILD_KV(c),
-			kv_s("state", fsm_state_name(c->info.state)));
+	switch (action) {
+	case FSM_ACT_NONE:
+		break;
+	case FSM_ACT_SPAWN:
+		act_spawn(c);
+		break;
+	case FSM_ACT_KILL:
+		spawned_kill(&c->life.process);
+		break;
+	case FSM_ACT_BACKOFF:
+		arm_timer(c, backoff_delay_ms(&restart_backoff, c->deaths.failures, backoff_random()));
+		break;
+	case FSM_ACT_SLOW:
+		c->slow = true;
+		arm_timer(c, FSM_SLOW_MS);
+		break;
+	case FSM_ACT_DRAIN:
+		(void)child_send(c, &(struct msg){ MSG_DRAIN, .u.drain.deadline_ms = DRAIN_MS }, -1);
+		break;
+	case FSM_ACT_GIVE_UP:
+		c->env->ops->on_give_up(c->env->root);
+		break;
+	case FSM_ACT_BUG:
+		(void)log_error(0, "supervision event in a state that cannot have it", CHILD_KV(c),
+				kv_s("state", fsm_state_name(c->info.state)));
+		break;
+	}
 }
 
 void child_event(struct child *c, enum fsm_event ev)
 {
-	static void (*const acts[])(struct child * c) = {
-		[FSM_ACT_SPAWN] = act_spawn, [FSM_ACT_KILL] = act_kill,   [FSM_ACT_BACKOFF] = act_backoff,
-		[FSM_ACT_SLOW] = act_slow,   [FSM_ACT_DRAIN] = act_drain, [FSM_ACT_GIVE_UP] = act_give_up,
-		[FSM_ACT_BUG] = act_bug,
-	};
 	const struct fsm_step step = fsm_next(c->info.state, ev);
 	const bool changed = step.next != c->info.state || step.action == FSM_ACT_SPAWN;
 
 	c->info.state = step.next;
-	if (acts[step.action])
-		acts[step.action](c);
+	act(c, step.action);
 	if (changed)
 		c->env->ops->on_changed(c->env->root, c);
 }

@@ -240,11 +240,6 @@ static void on_confirmation(const struct supervisor *s, const struct msg_pause *
 		pause_list_remove(s->pause_list, e);
 }
 
-void pauses_on_own_state(struct supervisor *s)
-{
-	s->pauses_known = s->own->found == OWN_READ;
-}
-
 void pauses_on_pause(struct supervisor *s, const struct msg *m)
 {
 	struct pause *e;

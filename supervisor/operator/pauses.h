@@ -8,9 +8,6 @@
 
 #include "supervisor/actions/parts.h"
 
-/* The supervisor's own file was read: what it says counts, and the history is corrected by it. When there was
- * none, or a damaged one, what the history holds is paused, too. */
-void pauses_on_own_state(struct supervisor *s);
 /* Somebody pauses or resumes: CTL_PAUSE, its conn is set. */
 void pauses_on_ctl_pause(struct supervisor *s, const struct msg *m);
 /* PAUSE from the reporter. Before OPEN_END: what the history holds. Afterwards: it is on disk. */

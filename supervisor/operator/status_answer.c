@@ -183,8 +183,7 @@ void status_check_settled(struct supervisor *s)
 
 	if (!g)
 		return;
-	const struct dispatch_stats d = dispatch_stats(s);
-	uint64_t moves = d.done;
+	uint64_t moves = s->done;
 
 	for (uint64_t c = 0; generation_next(g, &c); c++) {
 		const struct msg_watch_stats *w = watch_stats_of(s, c);
@@ -196,7 +195,7 @@ void status_check_settled(struct supervisor *s)
 		else if (!t->failing_since[c])
 			t->failing_since[c] = now;
 	}
-	if (d.leases > 0 || moves != t->moves || !judged || !t->moved_ms)
+	if (lease_table_count(s->leases) > 0 || moves != t->moves || !judged || !t->moved_ms)
 		t->moved_ms = now;
 	t->moves = moves;
 	t->checked_ms = now;
@@ -244,23 +243,33 @@ static void answer_clusters(const struct supervisor *s, uint64_t conn)
 	}
 }
 
+/* In mode observe: in some cluster the credential may not even ask the server by a dry run. */
+static bool asks_by_dry_run_in_vain(const struct supervisor *s, const struct generation *g)
+{
+	bool any = false;
+
+	for (uint64_t c = 0; g->all.observe && generation_next(g, &c); c++)
+		any = any || s->end_log.clusters[c].dry_run_forbidden;
+	return any;
+}
+
 static void answer_supervisor(const struct supervisor *s, uint64_t conn)
 {
 	const struct generation *g = settings(s);
-	const struct dispatch_stats d = dispatch_stats(s);
 	struct msg m = { .type = MSG_CTL_SUPERVISOR,
 			 .u.ctl_supervisor = { .conn = conn,
 					       .started = s->started_at,
-					       .leases = d.leases,
-					       .actions = d.done,
-					       .pending = d.leases - d.busy,
+					       .leases = lease_table_count(s->leases),
+					       .actions = s->done,
+					       .pending =
+						       lease_table_count(s->leases) - dispatch_count_busy(s),
 					       .duties = g->all.duties,
 					       .quiet_ms = s->settled.checked_ms - s->settled.moved_ms } };
 
 	lifecycle_describe(s->root, &m);
 	if (lifecycle_is_running(s->root))
 		msg_text(&m, ctl_supervisor.phase, trouble_list_headline(s->troubles));
-	if (d.dry_run_forbidden)
+	if (asks_by_dry_run_in_vain(s, g))
 		facts_finding(&m.u.ctl_supervisor.note, TEXT_OWN_JUDGEMENT);
 	msg_text(&m, ctl_supervisor.version, OPC_BUILD_ID);
 	msg_text(&m, ctl_supervisor.config, g->all.config);
@@ -302,7 +311,6 @@ void status_answer(struct supervisor *s, uint64_t conn)
 void status_describe(const struct supervisor *s, char *ret, size_t size)
 {
 	const struct generation *g = settings(s);
-	const struct dispatch_stats d = dispatch_stats(s);
 	uint64_t pods = 0, synced = 0;
 
 	for (uint64_t c = 0; generation_next(g, &c); c++) {
@@ -311,7 +319,8 @@ void status_describe(const struct supervisor *s, char *ret, size_t size)
 	}
 	(void)snprintf(ret, size, "%s%llu/%llu clusters synced, %llu pods, %llu actions",
 		       pauses_any(s) ? "paused: " : "", (unsigned long long)synced,
-		       (unsigned long long)g->n_wanted, (unsigned long long)pods, (unsigned long long)d.done);
+		       (unsigned long long)g->n_wanted, (unsigned long long)pods,
+		       (unsigned long long)s->done);
 }
 
 /* -- the answer in the log -- */

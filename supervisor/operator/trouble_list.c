@@ -11,8 +11,8 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "model/guards.h"
-#include "supervisor/actions/dispatch.h"
 #include "supervisor/actions/reporter_link.h"
+#include "supervisor/actions/write_guard.h"
 #include "text/facts_text.h"
 
 #define AGAIN_MS   600000u /* while it lasts */
@@ -245,7 +245,7 @@ static bool half_is_blocked(const struct supervisor *s, const struct msg_watch_s
 
 	for (enum guard g = 0; g < GUARD__MAX; g++)
 		wrong |= is_wrong(g) ? w->guards & UINT64_C(1) << g : 0;
-	return wrong && w->blocked >= dispatch_leases_in(s, w->cluster);
+	return wrong && w->blocked >= lease_table_count_of(s->leases, w->cluster);
 }
 
 #define HTTP_UNAUTHORIZED 401
@@ -342,7 +342,7 @@ static void check_child(struct trouble_list *t, const struct child *c)
 static void check_actions(struct trouble_list *t, uint64_t cluster)
 {
 	for (enum duty d = 0; d < DUTY__MAX; d++) {
-		const struct failure *f = dispatch_failure(t->s, cluster, d);
+		const struct failure *f = failures_get(&t->s->failures, cluster, d, clock_boot_ms());
 
 		if (!f)
 			continue;
@@ -385,7 +385,7 @@ void trouble_list_check(struct trouble_list *t)
 	check_dropped(t, CLUSTERS_MAX);
 	for (size_t i = 0; i < children_count(all); i++)
 		check_child(t, children_get(all, i));
-	if (dispatch_stats(s).limited)
+	if (write_guard_blocks(s))
 		trouble_list_add(t, TROUBLE_WRITE_LIMIT, CLUSTERS_MAX, 0, NULL);
 	trouble_list_end(t, clock_boot_ms(), clock_wall_ms());
 	log_left_out(t);

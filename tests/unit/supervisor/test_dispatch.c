@@ -201,8 +201,7 @@ TEST(leases_have_an_end)
 
 	for (unsigned i = 0; i <= LEASES_MAX; i++)
 		nominate(0, i);
-	const struct dispatch_stats stats = dispatch_stats(&supervisor);
-	ck_assert_uint_le(stats.leases, LEASES_MAX);
+	ck_assert_uint_le(lease_table_count(supervisor.leases), LEASES_MAX);
 	ck_assert_uint_ge(was_sent(watcher, MSG_NOMINATION_RESULT, &m), 1);
 	ck_assert_uint_eq(m.u.nomination_result.outcome, OUTCOME_REFUSED);
 	ck_assert_str_eq(m.u.nomination_result.reason, reason_code(REASON_BUSY));
@@ -306,7 +305,7 @@ TEST(a_cluster_that_leaves_begins_nothing)
 	ck_assert_uint_eq(was_sent(NULL, MSG_RECORD, &m), 1);
 	ck_assert_uint_eq(m.u.record.id, WORKER_LEASES_MAX + 1);
 	ck_assert_str_eq(m.u.record.reason, "ClusterRemoved");
-	ck_assert_uint_eq(dispatch_leases_in(&supervisor, 0), WORKER_LEASES_MAX + 1);
+	ck_assert_uint_eq(lease_table_count_of(supervisor.leases, 0), WORKER_LEASES_MAX + 1);
 	nominate(0, 100);
 	ck_assert_uint_eq(was_sent(child_of(ROLE_WATCHER, 0, 0), MSG_NOMINATION_RESULT, &m), 1);
 	ck_assert_str_eq(m.u.nomination_result.reason, "Busy");
