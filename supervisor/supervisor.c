@@ -428,8 +428,7 @@ struct supervisor *supervisor_new(const char *const loader_argv[], int lock_fd)
 		return NULL;
 	}
 	s->children = lifecycle_children(s->root);
-	s->pause_list = pause_list_new();
-	s->own = own_state_new(s->pause_list);
+	s->own = own_state_new(&s->pause_list);
 	s->pool = worker_pool_new(s->root, s);
 	s->replicas = replicas_new(s->root);
 	s->queue = reporter_queue_new();
@@ -459,7 +458,6 @@ void supervisor_free(struct supervisor **sp)
 	replicas_free(&s->replicas);
 	worker_pool_free(&s->pool);
 	own_state_free(&s->own);
-	pause_list_free(&s->pause_list);
 	trouble_list_free(&s->troubles);
 	free(s);
 	*sp = NULL;

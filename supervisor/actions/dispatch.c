@@ -31,7 +31,7 @@ static const struct bucket_size nomination_rate = { LEASES_MAX, 10 };
 
 bool dispatch_is_paused(const struct supervisor *s, uint64_t cluster, uint64_t duty)
 {
-	return pause_list_pauses(s->pause_list, settings(s)->names[cluster], duty, clock_wall_ms());
+	return pause_list_pauses(&s->pause_list, settings(s)->names[cluster], duty, clock_wall_ms());
 }
 
 /* What is in doubt is looked at before its cluster goes. */
@@ -433,7 +433,7 @@ void dispatch_cluster(struct supervisor *s, uint64_t cluster)
 		worker_pool_start(s->pool, cluster, lease_table_count_of(s->leases, cluster));
 	const bool yielding = replicas_is_yielding(s->replicas, cluster);
 
-	if (!pause_list_is_empty(s->pause_list) || yielding ||
+	if (s->pause_list.n > 0 || yielding ||
 	    lifecycle_is_leaving(s->root, cluster)) /* what waits is looked at one by one */
 		refuse_paused(s, cluster);
 	if (yielding && lease_table_count_of(s->leases, cluster) == 0)

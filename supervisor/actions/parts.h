@@ -49,13 +49,13 @@ struct settled_state {
 struct supervisor {
 	struct lifecycle *root;
 	struct children *children; /* root's */
-	struct pause_list *pause_list;
 	struct own_state *own;
 	struct replicas *replicas;
 	struct worker_pool *pool;
 	struct lease_table *leases;
 	struct reporter_queue *queue; /* what the reporter could not take */
 	struct answers answers;
+	struct pause_list pause_list;
 	struct trouble_list *troubles;
 	struct control *control; /* NULL without a control socket */
 	/* supervisor.c, status_answer.c */

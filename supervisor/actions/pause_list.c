@@ -2,26 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/actions/pause_list.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#include "base/xalloc.h"
-
-struct pause_list {
-	struct pause v[PAUSES_MAX];
-	size_t n;
-};
-
-struct pause_list *pause_list_new(void)
-{
-	return xcalloc(1, sizeof(struct pause_list));
-}
-
-void pause_list_free(struct pause_list **p)
-{
-	free(*p);
-	*p = NULL;
-}
 
 bool pause_covers(const struct msg_pause *scope, const char *cluster_name, int64_t duty)
 {
@@ -76,9 +57,4 @@ bool pause_list_pauses(const struct pause_list *l, const char *cluster_name, uin
 struct pause *pause_list_get(struct pause_list *l, size_t i)
 {
 	return i < l->n ? &l->v[i] : NULL;
-}
-
-bool pause_list_is_empty(const struct pause_list *l)
-{
-	return l->n == 0;
 }

@@ -25,10 +25,11 @@ struct pause {
 	uint64_t conn;      /* to answer when it is on disk, 0 = nobody */
 };
 
-struct pause_list;
-
-struct pause_list *pause_list_new(void);
-void pause_list_free(struct pause_list **p);
+/* Zeroed: empty. */
+struct pause_list {
+	struct pause v[PAUSES_MAX];
+	size_t n;
+};
 
 /* The entry with p's scope, made or changed to p. NULL when the list is full. */
 struct pause *pause_list_set(struct pause_list *l, const struct msg_pause *p);
@@ -39,6 +40,5 @@ struct pause *pause_list_find_scope(struct pause_list *l, const struct msg_pause
 bool pause_list_pauses(const struct pause_list *l, const char *cluster_name, uint64_t duty, int64_t now_ms);
 /* Entries in the order they were made, NULL behind the last; good until one is removed. */
 struct pause *pause_list_get(struct pause_list *l, size_t i);
-bool pause_list_is_empty(const struct pause_list *l);
 
 #endif

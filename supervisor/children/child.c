@@ -99,6 +99,8 @@ int child_send(struct child *c, const struct msg *m, int fd)
 /* Once a life, so it is told whatever else the child has had told. */
 static void condemn(struct child *c, const char *what, const struct facts *why)
 {
+	if (c->life.condemned)
+		return;
 	struct log_quota *before = log_charge(NULL);
 	_cleanup_free_ char *detail = facts_render(why, NULL);
 
@@ -115,20 +117,17 @@ void child_kill(struct child *c, enum text why, uint64_t limit_ms)
 
 	if (limit_ms > 0)
 		facts_duration(&f, FACT_THRESHOLD, (int64_t)limit_ms);
-	if (!c->life.condemned)
-		condemn(c, "it hangs", &f);
+	condemn(c, "it hangs", &f);
 }
 
 void child_replace(struct child *c, const struct facts *why)
 {
-	if (!c->life.condemned)
-		condemn(c, "it does not take its settings", why);
+	condemn(c, "it does not take its settings", why);
 }
 
 static void protocol_error(struct child *c, const struct facts *why)
 {
-	if (!c->life.condemned)
-		condemn(c, "it broke the protocol", why);
+	condemn(c, "it broke the protocol", why);
 }
 
 void child_protocol_error(struct child *c, enum text why)

@@ -25,11 +25,9 @@ static void send_to_watcher(const struct supervisor *s, uint64_t cluster, const 
 
 void pauses_on_watcher_ready(const struct supervisor *s, uint64_t cluster)
 {
-	const struct pause *e;
-
-	for (size_t i = 0; (e = pause_list_get(s->pause_list, i)); i++)
-		if (e->p.on)
-			send_to_watcher(s, cluster, &e->p);
+	for (size_t i = 0; i < s->pause_list.n; i++)
+		if (s->pause_list.v[i].p.on)
+			send_to_watcher(s, cluster, &s->pause_list.v[i].p);
 }
 
 static void change(struct supervisor *s, const struct msg_pause *p)
@@ -62,13 +60,16 @@ static bool names_a_cluster(const struct supervisor *s, const struct msg_pause *
  * more waits for it. */
 static const struct pause *next_in_force(const struct supervisor *s, size_t *i)
 {
+	const struct pause_list *l = &s->pause_list;
 	const int64_t now = clock_wall_ms();
-	const struct pause *e;
 
-	do
-		e = pause_list_get(s->pause_list, (*i)++);
-	while (e && !(e->p.on && !pause_has_ended(&e->p, now) && names_a_cluster(s, &e->p)));
-	return e;
+	for (; *i < l->n; ++*i) {
+		const struct pause *e = &l->v[*i];
+
+		if (e->p.on && !pause_has_ended(&e->p, now) && names_a_cluster(s, &e->p))
+			return &l->v[(*i)++];
+	}
+	return NULL;
 }
 
 void pauses_send_status(const struct supervisor *s, uint64_t conn)
@@ -126,11 +127,11 @@ static void save(struct supervisor *s, struct pause *e)
 	send_to_reporter(s, e);
 }
 
-static void save_again(const struct supervisor *s)
+static void save_again(struct supervisor *s)
 {
 	struct pause *e;
 
-	for (size_t i = 0; (e = pause_list_get(s->pause_list, i)); i++)
+	for (size_t i = 0; (e = pause_list_get(&s->pause_list, i)); i++)
 		send_to_reporter(s, e);
 }
 
@@ -146,7 +147,7 @@ static void wait_for(const struct supervisor *s, struct pause *e, uint64_t conn,
 
 static void pause_scope(struct supervisor *s, const struct msg_pause *p, uint64_t conn)
 {
-	struct pause *e = pause_list_set(s->pause_list, p);
+	struct pause *e = pause_list_set(&s->pause_list, p);
 
 	if (!e) {
 		end(s, conn, EXIT_CODE_RESOURCE, TEXT_MANY_PAUSES);
@@ -162,7 +163,7 @@ static void say_nothing_to_resume(const struct supervisor *s, const struct msg_p
 	const bool all = scope->duty < 0 && !scope->cluster_name[0];
 	const uint64_t duty = scope->duty < 0 ? DUTY_EVICTED : (uint64_t)scope->duty;
 	const bool wider =
-		!all && pause_list_pauses(s->pause_list, scope->cluster_name, duty, clock_wall_ms());
+		!all && pause_list_pauses(&s->pause_list, scope->cluster_name, duty, clock_wall_ms());
 
 	end(s, conn, EXIT_CODE_FAILURE, wider ? TEXT_PAUSED_WIDER : TEXT_NOT_PAUSED);
 }
@@ -179,7 +180,7 @@ static void resume_scope(struct supervisor *s, const struct msg_pause *scope, ui
 	struct pause *e, *last = NULL;
 	bool late = false;
 
-	for (size_t i = 0; (e = pause_list_get(s->pause_list, i)); i++) {
+	for (size_t i = 0; (e = pause_list_get(&s->pause_list, i)); i++) {
 		if (!e->p.on || !pause_covers(scope, e->p.cluster_name, e->p.duty))
 			continue;
 		(void)snprintf(e->p.by, sizeof(e->p.by), "%s", scope->by);
@@ -217,7 +218,7 @@ void pauses_tick(struct supervisor *s)
 {
 	struct pause *e;
 
-	for (size_t i = 0; (e = pause_list_get(s->pause_list, i)); i++)
+	for (size_t i = 0; (e = pause_list_get(&s->pause_list, i)); i++)
 		if (e->p.on && pause_has_ended(&e->p, clock_wall_ms()))
 			resume(s, e);
 	if (s->pauses_unkept)
@@ -227,9 +228,9 @@ void pauses_tick(struct supervisor *s)
 
 /* -- the history -- */
 
-static void on_confirmation(const struct supervisor *s, const struct msg_pause *p)
+static void on_confirmation(struct supervisor *s, const struct msg_pause *p)
 {
-	struct pause *e = pause_list_find_scope(s->pause_list, p);
+	struct pause *e = pause_list_find_scope(&s->pause_list, p);
 
 	if (!e || !e->unsaved || !e->sent || e->p.on != p->on || e->p.at != p->at)
 		return; /* of what was changed again since */
@@ -237,7 +238,7 @@ static void on_confirmation(const struct supervisor *s, const struct msg_pause *
 	e->conn = 0;
 	e->unsaved = false;
 	if (!p->on)
-		pause_list_remove(s->pause_list, e);
+		pause_list_remove(&s->pause_list, e);
 }
 
 void pauses_on_pause(struct supervisor *s, const struct msg *m)
@@ -248,8 +249,8 @@ void pauses_on_pause(struct supervisor *s, const struct msg *m)
 		on_confirmation(s, &m->u.pause);
 	} else if (!names_a_cluster(s, &m->u.pause)) {
 		return; /* one of an older configuration: the list has room for all that there are */
-	} else if (!s->pauses_known || !pause_list_find_scope(s->pause_list, &m->u.pause)) {
-		e = pause_list_set(s->pause_list, &m->u.pause);
+	} else if (!s->pauses_known || !pause_list_find_scope(&s->pause_list, &m->u.pause)) {
+		e = pause_list_set(&s->pause_list, &m->u.pause);
 		if (e)
 			e->p.on = !s->pauses_known; /* else it was resumed while the history was away */
 		if (!s->pauses_known)
@@ -269,7 +270,7 @@ void pauses_on_open_end(struct supervisor *s)
 	struct pause *e;
 
 	/* What its predecessor wrote is not known: all of it again does no harm. */
-	for (size_t i = 0; (e = pause_list_get(s->pause_list, i)); i++)
+	for (size_t i = 0; (e = pause_list_get(&s->pause_list, i)); i++)
 		e->unsaved = true;
 	if (!s->pauses_known) {
 		s->own->unread = false;
@@ -284,7 +285,7 @@ void pauses_on_reporter_dead(struct supervisor *s)
 {
 	struct pause *e;
 
-	for (size_t i = 0; (e = pause_list_get(s->pause_list, i)); i++) {
+	for (size_t i = 0; (e = pause_list_get(&s->pause_list, i)); i++) {
 		answer_late(s, e);
 		e->sent = false;
 	}

@@ -358,7 +358,7 @@ static void reopen(void)
 
 static bool is_paused(void)
 {
-	return pause_list_pauses(stage_supervisor(w.s)->pause_list, "test", 0, clock_wall_ms());
+	return pause_list_pauses(&stage_supervisor(w.s)->pause_list, "test", 0, clock_wall_ms());
 }
 
 static void operate(void)
@@ -378,7 +378,7 @@ static void operate(void)
 	w.paused = is_paused();
 	for (uint64_t d = 0; d < DUTY__MAX; d++)
 		w.paused = w.paused &&
-			   pause_list_pauses(stage_supervisor(w.s)->pause_list, "test", d, INT64_MAX - 1);
+			   pause_list_pauses(&stage_supervisor(w.s)->pause_list, "test", d, INT64_MAX - 1);
 }
 
 static void start(void)

@@ -280,8 +280,7 @@ void begin_with(uint64_t clusters, uint64_t least, uint64_t workers, bool electi
 	}
 	children_make(root.children, root.generation);
 	supervisor = (struct supervisor){ .root = &root, .children = root.children };
-	supervisor.pause_list = pause_list_new();
-	supervisor.own = own_state_new(supervisor.pause_list);
+	supervisor.own = own_state_new(&supervisor.pause_list);
 	supervisor.pool = worker_pool_new(&root, NULL);
 	worker_pool_on_loaded(supervisor.pool);
 	supervisor.replicas = replicas_new(&root);
@@ -304,7 +303,6 @@ void tear_down(void)
 	replicas_free(&supervisor.replicas);
 	worker_pool_free(&supervisor.pool);
 	own_state_free(&supervisor.own);
-	pause_list_free(&supervisor.pause_list);
 	children_free(&root.children);
 	generation_free(&root.generation);
 	event_base_free(env.base);

@@ -13,14 +13,13 @@
 #include "tests/facts_en.h"
 #include "tests/suite.h"
 
-static struct pause_list *pauses;
+static struct pause_list pauses;
 static struct own_state *own;
 static struct msg open;
 
 static void set_up(void)
 {
-	pauses = pause_list_new();
-	own = own_state_new(pauses);
+	own = own_state_new(&pauses);
 	open = (struct msg){ .type = MSG_OPEN_INTENT, .u.open_intent = { .id = 7 } };
 	strcpy(open.u.open_intent.ns, "shop");
 	strcpy(open.u.open_intent.name, "web-1");
@@ -34,7 +33,6 @@ static void set_up(void)
 static void tear_down(void)
 {
 	own_state_free(&own);
-	pause_list_free(&pauses);
 }
 
 TEST(every_digit_of_a_signature_counts)
@@ -62,7 +60,7 @@ TEST(an_intent_is_of_one_cluster)
 
 TEST(another_life_without_the_file_signs_otherwise)
 {
-	struct own_state *other = own_state_new(pauses);
+	struct own_state *other = own_state_new(&pauses);
 
 	ck_assert(!own_state_is_signed(other, &open, "prod"));
 	own_state_free(&other);
@@ -206,7 +204,7 @@ TEST(a_restart_forgets_no_write_of_any_span)
 TEST(a_history_has_a_name_of_its_own)
 {
 	char one[SIPHASH_TEXT_MAX], again[SIPHASH_TEXT_MAX], next[SIPHASH_TEXT_MAX];
-	struct own_state *other = own_state_new(pauses);
+	struct own_state *other = own_state_new(&pauses);
 
 	own_state_history(own, one);
 	own_state_history(own, again);
