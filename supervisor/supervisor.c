@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "supervisor/actions/dispatch.h"
+#include "supervisor/actions/worker_pool.h"
 #include "supervisor/actions/dry_run.h"
 #include "supervisor/actions/reporter_link.h"
 #include "supervisor/operator/control.h"
@@ -224,7 +225,7 @@ static void on_msg(struct supervisor *s, struct child *c, const struct msg *m)
 	else if (to == ROLE_WATCHER)
 		from_history(s, c, m);
 	else if (to == ROLE_WORKER)
-		worker_pool_ask(s->pool, m->u.inspect.cluster, m, have_inspected);
+		worker_pool_ask(s, m->u.inspect.cluster, m, have_inspected);
 	else if (to == ROLE_CLI)
 		answers_on_msg(&s->answers, c, m);
 	else if (!take_own(s, c, m))
@@ -299,7 +300,7 @@ static void welcome(struct supervisor *s, struct child *c)
 	if (at->role == ROLE_REPORTER) {
 		welcome_reporter(s);
 	} else if (at->role == ROLE_WORKER) {
-		worker_pool_on_ready(s->pool, c);
+		worker_pool_on_ready(s, c);
 		dispatch_cluster(s, at->cluster);
 	} else {
 		pauses_on_watcher_ready(s, at->cluster);
@@ -374,7 +375,7 @@ static void on_loaded(struct supervisor *s)
 	const struct generation *g = settings(s);
 
 	log_configure((enum log_level)g->all.log_level, (enum log_format)g->all.log_format);
-	worker_pool_on_loaded(s->pool);
+	worker_pool_on_loaded(s);
 	replicas_on_loaded(s->replicas);
 	status_log_identity(s);
 	for (uint64_t c = 0; generation_next(g, &c); c++)
@@ -429,7 +430,6 @@ struct supervisor *supervisor_new(const char *const loader_argv[], int lock_fd)
 	}
 	s->children = lifecycle_children(s->root);
 	s->own = own_state_new(&s->pause_list);
-	s->pool = worker_pool_new(s->root, s);
 	s->replicas = replicas_new(s->root);
 	s->queue = reporter_queue_new();
 	s->idle = dry_run_on_idle;
@@ -456,7 +456,7 @@ void supervisor_free(struct supervisor **sp)
 	reporter_queue_free(&s->queue);
 	lease_table_free(&s->leases);
 	replicas_free(&s->replicas);
-	worker_pool_free(&s->pool);
+	worker_pool_free(s);
 	own_state_free(&s->own);
 	trouble_list_free(&s->troubles);
 	free(s);

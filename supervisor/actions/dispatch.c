@@ -13,6 +13,7 @@
 #include "model/actions.h"
 #include "model/reasons.h"
 #include "supervisor/actions/lease_history.h"
+#include "supervisor/actions/worker_pool.h"
 #include "supervisor/actions/write_guard.h"
 #include "text/texts.h"
 
@@ -90,7 +91,7 @@ static struct child *next_free(struct supervisor *s, uint64_t cluster, unsigned 
 
 	while ((w = children_next(s->children, ROLE_WORKER, cluster, i)))
 		if (lifecycle_is_current(s->root, w) && !state_of(s, w)->otherwise_busy &&
-		    dispatch_leases_of(s, w) == held && worker_pool_may_act(s->pool, w))
+		    dispatch_leases_of(s, w) == held && worker_pool_may_act(s, w))
 			return w;
 	return NULL;
 }
@@ -167,7 +168,7 @@ static void send_prefetch(struct supervisor *s, const struct lease *l, const str
 	m.u.prefetch.id = l->id;
 	m.u.prefetch.observe = settings(s)->all.observe;
 	m.u.prefetch.known_since = known_since(s, from->u.nominate.action, key);
-	worker_pool_note_used(s->pool, w);
+	worker_pool_note_used(s, w);
 	if (child_send(w, &m, -1) == 0)
 		state_of(s, w)->prefetch_id = l->id;
 }
@@ -238,7 +239,7 @@ void dispatch_on_nominate(struct supervisor *s, struct child *watcher, const str
 	if (!l)
 		return; /* the action key has an open lease, whose end is reported */
 	(void)bucket_take(&s->nominations[n->cluster], &nomination_rate, clock_boot_ms());
-	worker_pool_start(s->pool, n->cluster, lease_table_count_of(s->leases, n->cluster));
+	worker_pool_start(s, n->cluster, lease_table_count_of(s->leases, n->cluster));
 	lease_history_send_intents(s, n->cluster);
 	send_prefetch(s, l, m, &key);
 }
@@ -370,7 +371,7 @@ static bool send_grant(struct supervisor *s, struct child *worker)
 
 	own_state_history(s->own, m.u.grant.history);
 	m.u.grant.known_since = known_since(s, i->action, &key);
-	worker_pool_note_used(s->pool, worker);
+	worker_pool_note_used(s, worker);
 	(void)child_send(worker, &m, -1); /* a failure is followed by the worker's death */
 	return true;
 }
@@ -420,7 +421,7 @@ static void ask_idle(struct supervisor *s, uint64_t cluster)
 	while (s->idle && (w = next_free(s, cluster, 0, &i))) {
 		if (s->idle(s, w)) {
 			state_of(s, w)->otherwise_busy = true;
-			worker_pool_note_used(s->pool, w);
+			worker_pool_note_used(s, w);
 		}
 	}
 }
@@ -430,7 +431,7 @@ void dispatch_cluster(struct supervisor *s, uint64_t cluster)
 	if (!lifecycle_is_running(s->root) || !s->history_open)
 		return;
 	if (lease_is_waiting(s->leases, cluster))
-		worker_pool_start(s->pool, cluster, lease_table_count_of(s->leases, cluster));
+		worker_pool_start(s, cluster, lease_table_count_of(s->leases, cluster));
 	const bool yielding = replicas_is_yielding(s->replicas, cluster);
 
 	if (s->pause_list.n > 0 || yielding ||
@@ -471,8 +472,7 @@ void dispatch_on_result(struct supervisor *s, struct child *worker, const struct
 		child_protocol_error(worker, TEXT_STRANGE_RESULT);
 		return;
 	}
-	worker_pool_note_end(s->pool, l->cluster, clock_boot_ms() + LEASE_MS - l->deadline_ms,
-			     m->u.result.http);
+	worker_pool_note_end(s, l->cluster, clock_boot_ms() + LEASE_MS - l->deadline_ms, m->u.result.http);
 	end_log_note_dry_run(&s->end_log, l->cluster, settings(s)->names[l->cluster], &m->u.result);
 	write_guard_on_result(s, l->cluster, l, &m->u.result);
 	lease_history_send_record(s, l);
@@ -553,11 +553,6 @@ static void keep_floor(struct supervisor *s, uint64_t now_ms)
 	(void)own_state_save(s->own); /* else the old one holds, which is lower */
 }
 
-static bool has_waiting(void *ctx, uint64_t cluster)
-{
-	return lease_is_waiting(((const struct supervisor *)ctx)->leases, cluster);
-}
-
 void dispatch_tick(struct supervisor *s, uint64_t now_ms)
 {
 	for (size_t i = 0; i < children_count(s->children); i++)
@@ -565,7 +560,7 @@ void dispatch_tick(struct supervisor *s, uint64_t now_ms)
 	if (s->history_open)
 		lease_history_send_all(s);
 	write_guard_tick(s);
-	worker_pool_tick(s->pool, has_waiting, s, now_ms);
+	worker_pool_tick(s, now_ms);
 	for (uint64_t c = 0; settings(s) && generation_next(settings(s), &c); c++)
 		if (lease_is_waiting(s->leases, c))
 			dispatch_cluster(s, c);

@@ -10,6 +10,7 @@
 #include "model/actions.h"
 #include "model/reasons.h"
 #include "supervisor/actions/dispatch.h"
+#include "supervisor/actions/worker_pool.h"
 
 #define DRY_RUNS_MAX 4096u
 #define DRY_RUN_MS   30000u /* a worker that takes longer is killed */
@@ -90,7 +91,7 @@ void dry_run_on_ctl_dry_run(struct supervisor *s, const struct msg *m)
 				  .since_ms = clock_boot_ms(),
 				  .packed = msg_pack(&asked) };
 	s->n_questions++;
-	worker_pool_start(s->pool, r->cluster, s->n_questions);
+	worker_pool_start(s, r->cluster, s->n_questions);
 	dispatch_cluster(s, r->cluster);
 }
 

@@ -6,13 +6,13 @@
 
 #include "base/bucket.h"
 #include "supervisor/actions/answers.h"
+#include "supervisor/actions/concurrency.h"
 #include "supervisor/actions/end_log.h"
 #include "supervisor/actions/failures.h"
 #include "supervisor/actions/lease.h"
 #include "supervisor/actions/own_state.h"
 #include "supervisor/actions/replicas.h"
 #include "supervisor/actions/reporter_queue.h"
-#include "supervisor/actions/worker_pool.h"
 #include "supervisor/children/lifecycle.h"
 
 /* What is known of a worker, by the index of the child. */
@@ -51,7 +51,6 @@ struct supervisor {
 	struct children *children; /* root's */
 	struct own_state *own;
 	struct replicas *replicas;
-	struct worker_pool *pool;
 	struct lease_table *leases;
 	struct reporter_queue *queue; /* what the reporter could not take */
 	struct answers answers;
@@ -88,6 +87,11 @@ struct supervisor {
 	/* write_guard.c */
 	bool limit_reached[CLUSTERS_MAX]; /* said so */
 	bool counts_unkept;               /* the file does not hold all that was counted */
+	/* worker_pool.c */
+	struct concurrency concurrency[CLUSTERS_MAX]; /* most == 0: not loaded yet */
+	uint64_t used_ms[CHILDREN_MAX];               /* boot time when a child was last given something */
+	struct queued *queued; /* questions that wait for the first worker of their cluster; oldest first */
+	size_t n_queued;
 	/* dry_run.c */
 	struct question *questions; /* oldest first: those that wait, and those at a worker */
 	size_t n_questions;

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "supervisor/actions/concurrency.h"
 
 #define REST_MS    300000u                 /* a worker that was given nothing for so long rests */
 #define NOBODY_MS  10000u                  /* a question waits this long for the first worker to be ready */
@@ -22,20 +21,6 @@ struct queued {
 	struct msg_packed *packed;
 };
 
-struct worker_pool {
-	struct lifecycle *root;
-	struct supervisor *above;
-	struct concurrency clusters[CLUSTERS_MAX]; /* most == 0: not loaded yet */
-	uint64_t used_ms[CHILDREN_MAX];            /* boot time when a child was last given something */
-	struct queued *first, **last;              /* oldest first */
-	size_t n;
-};
-
-static const struct children *all(const struct worker_pool *p)
-{
-	return lifecycle_children(p->root);
-}
-
 static bool rests(const struct child *c)
 {
 	const enum fsm_state state = child_info(c)->state;
@@ -44,35 +29,35 @@ static bool rests(const struct child *c)
 }
 
 /* Workers of the cluster that run or are on their way. */
-static unsigned count_running(const struct worker_pool *p, uint64_t cluster)
+static unsigned count_running(const struct supervisor *s, uint64_t cluster)
 {
 	unsigned n = 0;
 	size_t i = 0;
 
-	for (const struct child *w; (w = children_next_of(all(p), ROLE_WORKER, cluster, &i));)
+	for (const struct child *w; (w = children_next_of(s->children, ROLE_WORKER, cluster, &i));)
 		n += !rests(w) && child_info(w)->state != FSM_DOWN;
 	return n;
 }
 
-void worker_pool_on_loaded(struct worker_pool *p)
+void worker_pool_on_loaded(struct supervisor *s)
 {
-	const struct generation *g = lifecycle_generation(p->root);
+	const struct generation *g = settings(s);
 	const long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
 	for (uint64_t c = 0; generation_next(g, &c); c++)
-		if (p->clusters[c].most == 0)
-			concurrency_init(&p->clusters[c], (unsigned)g->workers_min[c],
+		if (s->concurrency[c].most == 0)
+			concurrency_init(&s->concurrency[c], (unsigned)g->workers_min[c],
 					 (unsigned)g->workers[c], processors > 0 ? (unsigned)processors : 1);
 }
 
-void worker_pool_start(struct worker_pool *p, uint64_t cluster, size_t things)
+void worker_pool_start(struct supervisor *s, uint64_t cluster, size_t things)
 {
-	const size_t wanted = (things + SHARE - 1) / SHARE, limit = p->clusters[cluster].limit;
-	unsigned n = count_running(p, cluster);
+	const size_t wanted = (things + SHARE - 1) / SHARE, limit = s->concurrency[cluster].limit;
+	unsigned n = count_running(s, cluster);
 	size_t i = 0;
 
 	for (struct child *w;
-	     n < wanted && n < limit && (w = children_next_of(all(p), ROLE_WORKER, cluster, &i));) {
+	     n < wanted && n < limit && (w = children_next_of(s->children, ROLE_WORKER, cluster, &i));) {
 		if (child_info(w)->state != FSM_RESTING)
 			continue;
 		child_event(w, FSM_EV_START);
@@ -80,165 +65,147 @@ void worker_pool_start(struct worker_pool *p, uint64_t cluster, size_t things)
 	}
 }
 
-bool worker_pool_may_act(const struct worker_pool *p, const struct child *worker)
+bool worker_pool_may_act(const struct supervisor *s, const struct child *worker)
 {
 	const uint64_t cluster = child_info(worker)->cluster;
-	const struct concurrency *c = &p->clusters[cluster];
+	const struct concurrency *c = &s->concurrency[cluster];
 	const struct child *w;
 	unsigned before = 0;
 	size_t i = 0;
 
 	if (c->limit >= c->most)
 		return true;
-	while ((w = children_next(all(p), ROLE_WORKER, cluster, &i)) && w != worker)
+	while ((w = children_next(s->children, ROLE_WORKER, cluster, &i)) && w != worker)
 		before++;
 	return before < c->limit;
 }
 
-void worker_pool_note_used(struct worker_pool *p, const struct child *worker)
+void worker_pool_note_used(struct supervisor *s, const struct child *worker)
 {
-	p->used_ms[child_info(worker)->index] = clock_boot_ms();
+	s->used_ms[child_info(worker)->index] = clock_boot_ms();
 }
 
-void worker_pool_note_end(struct worker_pool *p, uint64_t cluster, uint64_t took_ms, uint64_t http)
+void worker_pool_note_end(struct supervisor *s, uint64_t cluster, uint64_t took_ms, uint64_t http)
 {
-	concurrency_note(&p->clusters[cluster], took_ms, http == 429);
+	concurrency_note(&s->concurrency[cluster], took_ms, http == 429);
 }
 
 /* -- questions -- */
 
-static void deliver_first(struct worker_pool *p, struct queued **at, struct child *worker)
+static void deliver_first(struct supervisor *s, struct queued **at, struct child *worker)
 {
 	struct queued *q = *at;
 	struct msg m;
 
 	*at = q->next;
-	if (!*at)
-		p->last = at;
-	p->n--;
+	s->n_queued--;
 	msg_unpack(q->packed, &m);
 	if (worker)
-		worker_pool_note_used(p, worker);
-	q->deliver(p->above, worker, &m);
+		worker_pool_note_used(s, worker);
+	q->deliver(s, worker, &m);
 	free(q->packed);
 	free(q);
 }
 
 /* Is there any that will be ready? */
-static bool can_answer(const struct worker_pool *p, uint64_t cluster)
+static bool can_answer(const struct supervisor *s, uint64_t cluster)
 {
 	bool any = false;
 	size_t i = 0;
 
-	if (cluster >= lifecycle_generation(p->root)->all.clusters)
+	if (cluster >= settings(s)->all.clusters)
 		return false;
-	for (const struct child *w; (w = children_next_of(all(p), ROLE_WORKER, cluster, &i));)
+	for (const struct child *w; (w = children_next_of(s->children, ROLE_WORKER, cluster, &i));)
 		any = any || (child_info(w)->state != FSM_DOWN && child_info(w)->state != FSM_STOPPED);
 	return any;
 }
 
-void worker_pool_ask(struct worker_pool *p, uint64_t cluster, const struct msg *m,
+void worker_pool_ask(struct supervisor *s, uint64_t cluster, const struct msg *m,
 		     worker_pool_deliver *deliver)
 {
-	const bool can = can_answer(p, cluster) && p->n < QUEUED_MAX;
-	struct child *worker = can ? children_find(all(p), ROLE_WORKER, cluster) : NULL;
+	const bool can = can_answer(s, cluster) && s->n_queued < QUEUED_MAX;
+	struct child *worker = can ? children_find(s->children, ROLE_WORKER, cluster) : NULL;
 
 	if (worker)
-		worker_pool_note_used(p, worker);
+		worker_pool_note_used(s, worker);
 	if (worker || !can) {
-		deliver(p->above, worker, m);
+		deliver(s, worker, m);
 		return;
 	}
-	struct queued *q = xcalloc(1, sizeof(*q));
+	struct queued **end = &s->queued;
 
-	*q = (struct queued){
+	while (*end)
+		end = &(*end)->next;
+	*end = xcalloc(1, sizeof(**end));
+	**end = (struct queued){
 		.cluster = cluster, .since_ms = clock_boot_ms(), .deliver = deliver, .packed = msg_pack(m)
 	};
-	*p->last = q;
-	p->last = &q->next;
-	p->n++;
-	worker_pool_start(p, cluster, 1);
+	s->n_queued++;
+	worker_pool_start(s, cluster, 1);
 }
 
-void worker_pool_on_ready(struct worker_pool *p, struct child *worker)
+void worker_pool_on_ready(struct supervisor *s, struct child *worker)
 {
 	const uint64_t cluster = child_info(worker)->cluster;
 
-	worker_pool_note_used(p, worker);
-	for (struct queued **at = &p->first; *at;) {
+	worker_pool_note_used(s, worker);
+	for (struct queued **at = &s->queued; *at;) {
 		if ((*at)->cluster == cluster)
-			deliver_first(p, at, worker);
+			deliver_first(s, at, worker);
 		else
 			at = &(*at)->next;
 	}
 }
 
 /* Workers that do not start keep nobody waiting. */
-static void expire_questions(struct worker_pool *p, uint64_t now_ms)
+static void expire_questions(struct supervisor *s, uint64_t now_ms)
 {
-	while (p->first && now_ms - p->first->since_ms >= NOBODY_MS)
-		deliver_first(p, &p->first, NULL);
+	while (s->queued && now_ms - s->queued->since_ms >= NOBODY_MS)
+		deliver_first(s, &s->queued, NULL);
 }
 
 /* -- once a second -- */
 
 /* What a worker holds ends within half a minute, or it is killed: who was given nothing for longer holds
  * nothing. */
-static void rest_idle(struct worker_pool *p, uint64_t cluster, uint64_t now_ms)
+static void rest_idle(struct supervisor *s, uint64_t cluster, uint64_t now_ms)
 {
 	size_t i = 0;
 
-	for (struct child *w; (w = children_next(all(p), ROLE_WORKER, cluster, &i));)
-		if (child_info(w)->on_demand && now_ms - p->used_ms[child_info(w)->index] >= REST_MS)
+	for (struct child *w; (w = children_next(s->children, ROLE_WORKER, cluster, &i));)
+		if (child_info(w)->on_demand && now_ms - s->used_ms[child_info(w)->index] >= REST_MS)
 			child_event(w, FSM_EV_REST);
 }
 
-void worker_pool_tick(struct worker_pool *p, bool (*waits)(void *ctx, uint64_t cluster), void *ctx,
-		      uint64_t now_ms)
+void worker_pool_tick(struct supervisor *s, uint64_t now_ms)
 {
-	const struct generation *g = lifecycle_generation(p->root);
+	const struct generation *g = settings(s);
 
-	expire_questions(p, now_ms);
-	for (uint64_t c = 0; g && lifecycle_is_running(p->root) && generation_next(g, &c); c++) {
-		concurrency_tick(&p->clusters[c], waits(ctx, c), now_ms);
-		rest_idle(p, c, now_ms);
+	expire_questions(s, now_ms);
+	for (uint64_t c = 0; g && lifecycle_is_running(s->root) && generation_next(g, &c); c++) {
+		concurrency_tick(&s->concurrency[c], lease_is_waiting(s->leases, c), now_ms);
+		rest_idle(s, c, now_ms);
 	}
 }
 
-void worker_pool_describe(const struct worker_pool *p, uint64_t cluster, struct msg *ret)
+void worker_pool_describe(const struct supervisor *s, uint64_t cluster, struct msg *ret)
 {
-	const struct concurrency *c = &p->clusters[cluster];
+	const struct concurrency *c = &s->concurrency[cluster];
 
 	*ret = (struct msg){ .type = MSG_WORKER_STATS,
 			     .u.worker_stats = { .cluster = cluster,
-						 .workers = count_running(p, cluster),
+						 .workers = count_running(s, cluster),
 						 .workers_limit = c->limit } };
 	msg_text(ret, worker_stats.workers_why, text_code(c->why));
 }
 
-/* -- life -- */
-
-struct worker_pool *worker_pool_new(struct lifecycle *root, struct supervisor *s)
+void worker_pool_free(struct supervisor *s)
 {
-	struct worker_pool *p = xcalloc(1, sizeof(*p));
+	while (s->queued) {
+		struct queued *q = s->queued;
 
-	p->root = root;
-	p->above = s;
-	p->last = &p->first;
-	return p;
-}
-
-void worker_pool_free(struct worker_pool **pp)
-{
-	struct worker_pool *p = *pp;
-
-	while (p->first) {
-		struct queued *q = p->first;
-
-		p->first = q->next;
+		s->queued = q->next;
 		free(q->packed);
 		free(q);
 	}
-	free(p);
-	*pp = NULL;
 }

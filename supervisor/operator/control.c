@@ -19,6 +19,7 @@
 #include "base/xalloc.h"
 #include "ipc/channel.h"
 #include "supervisor/actions/dispatch.h"
+#include "supervisor/actions/worker_pool.h"
 #include "supervisor/actions/dry_run.h"
 #include "supervisor/operator/control_socket.h"
 #include "supervisor/operator/pauses.h"
@@ -295,7 +296,7 @@ static void forward(struct connection *c, struct msg *m)
 	msg_set_u64(m, "cluster", cluster);
 	if (to == ROLE_WORKER) {
 		answers_queue(&s->answers, m);
-		worker_pool_ask(s->pool, cluster, m, ask_worker);
+		worker_pool_ask(s, cluster, m, ask_worker);
 		return;
 	}
 	answers_ask(&s->answers, &c->asker, children_find(s->children, to, cluster), to, m);

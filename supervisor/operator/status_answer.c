@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "supervisor/actions/dispatch.h"
+#include "supervisor/actions/worker_pool.h"
 #include "supervisor/actions/reporter_link.h"
 #include "base/exit.h"
 #include "base/log.h"
@@ -127,7 +128,7 @@ void status_send_worker_stats(struct supervisor *s, uint64_t cluster)
 {
 	struct msg m;
 
-	worker_pool_describe(s->pool, cluster, &m);
+	worker_pool_describe(s, cluster, &m);
 	reporter_link_send(s, &m);
 }
 
@@ -237,7 +238,7 @@ static void answer_clusters(const struct supervisor *s, uint64_t conn)
 		answer_cluster(s, g, c, conn);
 		if (stats_of(s, c, &m))
 			answers_send(&s->answers, conn, &m);
-		worker_pool_describe(s->pool, c, &m);
+		worker_pool_describe(s, c, &m);
 		m.u.worker_stats.conn = conn;
 		answers_send(&s->answers, conn, &m);
 	}

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "build_id.h"
+#include "supervisor/actions/worker_pool.h"
 
 #define SENT_MAX 32768
 
@@ -281,8 +282,7 @@ void begin_with(uint64_t clusters, uint64_t least, uint64_t workers, bool electi
 	children_make(root.children, root.generation);
 	supervisor = (struct supervisor){ .root = &root, .children = root.children };
 	supervisor.own = own_state_new(&supervisor.pause_list);
-	supervisor.pool = worker_pool_new(&root, NULL);
-	worker_pool_on_loaded(supervisor.pool);
+	worker_pool_on_loaded(&supervisor);
 	supervisor.replicas = replicas_new(&root);
 	dispatch_init(&supervisor);
 	(void)gets_ready(ROLE_REPORTER, 0, 0);
@@ -301,7 +301,7 @@ void tear_down(void)
 {
 	lease_table_free(&supervisor.leases);
 	replicas_free(&supervisor.replicas);
-	worker_pool_free(&supervisor.pool);
+	worker_pool_free(&supervisor);
 	own_state_free(&supervisor.own);
 	children_free(&root.children);
 	generation_free(&root.generation);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "build_id.h"
 #include "model/reasons.h"
+#include "supervisor/actions/worker_pool.h"
 #include "tests/unit/supervisor/dispatch_world.h"
 
 static void begin_on_demand(uint64_t least, uint64_t most)
@@ -25,7 +26,7 @@ static struct child *becomes_ready(struct child *c)
 	msg_set(&hello, hello.build, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
 	says(c, &hello);
 	says(c, &(struct msg){ .type = MSG_READY, .u.ready.generation = 1 });
-	worker_pool_on_ready(supervisor.pool, c);
+	worker_pool_on_ready(&supervisor, c);
 	return c;
 }
 
@@ -122,14 +123,14 @@ TEST(questions_wait_for_the_first_worker)
 	const struct msg m = inspection();
 
 	n_asked = 0;
-	worker_pool_ask(supervisor.pool, 0, &m, deliver);
-	worker_pool_ask(supervisor.pool, 0, &m, deliver);
+	worker_pool_ask(&supervisor, 0, &m, deliver);
+	worker_pool_ask(&supervisor, 0, &m, deliver);
 	ck_assert_uint_eq(n_asked, 0);
 	const struct child *w = becomes_ready(child_of(ROLE_WORKER, 0, 0));
 
 	ck_assert_uint_eq(n_asked, 2);
 	ck_assert_ptr_eq(asked, w);
-	worker_pool_ask(supervisor.pool, 0, &m, deliver); /* at once */
+	worker_pool_ask(&supervisor, 0, &m, deliver); /* at once */
 	ck_assert_uint_eq(n_asked, 3);
 }
 
@@ -139,7 +140,7 @@ TEST(questions_end_where_no_worker_starts)
 	const struct msg m = inspection();
 
 	n_asked = 0;
-	worker_pool_ask(supervisor.pool, 0, &m, deliver);
+	worker_pool_ask(&supervisor, 0, &m, deliver);
 	clock_fake_advance(9999);
 	dispatch_tick(&supervisor, clock_boot_ms());
 	ck_assert_uint_eq(n_asked, 0);
@@ -158,13 +159,13 @@ TEST(a_throttled_cluster_uses_fewer_workers)
 	struct child *first = becomes_ready(child_of(ROLE_WORKER, 0, 0)),
 		     *second = becomes_ready(child_of(ROLE_WORKER, 0, 1));
 
-	ck_assert(worker_pool_may_act(supervisor.pool, second));
+	ck_assert(worker_pool_may_act(&supervisor, second));
 	dispatch_tick(&supervisor, clock_boot_ms());
-	worker_pool_note_end(supervisor.pool, 0, 5, 429);
+	worker_pool_note_end(&supervisor, 0, 5, 429);
 	clock_fake_advance(1000);
 	dispatch_tick(&supervisor, clock_boot_ms());
-	ck_assert(worker_pool_may_act(supervisor.pool, first));
-	ck_assert(!worker_pool_may_act(supervisor.pool, second));
+	ck_assert(worker_pool_may_act(&supervisor, first));
+	ck_assert(!worker_pool_may_act(&supervisor, second));
 	is_written(1);
 	ck_assert_uint_eq(was_sent(first, MSG_GRANT, NULL), 1);
 	is_written(2);
