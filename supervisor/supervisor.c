@@ -15,6 +15,7 @@
 #include "supervisor/actions/worker_pool.h"
 #include "supervisor/actions/dry_run.h"
 #include "supervisor/actions/reporter_link.h"
+#include "supervisor/actions/replicas.h"
 #include "supervisor/operator/control.h"
 #include "supervisor/operator/pauses.h"
 #include "supervisor/operator/restores.h"
@@ -153,7 +154,7 @@ static void on_watch_stats(struct supervisor *s, const struct msg *m)
 
 static void on_leader(struct supervisor *s, const struct msg *m)
 {
-	if (replicas_on_leader(s->replicas, m))
+	if (replicas_on_leader(s, m))
 		dispatch_cluster(s, m->u.leader.cluster);
 }
 
@@ -184,7 +185,7 @@ static bool take_own(struct supervisor *s, struct child *c, const struct msg *m)
 	case MSG_LEADER:
 		return on_leader(s, m), true;
 	case MSG_MEMBERS:
-		return replicas_on_members(s->replicas, m), true;
+		return replicas_on_members(s, m), true;
 	case MSG_WATCH_STATS:
 		return on_watch_stats(s, m), true;
 	case MSG_PAUSE:
@@ -283,7 +284,7 @@ static void welcome_reporter(struct supervisor *s)
 
 	dispatch_on_reporter_ready(s);
 	reporter_link_send_waiting(s);
-	trouble_list_send(s->troubles);
+	trouble_list_send(s);
 	for (uint64_t c = 0; generation_next(settings(s), &c); c++) {
 		status_send_watch_stats(s, c);
 		due.u.due_get.cluster = c;
@@ -304,7 +305,7 @@ static void welcome(struct supervisor *s, struct child *c)
 		dispatch_cluster(s, at->cluster);
 	} else {
 		pauses_on_watcher_ready(s, at->cluster);
-		replicas_on_watcher_ready(s->replicas, at->cluster);
+		replicas_on_watcher_ready(s, at->cluster);
 	}
 }
 
@@ -358,13 +359,13 @@ static void on_tick(struct supervisor *s, uint64_t now_ms)
 		reporter_link_send_waiting(s);
 	if (++s->ticks % STATS_TICKS == 0 && lifecycle_is_running(s->root))
 		send_stats(s);
-	replicas_tick(s->replicas, now_ms);
+	replicas_tick(s, now_ms);
 	dispatch_tick(s, now_ms);
 	dry_run_tick(s, now_ms);
 	pauses_tick(s);
 	if (s->control)
 		control_tick(s->control, now_ms);
-	trouble_list_check(s->troubles);
+	trouble_list_check(s);
 	status_check_settled(s);
 }
 
@@ -376,11 +377,11 @@ static void on_loaded(struct supervisor *s)
 
 	log_configure((enum log_level)g->all.log_level, (enum log_format)g->all.log_format);
 	worker_pool_on_loaded(s);
-	replicas_on_loaded(s->replicas);
+	replicas_on_loaded(s);
 	status_log_identity(s);
 	for (uint64_t c = 0; generation_next(g, &c); c++)
 		status_send_watch_stats(s, c);
-	trouble_list_check(s->troubles);
+	trouble_list_check(s);
 	lifecycle_tell_status(s->root);
 }
 
@@ -430,11 +431,9 @@ struct supervisor *supervisor_new(const char *const loader_argv[], int lock_fd)
 	}
 	s->children = lifecycle_children(s->root);
 	s->own = own_state_new(&s->pause_list);
-	s->replicas = replicas_new(s->root);
 	s->queue = reporter_queue_new();
 	s->idle = dry_run_on_idle;
 	dispatch_init(s);
-	s->troubles = trouble_list_new(s);
 	return s;
 }
 
@@ -455,10 +454,10 @@ void supervisor_free(struct supervisor **sp)
 	dry_run_free(s);
 	reporter_queue_free(&s->queue);
 	lease_table_free(&s->leases);
-	replicas_free(&s->replicas);
+	replicas_free(s);
 	worker_pool_free(s);
 	own_state_free(&s->own);
-	trouble_list_free(&s->troubles);
+	free(s->troubles);
 	free(s);
 	*sp = NULL;
 }

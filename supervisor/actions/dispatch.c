@@ -13,6 +13,7 @@
 #include "model/actions.h"
 #include "model/reasons.h"
 #include "supervisor/actions/lease_history.h"
+#include "supervisor/actions/replicas.h"
 #include "supervisor/actions/worker_pool.h"
 #include "supervisor/actions/write_guard.h"
 #include "text/texts.h"
@@ -40,7 +41,7 @@ static bool lease_is_paused(void *ctx, const struct lease *l)
 {
 	const struct supervisor *s = ctx;
 
-	if (!l->verify_first && replicas_is_yielding(s->replicas, l->cluster))
+	if (!l->verify_first && replicas_is_yielding(s, l->cluster))
 		return true;
 	return !l->by_operator && (dispatch_is_paused(s, l->cluster, l->duty) ||
 				   (!l->verify_first && lifecycle_is_leaving(s->root, l->cluster)));
@@ -176,7 +177,7 @@ static void send_prefetch(struct supervisor *s, const struct lease *l, const str
 static bool may_open(const struct supervisor *s, uint64_t cluster)
 {
 	return lifecycle_is_running(s->root) && s->intents_known && !lifecycle_is_leaving(s->root, cluster) &&
-	       !replicas_is_yielding(s->replicas, cluster);
+	       !replicas_is_yielding(s, cluster);
 }
 
 static bool has_room(const struct supervisor *s, uint64_t cluster)
@@ -351,8 +352,7 @@ static uint64_t under_way(const struct supervisor *s, uint64_t cluster)
 static bool send_grant(struct supervisor *s, struct child *worker)
 {
 	const struct child_info *at = child_info(worker);
-	const uint64_t now = clock_boot_ms(),
-		       until = replicas_write_until(s->replicas, at->cluster, now, VALID_MS);
+	const uint64_t now = clock_boot_ms(), until = replicas_write_until(s, at->cluster, now, VALID_MS);
 	struct msg intent, m = { .type = MSG_GRANT };
 
 	if (!until)
@@ -392,9 +392,9 @@ static struct msg new_result(uint64_t id, enum outcome outcome, enum reason reas
 /* What was written down before the pause ends now: an operator who pauses sees that nothing is in flight. */
 static void refuse_paused(struct supervisor *s, uint64_t cluster)
 {
-	const enum reason why = replicas_is_yielding(s->replicas, cluster) ? REASON_NOT_LEADER
-				: lifecycle_is_leaving(s->root, cluster)   ? REASON_CLUSTER_REMOVED
-									   : REASON_PAUSED;
+	const enum reason why = replicas_is_yielding(s, cluster)         ? REASON_NOT_LEADER
+				: lifecycle_is_leaving(s->root, cluster) ? REASON_CLUSTER_REMOVED
+									 : REASON_PAUSED;
 	const struct msg m = new_result(1, OUTCOME_REFUSED, why, PAUSED_RETRY_MS);
 	struct lease *l;
 
@@ -432,13 +432,13 @@ void dispatch_cluster(struct supervisor *s, uint64_t cluster)
 		return;
 	if (lease_is_waiting(s->leases, cluster))
 		worker_pool_start(s, cluster, lease_table_count_of(s->leases, cluster));
-	const bool yielding = replicas_is_yielding(s->replicas, cluster);
+	const bool yielding = replicas_is_yielding(s, cluster);
 
 	if (s->pause_list.n > 0 || yielding ||
 	    lifecycle_is_leaving(s->root, cluster)) /* what waits is looked at one by one */
 		refuse_paused(s, cluster);
 	if (yielding && lease_table_count_of(s->leases, cluster) == 0)
-		replicas_let_go(s->replicas, cluster);
+		replicas_let_go(s, cluster);
 	for (unsigned held = 0; held < WORKER_LEASES_MAX; held++)
 		grant_where_held(s, cluster, held);
 	ask_idle(s, cluster);
@@ -503,7 +503,7 @@ void dispatch_on_record_ack(struct supervisor *s, struct child *reporter, const 
 	const uint64_t cluster = l->cluster;
 
 	lease_close(s->leases, &l);
-	if (replicas_is_yielding(s->replicas, cluster))
+	if (replicas_is_yielding(s, cluster))
 		dispatch_cluster(s, cluster);
 }
 

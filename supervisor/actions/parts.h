@@ -11,7 +11,6 @@
 #include "supervisor/actions/failures.h"
 #include "supervisor/actions/lease.h"
 #include "supervisor/actions/own_state.h"
-#include "supervisor/actions/replicas.h"
 #include "supervisor/actions/reporter_queue.h"
 #include "supervisor/children/lifecycle.h"
 
@@ -46,16 +45,20 @@ struct settled_state {
 	uint64_t failing_since[CLUSTERS_MAX]; /* boot clock; 0 = the cluster can be loaded and read */
 };
 
+/* As PREFERRED last said. */
+struct preferred {
+	bool home;
+	char *replica; /* NULL = not known */
+};
+
 struct supervisor {
 	struct lifecycle *root;
 	struct children *children; /* root's */
 	struct own_state *own;
-	struct replicas *replicas;
 	struct lease_table *leases;
 	struct reporter_queue *queue; /* what the reporter could not take */
 	struct answers answers;
 	struct pause_list pause_list;
-	struct trouble_list *troubles;
 	struct control *control; /* NULL without a control socket */
 	/* supervisor.c, status_answer.c */
 	int64_t started_at;     /* Unix ms */
@@ -87,6 +90,14 @@ struct supervisor {
 	/* write_guard.c */
 	bool limit_reached[CLUSTERS_MAX]; /* said so */
 	bool counts_unkept;               /* the file does not hold all that was counted */
+	/* replicas.c */
+	struct msg leaders[CLUSTERS_MAX]; /* LEADER as it was last said; type 0 = nothing yet */
+	char *identity; /* of this replica, as in the last MEMBERS, NULL = there were none */
+	char *live;     /* as in the MEMBERS that hold, NULL = not known */
+	uint64_t live_changed_ms;
+	char *said_live; /* as in the last MEMBERS; NULL = there were none, or they are too old */
+	uint64_t said_live_until;
+	struct preferred preferred[CLUSTERS_MAX];
 	/* worker_pool.c */
 	struct concurrency concurrency[CLUSTERS_MAX]; /* most == 0: not loaded yet */
 	uint64_t used_ms[CHILDREN_MAX];               /* boot time when a child was last given something */
@@ -97,6 +108,10 @@ struct supervisor {
 	size_t n_questions;
 	/* reporter_link.c */
 	struct saved_get saved[CLUSTERS_MAX];
+	/* trouble_list.c */
+	struct trouble_entry *troubles; /* n_troubles of them */
+	size_t n_troubles;
+	struct log_quota trouble_lines[CLUSTERS_MAX + 1]; /* of the log, by cluster */
 	/* pauses.c */
 	/* What is paused is known: by our own file, whose word counts and by which the history is corrected,
 	 * or because the history was read once. */

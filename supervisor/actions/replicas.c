@@ -15,28 +15,6 @@
 #define VIEW_MS   15000u /* who lives is not believed longer, whatever a watcher says */
 #define CHANGE_MS 1000u  /* and not shared out anew more often */
 
-/* As PREFERRED last said. */
-struct preferred {
-	bool home;
-	char *replica; /* NULL = not known */
-};
-
-struct replicas {
-	struct lifecycle *root;
-	struct msg leaders[CLUSTERS_MAX]; /* LEADER as it was last said; type 0 = nothing yet */
-	char *own;  /* identity of this one, as in the last MEMBERS, NULL = there were none */
-	char *live; /* as in the MEMBERS that hold, NULL = not known */
-	uint64_t changed_ms;
-	char *said; /* as in the last MEMBERS; NULL = there were none, or they are too old */
-	uint64_t said_until;
-	struct preferred of[CLUSTERS_MAX];
-};
-
-static const struct generation *settings(const struct replicas *r)
-{
-	return lifecycle_generation(r->root);
-}
-
 /* -- which replica should lead where -- */
 
 /* Where replicas see one another: CLUSTERS_MAX = nowhere, there is nothing to share. */
@@ -51,18 +29,18 @@ static uint64_t home_of(const struct generation *g)
 	return generation_next(g, &home) ? home : CLUSTERS_MAX;
 }
 
-static void send_preferred(const struct replicas *r, uint64_t cluster)
+static void send_preferred(const struct supervisor *s, uint64_t cluster)
 {
-	const struct preferred *p = &r->of[cluster];
+	const struct preferred *p = &s->preferred[cluster];
 	struct msg m = { .type = MSG_PREFERRED, .u.preferred = { .cluster = cluster, .home = p->home } };
 
 	msg_text(&m, preferred.replica, p->replica);
-	(void)children_send(lifecycle_children(r->root), ROLE_WATCHER, cluster, &m);
+	(void)children_send(s->children, ROLE_WATCHER, cluster, &m);
 }
 
-static void prefer(struct replicas *r, uint64_t cluster, bool home, const char *replica)
+static void prefer(struct supervisor *s, uint64_t cluster, bool home, const char *replica)
 {
-	struct preferred *p = &r->of[cluster];
+	struct preferred *p = &s->preferred[cluster];
 	const bool same = replica && p->replica ? strcmp(replica, p->replica) == 0 : replica == p->replica;
 
 	if (same && home == p->home)
@@ -72,7 +50,7 @@ static void prefer(struct replicas *r, uint64_t cluster, bool home, const char *
 		p->replica = replica ? xstrdup(replica) : NULL;
 	}
 	p->home = home;
-	send_preferred(r, cluster);
+	send_preferred(s, cluster);
 }
 
 static struct str_list lines_of(const char *text)
@@ -84,11 +62,11 @@ static struct str_list lines_of(const char *text)
 	return ret;
 }
 
-static void share_out(struct replicas *r)
+static void share_out(struct supervisor *s)
 {
-	const struct generation *g = settings(r);
+	const struct generation *g = settings(s);
 	const uint64_t home = home_of(g);
-	struct str_list live = lines_of(r->live && home < CLUSTERS_MAX ? r->live : ""), names = { 0 };
+	struct str_list live = lines_of(s->live && home < CLUSTERS_MAX ? s->live : ""), names = { 0 };
 	size_t of[CLUSTERS_MAX], i = 0;
 
 	for (uint64_t c = 0; g && generation_next(g, &c); c++)
@@ -96,14 +74,14 @@ static void share_out(struct replicas *r)
 	if (live.n > 0)
 		balance(&names, &live, of);
 	for (uint64_t c = 0; g && generation_next(g, &c); c++, i++)
-		prefer(r, c, c == home, live.n > 0 ? live.v[of[i]] : NULL);
+		prefer(s, c, c == home, live.n > 0 ? live.v[of[i]] : NULL);
 	str_list_done(&names);
 	str_list_done(&live);
 }
 
-static void set_live(struct replicas *r, const char *live)
+static void set_live(struct supervisor *s, const char *live)
 {
-	if (live && r->live && strcmp(live, r->live) == 0)
+	if (live && s->live && strcmp(live, s->live) == 0)
 		return;
 	if (live) {
 		struct str_list all = lines_of(live);
@@ -113,138 +91,124 @@ static void set_live(struct replicas *r, const char *live)
 	} else {
 		(void)log_warn(0, "who else lives is not known: each replica keeps what it leads");
 	}
-	free(r->live);
-	r->live = live ? xstrdup(live) : NULL;
-	r->changed_ms = clock_boot_ms();
-	share_out(r);
+	free(s->live);
+	s->live = live ? xstrdup(live) : NULL;
+	s->live_changed_ms = clock_boot_ms();
+	share_out(s);
 }
 
-static void keep_up(struct replicas *r, uint64_t now_ms)
+static void keep_up(struct supervisor *s, uint64_t now_ms)
 {
-	if (now_ms > r->said_until) {
-		free(r->said);
-		r->said = NULL;
+	if (now_ms > s->said_live_until) {
+		free(s->said_live);
+		s->said_live = NULL;
 	}
-	if (now_ms < r->changed_ms + CHANGE_MS || (!r->said && !r->live))
+	if (now_ms < s->live_changed_ms + CHANGE_MS || (!s->said_live && !s->live))
 		return;
-	set_live(r, r->said);
+	set_live(s, s->said_live);
 }
 
-void replicas_on_members(struct replicas *r, const struct msg *m)
+void replicas_on_members(struct supervisor *s, const struct msg *m)
 {
 	const uint64_t now = clock_boot_ms(), latest = now + VIEW_MS;
 
-	if (m->u.members.cluster != home_of(settings(r)))
+	if (m->u.members.cluster != home_of(settings(s)))
 		return;
-	r->said_until = m->u.members.valid_until < latest ? m->u.members.valid_until : latest;
-	free(r->own);
-	r->own = xstrdup(m->u.members.own);
-	free(r->said);
-	r->said = xstrdup(m->u.members.live);
-	keep_up(r, now);
+	s->said_live_until = m->u.members.valid_until < latest ? m->u.members.valid_until : latest;
+	free(s->identity);
+	s->identity = xstrdup(m->u.members.own);
+	free(s->said_live);
+	s->said_live = xstrdup(m->u.members.live);
+	keep_up(s, now);
 }
 
-void replicas_on_watcher_ready(struct replicas *r, uint64_t cluster)
+void replicas_on_watcher_ready(struct supervisor *s, uint64_t cluster)
 {
-	if (r->of[cluster].home || r->of[cluster].replica)
-		send_preferred(r, cluster);
+	if (s->preferred[cluster].home || s->preferred[cluster].replica)
+		send_preferred(s, cluster);
 }
 
-void replicas_on_loaded(struct replicas *r)
+void replicas_on_loaded(struct supervisor *s)
 {
-	share_out(r);
+	share_out(s);
 }
 
-void replicas_tick(struct replicas *r, uint64_t now_ms)
+void replicas_tick(struct supervisor *s, uint64_t now_ms)
 {
-	keep_up(r, now_ms);
+	keep_up(s, now_ms);
 }
 
 /* -- who leads -- */
 
 /* Keep what a watcher says. It holds no longer than a Lease does, whatever the watcher says. */
-static void keep_leader(struct replicas *r, const struct msg *m, uint64_t now_ms)
+static void keep_leader(struct supervisor *s, const struct msg *m, uint64_t now_ms)
 {
-	struct msg *kept = &r->leaders[m->u.leader.cluster];
+	struct msg *kept = &s->leaders[m->u.leader.cluster];
 
 	*kept = *m;
 	if (kept->u.leader.valid_until > now_ms + LEADER_MS)
 		kept->u.leader.valid_until = now_ms + LEADER_MS;
 }
 
-const struct msg *replicas_leader(const struct replicas *r, uint64_t cluster)
+const struct msg *replicas_leader(const struct supervisor *s, uint64_t cluster)
 {
-	return r->leaders[cluster].type == MSG_LEADER ? &r->leaders[cluster] : NULL;
+	return s->leaders[cluster].type == MSG_LEADER ? &s->leaders[cluster] : NULL;
 }
 
-uint64_t replicas_write_until(const struct replicas *r, uint64_t cluster, uint64_t now_ms, uint64_t most)
+uint64_t replicas_write_until(const struct supervisor *s, uint64_t cluster, uint64_t now_ms, uint64_t most)
 {
-	const struct msg *m = replicas_leader(r, cluster);
+	const struct msg *m = replicas_leader(s, cluster);
 
-	if (!settings(r)->all.election)
+	if (!settings(s)->all.election)
 		return now_ms + most;
 	if (!m || !m->u.leader.leading || now_ms >= m->u.leader.valid_until)
 		return 0;
 	return m->u.leader.valid_until < now_ms + most ? m->u.leader.valid_until : now_ms + most;
 }
 
-bool replicas_on_leader(struct replicas *r, const struct msg *m)
+bool replicas_on_leader(struct supervisor *s, const struct msg *m)
 {
 	const uint64_t cluster = m->u.leader.cluster, now = clock_boot_ms();
-	const bool led = replicas_write_until(r, cluster, now, 1) != 0;
+	const bool led = replicas_write_until(s, cluster, now, 1) != 0;
 
-	keep_leader(r, m, now);
+	keep_leader(s, m, now);
 	return !led || m->u.leader.yielding;
 }
 
-bool replicas_is_yielding(const struct replicas *r, uint64_t cluster)
+bool replicas_is_yielding(const struct supervisor *s, uint64_t cluster)
 {
-	const struct msg *m = replicas_leader(r, cluster);
+	const struct msg *m = replicas_leader(s, cluster);
 
-	return settings(r)->all.election && m && m->u.leader.leading && m->u.leader.yielding &&
+	return settings(s)->all.election && m && m->u.leader.leading && m->u.leader.yielding &&
 	       clock_boot_ms() < m->u.leader.valid_until;
 }
 
-bool replicas_leads(const struct replicas *r, uint64_t cluster)
+bool replicas_leads(const struct supervisor *s, uint64_t cluster)
 {
-	const struct msg *m = replicas_leader(r, cluster);
+	const struct msg *m = replicas_leader(s, cluster);
 
-	return !settings(r)->all.election || (m && m->u.leader.leading && !m->u.leader.yielding);
+	return !settings(s)->all.election || (m && m->u.leader.leading && !m->u.leader.yielding);
 }
 
-bool replicas_prefers_another(const struct replicas *r, uint64_t cluster)
+bool replicas_prefers_another(const struct supervisor *s, uint64_t cluster)
 {
-	const char *preferred = r->of[cluster].replica;
+	const char *preferred = s->preferred[cluster].replica;
 
-	return preferred && strcmp(preferred, r->own) != 0 && !replicas_leads(r, cluster);
+	return preferred && strcmp(preferred, s->identity) != 0 && !replicas_leads(s, cluster);
 }
 
-void replicas_let_go(struct replicas *r, uint64_t cluster)
+void replicas_let_go(struct supervisor *s, uint64_t cluster)
 {
 	const struct msg m = { .type = MSG_LET_GO, .u.let_go = { .cluster = cluster } };
 
-	(void)children_send(lifecycle_children(r->root), ROLE_WATCHER, cluster, &m);
+	(void)children_send(s->children, ROLE_WATCHER, cluster, &m);
 }
 
-/* -- its life -- */
-
-struct replicas *replicas_new(struct lifecycle *root)
+void replicas_free(struct supervisor *s)
 {
-	struct replicas *r = xcalloc(1, sizeof(*r));
-
-	r->root = root;
-	return r;
-}
-
-void replicas_free(struct replicas **r)
-{
-	struct replicas *old = *r;
-
 	for (size_t i = 0; i < CLUSTERS_MAX; i++)
-		free(old->of[i].replica);
-	free(old->own);
-	free(old->live);
-	free(old->said);
-	free(old);
-	*r = NULL;
+		free(s->preferred[i].replica);
+	free(s->identity);
+	free(s->live);
+	free(s->said_live);
 }

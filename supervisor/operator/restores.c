@@ -10,6 +10,7 @@
 #include "model/reasons.h"
 #include "supervisor/actions/dispatch.h"
 #include "supervisor/actions/dry_run.h"
+#include "supervisor/actions/replicas.h"
 
 static void send_end(const struct supervisor *s, uint64_t cluster, uint64_t id, enum outcome outcome,
 		     const char *reason)
@@ -38,7 +39,7 @@ static const char *objection(const struct supervisor *s, uint64_t cluster)
 
 	if (!lifecycle_is_running(s->root) || !s->history_open)
 		return reason_code(REASON_BUSY);
-	if (!replicas_leads(s->replicas, cluster))
+	if (!replicas_leads(s, cluster))
 		return reason_code(REASON_NOT_LEADER);
 	return g->all.observe ? reason_code(REASON_RESTORE_OFF) : NULL;
 }

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "supervisor/actions/dispatch.h"
+#include "supervisor/actions/replicas.h"
 #include "supervisor/actions/worker_pool.h"
 #include "supervisor/actions/reporter_link.h"
 #include "base/exit.h"
@@ -269,7 +270,7 @@ static void answer_supervisor(const struct supervisor *s, uint64_t conn)
 
 	lifecycle_describe(s->root, &m);
 	if (lifecycle_is_running(s->root))
-		msg_text(&m, ctl_supervisor.phase, trouble_list_headline(s->troubles));
+		msg_text(&m, ctl_supervisor.phase, trouble_list_headline(s));
 	if (asks_by_dry_run_in_vain(s, g))
 		facts_finding(&m.u.ctl_supervisor.note, TEXT_OWN_JUDGEMENT);
 	msg_text(&m, ctl_supervisor.version, OPC_BUILD_ID);
@@ -291,10 +292,10 @@ void status_answer(struct supervisor *s, uint64_t conn)
 	const struct msg *leader;
 	struct msg m;
 
-	trouble_list_check(s->troubles);
+	trouble_list_check(s);
 	status_check_settled(s);
 	answer_supervisor(s, conn);
-	trouble_list_answer(s->troubles, conn);
+	trouble_list_answer(s, conn);
 	answer_clusters(s, conn);
 	for (size_t i = 0; i < children_count(all); i++) {
 		if (is_not_wanted(children_get(all, i)))
@@ -304,7 +305,7 @@ void status_answer(struct supervisor *s, uint64_t conn)
 	}
 	pauses_send_status(s, conn);
 	for (uint64_t c = 0; generation_next(settings(s), &c); c++)
-		if ((leader = replicas_leader(s->replicas, c)))
+		if ((leader = replicas_leader(s, c)))
 			answers_send(&s->answers, conn, leader);
 	answers_end(&s->answers, conn, EXIT_CODE_OK, NULL);
 }

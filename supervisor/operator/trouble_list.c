@@ -11,6 +11,7 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "model/guards.h"
+#include "supervisor/actions/replicas.h"
 #include "supervisor/actions/reporter_link.h"
 #include "supervisor/actions/write_guard.h"
 #include "text/facts_text.h"
@@ -20,7 +21,7 @@
 /* A list of a large cluster takes seconds at every start, and that is no trouble. */
 #define LIST_TIME_MS 60000u
 
-struct entry {
+struct trouble_entry {
 	struct msg_trouble_row row; /* without conn and n, which are filled in as it is sent */
 	uint64_t cluster, part;     /* cluster CLUSTERS_MAX: of none */
 	uint64_t sent_ms;           /* boot time */
@@ -28,77 +29,70 @@ struct entry {
 	bool begins, changed;       /* not sent yet; another detail than was sent */
 };
 
-struct trouble_list {
-	struct supervisor *s;
-	struct entry *v;
-	size_t n;
-	struct log_quota lines[CLUSTERS_MAX + 1]; /* of the log, by cluster */
-};
-
 /* -- reports -- */
 
-static bool is_of(const struct entry *e, enum trouble kind, uint64_t cluster)
+static bool is_of(const struct trouble_entry *e, enum trouble kind, uint64_t cluster)
 {
 	return e->row.trouble == kind && e->cluster == cluster;
 }
 
-uint64_t trouble_list_count(const struct trouble_list *t, enum trouble kind, uint64_t cluster)
+uint64_t trouble_list_count(const struct supervisor *s, enum trouble kind, uint64_t cluster)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < t->n; i++)
-		n += is_of(&t->v[i], kind, cluster);
+	for (size_t i = 0; i < s->n_troubles; i++)
+		n += is_of(&s->troubles[i], kind, cluster);
 	return n;
 }
 
-static struct msg row_of(const struct trouble_list *t, const struct entry *e, uint64_t conn)
+static struct msg row_of(const struct supervisor *s, const struct trouble_entry *e, uint64_t conn)
 {
 	struct msg m = { .type = MSG_TROUBLE_ROW, .u.trouble_row = e->row };
 
 	m.u.trouble_row.conn = conn;
-	m.u.trouble_row.n = trouble_list_count(t, (enum trouble)e->row.trouble, e->cluster);
+	m.u.trouble_row.n = trouble_list_count(s, (enum trouble)e->row.trouble, e->cluster);
 	return m;
 }
 
-void trouble_list_answer(const struct trouble_list *t, uint64_t conn)
+void trouble_list_answer(const struct supervisor *s, uint64_t conn)
 {
-	for (size_t i = 0; i < t->n; i++) {
-		const struct msg m = row_of(t, &t->v[i], conn);
+	for (size_t i = 0; i < s->n_troubles; i++) {
+		const struct msg m = row_of(s, &s->troubles[i], conn);
 
-		answers_send(&t->s->answers, conn, &m);
+		answers_send(&s->answers, conn, &m);
 	}
 }
 
 /* For the reporter a row is all of a kind in a cluster: since the first of them, with the details of each. */
-static void send_row(const struct trouble_list *t, const struct entry *e)
+static void send_row(struct supervisor *s, const struct trouble_entry *e)
 {
-	struct msg m = row_of(t, e, 0);
+	struct msg m = row_of(s, e, 0);
 	struct msg_trouble_row *row = &m.u.trouble_row;
 	bool first = true;
 
 	if (row->n > 1)
 		facts_clear(&row->particulars);
-	for (size_t i = 0; i < t->n; i++) {
-		if (!is_of(&t->v[i], (enum trouble)e->row.trouble, e->cluster))
+	for (size_t i = 0; i < s->n_troubles; i++) {
+		if (!is_of(&s->troubles[i], (enum trouble)e->row.trouble, e->cluster))
 			continue;
 		if (first)
-			row->since = t->v[i].row.since;
+			row->since = s->troubles[i].row.since;
 		first = false;
 		if (row->n > 1)
-			facts_facts(&row->particulars, FACT_EACH, &t->v[i].row.particulars);
+			facts_facts(&row->particulars, FACT_EACH, &s->troubles[i].row.particulars);
 		else
-			facts_set(&row->particulars, &t->v[i].row.particulars);
+			facts_set(&row->particulars, &s->troubles[i].row.particulars);
 	}
-	reporter_link_send(t->s, &m);
+	reporter_link_send(s, &m);
 }
 
-void trouble_list_send(const struct trouble_list *t)
+void trouble_list_send(struct supervisor *s)
 {
-	for (size_t i = 0; i < t->n; i++)
-		send_row(t, &t->v[i]);
+	for (size_t i = 0; i < s->n_troubles; i++)
+		send_row(s, &s->troubles[i]);
 }
 
-static void log_trouble(const struct entry *e, bool lasts)
+static void log_trouble(const struct trouble_entry *e, bool lasts)
 {
 	const struct trouble_desc *desc = trouble_desc((enum trouble)e->row.trouble);
 	const enum log_level level = desc->severity == TROUBLE_IS_BLIND ? LOG_LEVEL_ERROR : LOG_LEVEL_WARN;
@@ -118,59 +112,62 @@ static void log_trouble(const struct entry *e, bool lasts)
 	(void)log_write(level, 0, desc->text[LANGUAGE_EN].sentence, kv, n);
 }
 
-static void report_over(struct trouble_list *t, const struct entry *e)
+static void report_over(struct supervisor *s, const struct trouble_entry *e)
 {
-	struct log_quota *before = log_charge(&t->lines[e->cluster]);
+	struct log_quota *before = log_charge(&s->trouble_lines[e->cluster]);
 
 	log_info("a trouble is over", kv_s("trouble", trouble_desc((enum trouble)e->row.trouble)->name),
 		 kv_s("cluster", e->row.cluster_name));
 	(void)log_charge(before);
-	send_row(t, e);
+	send_row(s, e);
 }
 
 /* As it begins, and again while it lasts: its detail may be another. */
-static void report(struct trouble_list *t, struct entry *e, uint64_t boot_ms)
+static void report(struct supervisor *s, struct trouble_entry *e, uint64_t boot_ms)
 {
 	if (!e->begins && boot_ms < e->sent_ms + (e->changed ? CHANGED_MS : AGAIN_MS))
 		return;
-	struct log_quota *before = log_charge(&t->lines[e->cluster]);
+	struct log_quota *before = log_charge(&s->trouble_lines[e->cluster]);
 
 	if (!e->begins || trouble_desc((enum trouble)e->row.trouble)->said)
 		log_trouble(e, !e->begins);
 	(void)log_charge(before);
-	send_row(t, e);
+	send_row(s, e);
 	e->sent_ms = boot_ms;
 	e->begins = e->changed = false;
 }
 
 /* -- the list -- */
 
-void trouble_list_begin(struct trouble_list *t)
+void trouble_list_begin(struct supervisor *s)
 {
-	for (size_t i = 0; i < t->n; i++)
-		t->v[i].here = false;
+	for (size_t i = 0; i < s->n_troubles; i++)
+		s->troubles[i].here = false;
 }
 
-static struct entry *find_or_make(struct trouble_list *t, enum trouble kind, uint64_t cluster, uint64_t part)
+static struct trouble_entry *find_or_make(struct supervisor *s, enum trouble kind, uint64_t cluster,
+					  uint64_t part)
 {
-	for (size_t i = 0; i < t->n; i++)
-		if (t->v[i].row.trouble == kind && t->v[i].cluster == cluster && t->v[i].part == part)
-			return &t->v[i];
-	t->v = xreallocarray(t->v, t->n + 1, sizeof(*t->v));
-	t->v[t->n] = (struct entry){ .row.trouble = kind, .cluster = cluster, .part = part, .begins = true };
-	return &t->v[t->n++];
+	for (size_t i = 0; i < s->n_troubles; i++)
+		if (s->troubles[i].row.trouble == kind && s->troubles[i].cluster == cluster &&
+		    s->troubles[i].part == part)
+			return &s->troubles[i];
+	s->troubles = xreallocarray(s->troubles, s->n_troubles + 1, sizeof(*s->troubles));
+	s->troubles[s->n_troubles] = (struct trouble_entry){
+		.row.trouble = kind, .cluster = cluster, .part = part, .begins = true
+	};
+	return &s->troubles[s->n_troubles++];
 }
 
-void trouble_list_add(struct trouble_list *t, enum trouble kind, uint64_t cluster, uint64_t part,
+void trouble_list_add(struct supervisor *s, enum trouble kind, uint64_t cluster, uint64_t part,
 		      const struct facts *particulars)
 {
-	struct entry *e = find_or_make(t, kind, cluster, part);
+	struct trouble_entry *e = find_or_make(s, kind, cluster, part);
 	struct msg m = { .type = MSG_TROUBLE_ROW, .u.trouble_row = e->row };
-	const bool elsewhere = cluster < CLUSTERS_MAX && trouble_desc(kind)->by_one &&
-			       replicas_prefers_another(t->s->replicas, cluster);
+	const bool elsewhere =
+		cluster < CLUSTERS_MAX && trouble_desc(kind)->by_one && replicas_prefers_another(s, cluster);
 
-	msg_text(&m, trouble_row.cluster_name,
-		 cluster < CLUSTERS_MAX ? settings(t->s)->names[cluster] : NULL);
+	msg_text(&m, trouble_row.cluster_name, cluster < CLUSTERS_MAX ? settings(s)->names[cluster] : NULL);
 	if (particulars)
 		facts_set(&m.u.trouble_row.particulars, particulars);
 	else
@@ -182,55 +179,55 @@ void trouble_list_add(struct trouble_list *t, enum trouble kind, uint64_t cluste
 	e->row = m.u.trouble_row;
 }
 
-void trouble_list_end(struct trouble_list *t, uint64_t boot_ms, int64_t wall_ms)
+void trouble_list_end(struct supervisor *s, uint64_t boot_ms, int64_t wall_ms)
 {
-	for (size_t i = 0; i < t->n;) {
-		const struct entry over = t->v[i];
+	for (size_t i = 0; i < s->n_troubles;) {
+		const struct trouble_entry over = s->troubles[i];
 
 		if (over.here) {
 			i++;
 			continue;
 		}
 		/* It leaves the list before it is reported. */
-		memmove(&t->v[i], &t->v[i + 1], (t->n - i - 1) * sizeof(*t->v));
-		t->n--;
-		report_over(t, &over);
+		memmove(&s->troubles[i], &s->troubles[i + 1], (s->n_troubles - i - 1) * sizeof(*s->troubles));
+		s->n_troubles--;
+		report_over(s, &over);
 	}
-	for (size_t i = 0; i < t->n; i++)
-		if (t->v[i].begins)
-			t->v[i].row.since = wall_ms;
-	for (size_t i = 0; i < t->n; i++)
-		report(t, &t->v[i], boot_ms);
+	for (size_t i = 0; i < s->n_troubles; i++)
+		if (s->troubles[i].begins)
+			s->troubles[i].row.since = wall_ms;
+	for (size_t i = 0; i < s->n_troubles; i++)
+		report(s, &s->troubles[i], boot_ms);
 }
 
-const char *trouble_list_headline(const struct trouble_list *t)
+const char *trouble_list_headline(const struct supervisor *s)
 {
-	const struct generation *g = settings(t->s);
+	const struct generation *g = settings(s);
 	bool is_blind[CLUSTERS_MAX + 1] = { false };
 	uint64_t blind = 0;
 
-	for (size_t i = 0; i < t->n; i++)
-		is_blind[t->v[i].cluster] |=
-			trouble_desc((enum trouble)t->v[i].row.trouble)->severity == TROUBLE_IS_BLIND;
+	for (size_t i = 0; i < s->n_troubles; i++)
+		is_blind[s->troubles[i].cluster] |=
+			trouble_desc((enum trouble)s->troubles[i].row.trouble)->severity == TROUBLE_IS_BLIND;
 	for (uint64_t c = 0; generation_next(g, &c); c++)
 		blind += is_blind[c];
 	if (blind == g->n_wanted)
 		return "blind";
-	return t->n ? "degraded" : "running";
+	return s->n_troubles ? "degraded" : "running";
 }
 
 /* -- checks -- */
 
-static void check_loads(struct trouble_list *t, const struct generation *g)
+static void check_loads(struct supervisor *s, const struct generation *g)
 {
 	for (uint64_t c = 0; generation_next(g, &c); c++)
 		if (!facts_empty(&g->problem[c]))
-			trouble_list_add(t,
+			trouble_list_add(s,
 					 generation_has_cluster(g, c) ? TROUBLE_CREDENTIAL_KEPT
 								      : TROUBLE_CLUSTER_WAITS,
 					 c, 0, &g->problem[c]);
-	if (!facts_empty(lifecycle_refusal(t->s->root)))
-		trouble_list_add(t, TROUBLE_SETTINGS, CLUSTERS_MAX, 0, lifecycle_refusal(t->s->root));
+	if (!facts_empty(lifecycle_refusal(s->root)))
+		trouble_list_add(s, TROUBLE_SETTINGS, CLUSTERS_MAX, 0, lifecycle_refusal(s->root));
 }
 
 /* Guards that say that something is wrong; the others do as they were told: a pause, a window, a standby. */
@@ -278,49 +275,49 @@ static bool watcher_stays_away(const struct supervisor *s, uint64_t cluster)
 	return false;
 }
 
-static void add_credential_refused(struct trouble_list *t, uint64_t cluster, const struct facts *error)
+static void add_credential_refused(struct supervisor *s, uint64_t cluster, const struct facts *error)
 {
-	const char *kubeconfig = settings(t->s)->at[cluster].kubeconfig;
+	const char *kubeconfig = settings(s)->at[cluster].kubeconfig;
 	struct facts f = facts_of(TEXT_OF_KUBECONFIG);
 
 	facts_quoted(&f, FACT_KUBECONFIG, STR_C(kubeconfig));
 	facts_facts(&f, FACT_BECAUSE, error);
-	trouble_list_add(t, TROUBLE_CREDENTIAL_REFUSED, cluster, 0, &f);
+	trouble_list_add(s, TROUBLE_CREDENTIAL_REFUSED, cluster, 0, &f);
 }
 
-static void check_watch(struct trouble_list *t, uint64_t cluster)
+static void check_watch(struct supervisor *s, uint64_t cluster)
 {
-	const struct msg_watch_stats *w = &t->s->watch_stats[cluster].u.watch_stats;
+	const struct msg_watch_stats *w = &s->watch_stats[cluster].u.watch_stats;
 	const bool wrong = !facts_empty(&w->error);
 	struct facts f = facts_of(TEXT_DUE_BUT_BLOCKED);
 
-	if (watcher_stays_away(t->s, cluster))
+	if (watcher_stays_away(s, cluster))
 		return;
 	if (wrong && w->failing && w->http == HTTP_UNAUTHORIZED)
-		add_credential_refused(t, cluster, &w->error);
-	else if (wrong && !waits(t->s, cluster) && !waits_for_history(t->s, w))
-		trouble_list_add(t, w->synced ? TROUBLE_WATCH : TROUBLE_CLUSTER_UNSEEN, cluster, 0,
+		add_credential_refused(s, cluster, &w->error);
+	else if (wrong && !waits(s, cluster) && !waits_for_history(s, w))
+		trouble_list_add(s, w->synced ? TROUBLE_WATCH : TROUBLE_CLUSTER_UNSEEN, cluster, 0,
 				 &w->error);
-	if (!half_is_blocked(t->s, w))
+	if (!half_is_blocked(s, w))
 		return;
 	facts_count(&f, FACT_BLOCKED, (int64_t)w->blocked);
 	facts_facts(&f, FACT_BLOCKED_BY, &w->blocked_by);
-	trouble_list_add(t, TROUBLE_BLOCKED, cluster, 0, &f);
+	trouble_list_add(s, TROUBLE_BLOCKED, cluster, 0, &f);
 }
 
-static void check_dropped(struct trouble_list *t, uint64_t cluster)
+static void check_dropped(struct supervisor *s, uint64_t cluster)
 {
-	const uint64_t dropped = reporter_queue_dropped(t->s->queue, cluster);
+	const uint64_t dropped = reporter_queue_dropped(s->queue, cluster);
 	struct facts f = facts_of(TEXT_DROPPED_SO_FAR);
 
 	if (!dropped)
 		return;
 	facts_count(&f, FACT_DROPPED, (int64_t)dropped);
-	trouble_list_add(t, TROUBLE_REPORTER_QUEUE, cluster, 0, &f);
+	trouble_list_add(s, TROUBLE_REPORTER_QUEUE, cluster, 0, &f);
 }
 
 /* What it says itself, and whether it runs at all. */
-static void check_child(struct trouble_list *t, const struct child *c)
+static void check_child(struct supervisor *s, const struct child *c)
 {
 	const struct child_info *at = child_info(c);
 	struct facts f = facts_of(TEXT_OF_PROCESS);
@@ -328,21 +325,21 @@ static void check_child(struct trouble_list *t, const struct child *c)
 
 	for (enum trouble kind = 0; kind < TROUBLE__MAX; kind++)
 		if (child_trouble(c, kind))
-			trouble_list_add(t, kind, at->cluster, 0, child_trouble(c, kind));
+			trouble_list_add(s, kind, at->cluster, 0, child_trouble(c, kind));
 	if (!child_is_slow(c))
 		return;
 	child_stats(c, &m);
 	facts_name(&f, FACT_ROLE, STR_C(role_name(at->role)));
 	facts_facts(&f, FACT_BECAUSE, &m.u.child_stats.error);
-	trouble_list_add(t, TROUBLE_PROCESS, at->cluster, at->index, &f);
+	trouble_list_add(s, TROUBLE_PROCESS, at->cluster, at->index, &f);
 	if (at->role == ROLE_WATCHER)
-		trouble_list_add(t, TROUBLE_CLUSTER_UNSEEN, at->cluster, 0, &f);
+		trouble_list_add(s, TROUBLE_CLUSTER_UNSEEN, at->cluster, 0, &f);
 }
 
-static void check_actions(struct trouble_list *t, uint64_t cluster)
+static void check_actions(struct supervisor *s, uint64_t cluster)
 {
 	for (enum duty d = 0; d < DUTY__MAX; d++) {
-		const struct failure *f = failures_get(&t->s->failures, cluster, d, clock_boot_ms());
+		const struct failure *f = failures_get(&s->failures, cluster, d, clock_boot_ms());
 
 		if (!f)
 			continue;
@@ -350,58 +347,42 @@ static void check_actions(struct trouble_list *t, uint64_t cluster)
 
 		facts_name(&about, FACT_DUTY, STR_C(duty_name(d)));
 		facts_facts(&about, FACT_BECAUSE, &f->detail);
-		trouble_list_add(t, f->forbidden ? TROUBLE_FORBIDDEN : TROUBLE_FAILING, cluster, d, &about);
+		trouble_list_add(s, f->forbidden ? TROUBLE_FORBIDDEN : TROUBLE_FAILING, cluster, d, &about);
 	}
 }
 
 /* What comes and goes at a child's word, second after second, does not fill the log. */
-static void log_left_out(struct trouble_list *t)
+static void log_left_out(struct supervisor *s)
 {
 	for (uint64_t c = 0; c <= CLUSTERS_MAX; c++) {
-		const uint64_t left_out = log_quota_left_out(&t->lines[c]);
+		const uint64_t left_out = log_quota_left_out(&s->trouble_lines[c]);
 
 		if (left_out)
 			(void)log_warn(0, "more troubles come and go than the log takes",
-				       kv_s("cluster", c < CLUSTERS_MAX ? settings(t->s)->names[c] : ""),
+				       kv_s("cluster", c < CLUSTERS_MAX ? settings(s)->names[c] : ""),
 				       kv_u("lines_left_out", left_out));
 	}
 }
 
-void trouble_list_check(struct trouble_list *t)
+void trouble_list_check(struct supervisor *s)
 {
-	const struct supervisor *s = t->s;
 	const struct generation *g = settings(s);
 	const struct children *all = s->children;
 
 	if (!g)
 		return;
-	trouble_list_begin(t);
-	check_loads(t, g);
+	trouble_list_begin(s);
+	check_loads(s, g);
 	for (uint64_t c = 0; generation_next(g, &c); c++) {
-		check_watch(t, c);
-		check_actions(t, c);
-		check_dropped(t, c);
+		check_watch(s, c);
+		check_actions(s, c);
+		check_dropped(s, c);
 	}
-	check_dropped(t, CLUSTERS_MAX);
+	check_dropped(s, CLUSTERS_MAX);
 	for (size_t i = 0; i < children_count(all); i++)
-		check_child(t, children_get(all, i));
+		check_child(s, children_get(all, i));
 	if (write_guard_blocks(s))
-		trouble_list_add(t, TROUBLE_WRITE_LIMIT, CLUSTERS_MAX, 0, NULL);
-	trouble_list_end(t, clock_boot_ms(), clock_wall_ms());
-	log_left_out(t);
-}
-
-struct trouble_list *trouble_list_new(struct supervisor *s)
-{
-	struct trouble_list *t = xcalloc(1, sizeof(*t));
-
-	t->s = s;
-	return t;
-}
-
-void trouble_list_free(struct trouble_list **t)
-{
-	free((*t)->v);
-	free(*t);
-	*t = NULL;
+		trouble_list_add(s, TROUBLE_WRITE_LIMIT, CLUSTERS_MAX, 0, NULL);
+	trouble_list_end(s, clock_boot_ms(), clock_wall_ms());
+	log_left_out(s);
 }

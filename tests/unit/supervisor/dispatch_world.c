@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "build_id.h"
+#include "supervisor/actions/replicas.h"
 #include "supervisor/actions/worker_pool.h"
 
 #define SENT_MAX 32768
@@ -252,7 +253,7 @@ void leads(uint64_t cluster, bool leading, uint64_t valid_until)
 			       .u.leader = {
 				       .cluster = cluster, .leading = leading, .valid_until = valid_until } };
 
-	if (replicas_on_leader(supervisor.replicas, &m))
+	if (replicas_on_leader(&supervisor, &m))
 		dispatch_cluster(&supervisor, cluster);
 }
 
@@ -283,7 +284,6 @@ void begin_with(uint64_t clusters, uint64_t least, uint64_t workers, bool electi
 	supervisor = (struct supervisor){ .root = &root, .children = root.children };
 	supervisor.own = own_state_new(&supervisor.pause_list);
 	worker_pool_on_loaded(&supervisor);
-	supervisor.replicas = replicas_new(&root);
 	dispatch_init(&supervisor);
 	(void)gets_ready(ROLE_REPORTER, 0, 0);
 	for (uint64_t c = 0; c < clusters; c++)
@@ -300,7 +300,7 @@ void begin(uint64_t clusters, uint64_t workers, bool election)
 void tear_down(void)
 {
 	lease_table_free(&supervisor.leases);
-	replicas_free(&supervisor.replicas);
+	replicas_free(&supervisor);
 	worker_pool_free(&supervisor);
 	own_state_free(&supervisor.own);
 	children_free(&root.children);

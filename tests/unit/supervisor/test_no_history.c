@@ -228,7 +228,7 @@ TEST(nobody_but_the_reporter_says_it)
 
 static bool stands(enum trouble kind)
 {
-	return trouble_list_count(stage_supervisor(w.s)->troubles, kind, 0) > 0;
+	return trouble_list_count(stage_supervisor(w.s), kind, 0) > 0;
 }
 
 /* That a watcher waits for its memory is no trouble of the cluster, also just when the history is there. */

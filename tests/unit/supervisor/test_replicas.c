@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "tests/unit/supervisor/dispatch_world.h"
+#include "supervisor/actions/replicas.h"
 
 #define VIEW_MS 15000u
 
@@ -16,7 +17,7 @@ static void members(uint64_t cluster, const char *live, uint64_t valid_until)
 
 	msg_set(&m, members.own, "a", 1);
 	msg_set(&m, members.live, live, strlen(live));
-	replicas_on_members(supervisor.replicas, &m);
+	replicas_on_members(&supervisor, &m);
 }
 
 /* Which replica the cluster's watcher was last told; NULL = none was. */
@@ -36,7 +37,7 @@ static bool is_home(uint64_t cluster)
 
 static void loaded(void)
 {
-	replicas_on_loaded(supervisor.replicas);
+	replicas_on_loaded(&supervisor);
 }
 
 TEST(the_first_cluster_is_home)
@@ -102,10 +103,10 @@ TEST(who_lives_is_not_believed_for_ever)
 	begin(2, 1, true);
 	loaded();
 	members(0, "a\n", UINT64_MAX);
-	replicas_tick(supervisor.replicas, NOW_MS + VIEW_MS);
+	replicas_tick(&supervisor, NOW_MS + VIEW_MS);
 	ck_assert_str_eq(told(1), "a");
 	clock_fake_advance(VIEW_MS + 1);
-	replicas_tick(supervisor.replicas, NOW_MS + VIEW_MS + 1);
+	replicas_tick(&supervisor, NOW_MS + VIEW_MS + 1);
 	ck_assert_str_eq(told(1), "");
 	clock_fake_advance(1000);
 	members(0, "a\n", NOW_MS + 2 * VIEW_MS);
@@ -121,9 +122,9 @@ TEST(it_is_not_shared_out_anew_all_the_time)
 	for (int i = 0; i < 100; i++)
 		members(0, i % 2 ? "b\n" : "a\n", NOW_MS + 8000);
 	ck_assert_uint_eq(was_sent(NULL, MSG_PREFERRED, NULL), 2);
-	replicas_tick(supervisor.replicas, NOW_MS + 999);
+	replicas_tick(&supervisor, NOW_MS + 999);
 	ck_assert_str_eq(told(1), "a");
-	replicas_tick(supervisor.replicas, NOW_MS + 1000);
+	replicas_tick(&supervisor, NOW_MS + 1000);
 	ck_assert_str_eq(told(1), "b");
 }
 
@@ -133,22 +134,20 @@ TEST(another_is_preferred_while_it_lives)
 {
 	begin(2, 1, true);
 	loaded();
-	ck_assert(!replicas_prefers_another(supervisor.replicas, 1));
+	ck_assert(!replicas_prefers_another(&supervisor, 1));
 	members(0, "b\n", NOW_MS + 8000);
-	ck_assert(replicas_prefers_another(supervisor.replicas, 0) &&
-		  replicas_prefers_another(supervisor.replicas, 1));
+	ck_assert(replicas_prefers_another(&supervisor, 0) && replicas_prefers_another(&supervisor, 1));
 	leads(1, true, NOW_MS + 10000);
-	ck_assert(replicas_prefers_another(supervisor.replicas, 0) &&
-		  !replicas_prefers_another(supervisor.replicas, 1));
+	ck_assert(replicas_prefers_another(&supervisor, 0) && !replicas_prefers_another(&supervisor, 1));
 	leads(1, false, 0);
-	ck_assert(replicas_prefers_another(supervisor.replicas, 1));
+	ck_assert(replicas_prefers_another(&supervisor, 1));
 	clock_fake_advance(8001);
-	replicas_tick(supervisor.replicas, NOW_MS + 8001);
-	ck_assert(!replicas_prefers_another(supervisor.replicas, 1));
+	replicas_tick(&supervisor, NOW_MS + 8001);
+	ck_assert(!replicas_prefers_another(&supervisor, 1));
 	members(0, "a\n", NOW_MS + 20000);
 	clock_fake_advance(1000);
-	replicas_tick(supervisor.replicas, NOW_MS + 9001);
-	ck_assert(!replicas_prefers_another(supervisor.replicas, 1));
+	replicas_tick(&supervisor, NOW_MS + 9001);
+	ck_assert(!replicas_prefers_another(&supervisor, 1));
 }
 
 TEST(a_new_watcher_is_told)
@@ -157,7 +156,7 @@ TEST(a_new_watcher_is_told)
 	loaded();
 	members(0, "a\n", NOW_MS + 8000);
 	forget();
-	replicas_on_watcher_ready(supervisor.replicas, 0);
+	replicas_on_watcher_ready(&supervisor, 0);
 	ck_assert(is_home(0));
 	ck_assert_str_eq(told(0), "a");
 }
@@ -172,7 +171,7 @@ static void yields(uint64_t cluster)
 				       .yielding = true,
 				       .valid_until = NOW_MS + 10000 } };
 
-	if (replicas_on_leader(supervisor.replicas, &m))
+	if (replicas_on_leader(&supervisor, &m))
 		dispatch_cluster(&supervisor, cluster);
 }
 
@@ -196,9 +195,9 @@ TEST(nothing_yields_without_an_election_or_a_lease)
 	for (int election = 0; election < 2; election++) {
 		begin(1, 1, election);
 		yields(0);
-		ck_assert(replicas_is_yielding(supervisor.replicas, 0) == election);
+		ck_assert(replicas_is_yielding(&supervisor, 0) == election);
 		clock_fake_advance(10000);
-		ck_assert(!replicas_is_yielding(supervisor.replicas, 0));
+		ck_assert(!replicas_is_yielding(&supervisor, 0));
 		tear_down();
 	}
 	begin(1, 1, false);

@@ -229,8 +229,8 @@ TEST(what_waits_is_sent_within_a_second_and_in_order)
 
 static uint64_t dropped_trouble(void)
 {
-	trouble_list_check(stage_supervisor(w.s)->troubles);
-	return trouble_list_count(stage_supervisor(w.s)->troubles, TROUBLE_REPORTER_QUEUE, 0);
+	trouble_list_check(stage_supervisor(w.s));
+	return trouble_list_count(stage_supervisor(w.s), TROUBLE_REPORTER_QUEUE, 0);
 }
 
 TEST(what_is_dropped_is_a_trouble_until_the_reporter_has_the_rest)

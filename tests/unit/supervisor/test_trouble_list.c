@@ -15,9 +15,9 @@
 #define FIRST_DUTY  0
 #define SECOND_DUTY 1
 
-static struct trouble_list *troubles(void)
+static struct supervisor *troubles(void)
 {
-	return stage_supervisor(w.s)->troubles;
+	return stage_supervisor(w.s);
 }
 
 /* The details of two duties that are forbidden, NULL = that one is not, after `ms`. */
