@@ -74,23 +74,13 @@ static struct str split(struct str s, char stop, struct str *rest)
 	return (struct str){ s.p, (size_t)(at - s.p) };
 }
 
-static bool is_name(struct str s, const char *name)
-{
-	if (s.n != strlen(name))
-		return false;
-	for (size_t i = 0; i < s.n; i++)
-		if ((s.p[i] | 32) != name[i])
-			return false;
-	return true;
-}
-
 /* Characters that other cron programs know. */
 static int fail_value(struct parse *p, const struct field *f, struct str s)
 {
 	if (s.n == 0)
 		return FAIL(p, s.p, CRON_MISSING, WORD(f->name));
-	if (memchr(s.p, '#', s.n) || is_name(s, "l") || is_name(s, "w") || (s.p[s.n - 1] | 32) == 'l' ||
-	    (s.p[s.n - 1] | 32) == 'w')
+	if (memchr(s.p, '#', s.n) || str_is_word(s, "l") || str_is_word(s, "w") ||
+	    (s.p[s.n - 1] | 32) == 'l' || (s.p[s.n - 1] | 32) == 'w')
 		return FAIL(p, s.p, CRON_LETTERS, WORD(f->name));
 	if (f->names)
 		return FAIL(p, s.p, CRON_NAMED, WORD(f->name), f->min, f->max, f->names[0],
@@ -104,7 +94,7 @@ static int parse_value(struct parse *p, const struct field *f, struct str s, uns
 	int r;
 
 	for (size_t i = 0; i < f->n_names; i++)
-		if (is_name(s, f->names[i])) {
+		if (str_is_word(s, f->names[i])) {
 			*ret = f->min + (unsigned)i;
 			return 0;
 		}

@@ -66,8 +66,7 @@ static int find_option(struct value *v, struct str text, bool ignore_case)
 	int n = 0;
 
 	for (char *next = all, *one; (one = strsep(&next, "|")) && n < (int)ARRAY_SIZE(options);) {
-		if (ignore_case ? strlen(one) == text.n && strncasecmp(one, text.p, text.n) == 0
-				: str_is(text, one))
+		if (ignore_case ? str_is_word(text, one) : str_is(text, one))
 			return n;
 		options[n++] = one;
 	}
@@ -435,41 +434,6 @@ static int add_item(struct value *v, struct str_list *list)
 	return 0;
 }
 
-static int assign_list(struct value *v)
-{
-	struct str_list list = { 0 };
-	struct str all = v->text;
-	int r = 0;
-
-	for (size_t at = 0; all.n > 0 && at <= all.n && r == 0;) {
-		const char *comma = v->row->kind == SET_WINDOWS ? NULL : memchr(all.p + at, ',', all.n - at);
-		const size_t end = comma ? (size_t)(comma - all.p) : all.n;
-
-		v->text = (struct str){ all.p + at, end - at };
-		r = add_item(v, &list);
-		at = end + 1;
-	}
-	if (r == 0 && list.n < (size_t)v->row->min)
-		r = FAIL(v, LIST_EMPTY);
-	if (r < 0) {
-		str_list_done(&list);
-		return r;
-	}
-	setting_clear(v->row, v->base);
-	*(struct str_list *)setting_member(v->row, v->base) = list;
-	return 0;
-}
-
-static int assign_option(struct value *v)
-{
-	const int i = find_option(v, v->text, true);
-
-	if (i < 0)
-		return -EINVAL;
-	setting_set_number(v->row, v->base, i);
-	return 0;
-}
-
 static int add_option(struct value *v)
 {
 	const struct str s = str_trim(v->text, " \t");
@@ -483,23 +447,58 @@ static int add_option(struct value *v)
 	return 0;
 }
 
-static int assign_options(struct value *v)
+/* Take "a,b,c" apart, and add each item to the member. A window may hold commas: one text is one. */
+static int add_all(struct value *v)
 {
-	const int64_t before = setting_get_number(v->row, v->base);
 	const struct str all = v->text;
 	int r = 0;
 
-	setting_set_number(v->row, v->base, 0);
 	for (size_t at = 0, n; all.n > 0 && at <= all.n && r == 0; at += n + 1) {
-		const char *comma = memchr(all.p + at, ',', all.n - at);
+		const char *comma = v->row->kind == SET_WINDOWS ? NULL : memchr(all.p + at, ',', all.n - at);
 
 		n = comma ? (size_t)(comma - all.p) - at : all.n - at;
 		v->text = (struct str){ all.p + at, n };
-		r = add_option(v);
+		r = v->row->kind == SET_OPTIONS ? add_option(v)
+						: add_item(v, setting_member(v->row, v->base));
 	}
+	return r;
+}
+
+static int assign_list(struct value *v)
+{
+	struct str_list *list = setting_member(v->row, v->base), before = *list;
+
+	*list = (struct str_list){ 0 };
+	int r = add_all(v);
+
+	if (r == 0 && list->n < (size_t)v->row->min)
+		r = FAIL(v, LIST_EMPTY);
+	str_list_done(r < 0 ? list : &before);
+	if (r < 0)
+		*list = before;
+	return r;
+}
+
+static int assign_options(struct value *v)
+{
+	const int64_t before = setting_get_number(v->row, v->base);
+
+	setting_set_number(v->row, v->base, 0);
+	const int r = add_all(v);
+
 	if (r < 0)
 		setting_set_number(v->row, v->base, before);
 	return r;
+}
+
+static int assign_option(struct value *v)
+{
+	const int i = find_option(v, v->text, true);
+
+	if (i < 0)
+		return -EINVAL;
+	setting_set_number(v->row, v->base, i);
+	return 0;
 }
 
 static struct value value_of(const struct setting *row, void *base, const char *text, size_t n,
