@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "config/url.h"
+#include "config/value.h"
 
 #define FILES_MAX 32u
 
@@ -193,6 +194,13 @@ static int read_target(const struct files *f, const char *wanted, struct kube_ta
 			kube_read_user(&user, t);
 	}
 	const char *ns = kube_entry_text(&context, "namespace");
+
+	if (ns && !setting_is_object_name(ns))
+		(void)diags_error(d,
+				  yaml_place(context.path,
+					     yaml_get(context.y, context.node, "namespace").value,
+					     "namespace"),
+				  NO_OBJECT_NAME, ns);
 	t->c.namespace = ns ? xstrdup(ns) : NULL;
 	t->source = xasprintf("%s (%s)", context.path, name);
 	return d->errors > before ? -EINVAL : 0;

@@ -17,25 +17,26 @@
 #define TYPE_DURATION(m) _Generic((m), int64_t : 1, uint64_t : 1)
 #define TYPE_ENUM(m)                                                                                         \
 	_Generic((m), enum policy_mode : 1, enum restore_mode : 1, enum ordinal_mode : 1, uint64_t : 1)
-#define TYPE_OPTIONS(m)    _Generic((m), uint64_t : 1)
-#define TYPE_TEXT(m)       _Generic((m), char * : 1)
-#define TYPE_CRON(m)       TYPE_TEXT(m)
-#define TYPE_URL(m)        TYPE_TEXT(m)
-#define TYPE_PROXY(m)      TYPE_TEXT(m)
-#define TYPE_LISTEN(m)     TYPE_TEXT(m)
-#define TYPE_ZONE(m)       TYPE_TEXT(m)
-#define TYPE_PATH(m)       TYPE_TEXT(m)
-#define TYPE_NAME(m)       TYPE_TEXT(m)
-#define TYPE_NAMESPACES(m) _Generic((m), struct str_list : 1)
-#define TYPE_REASONS(m)    TYPE_NAMESPACES(m)
-#define TYPE_STRINGS(m)    TYPE_NAMESPACES(m)
-#define TYPE_LABELS(m)     TYPE_NAMESPACES(m)
-#define TYPE_WINDOWS(m)    TYPE_NAMESPACES(m)
-#define TYPE_OVERRIDES(m)  _Generic((m), struct policy_override * : 1)
-#define TYPE_SINKS(m)      _Generic((m), struct sink_settings * : 1)
-#define TYPE_BYTES(m)      _Generic((m), void * : 1)
-#define TYPE_SECTION(m)    1
-#define TYPE_OBJECTS(m)    _Generic((m), struct cluster_config * : 1)
+#define TYPE_OPTIONS(m)     _Generic((m), uint64_t : 1)
+#define TYPE_TEXT(m)        _Generic((m), char * : 1)
+#define TYPE_CRON(m)        TYPE_TEXT(m)
+#define TYPE_URL(m)         TYPE_TEXT(m)
+#define TYPE_PROXY(m)       TYPE_TEXT(m)
+#define TYPE_LISTEN(m)      TYPE_TEXT(m)
+#define TYPE_ZONE(m)        TYPE_TEXT(m)
+#define TYPE_PATH(m)        TYPE_TEXT(m)
+#define TYPE_NAME(m)        TYPE_TEXT(m)
+#define TYPE_OBJECT_NAME(m) TYPE_TEXT(m)
+#define TYPE_NAMESPACES(m)  _Generic((m), struct str_list : 1)
+#define TYPE_REASONS(m)     TYPE_NAMESPACES(m)
+#define TYPE_STRINGS(m)     TYPE_NAMESPACES(m)
+#define TYPE_LABELS(m)      TYPE_NAMESPACES(m)
+#define TYPE_WINDOWS(m)     TYPE_NAMESPACES(m)
+#define TYPE_OVERRIDES(m)   _Generic((m), struct policy_override * : 1)
+#define TYPE_SINKS(m)       _Generic((m), struct sink_settings * : 1)
+#define TYPE_BYTES(m)       _Generic((m), void * : 1)
+#define TYPE_SECTION(m)     1
+#define TYPE_OBJECTS(m)     _Generic((m), struct cluster_config * : 1)
 
 #define ROW(S, PATH, ALIAS, KIND, MEMBER, DEF, MIN, MAX, UNIT, FLAGS, ROLES, DOC)                            \
 	{                                                                                                    \
@@ -95,7 +96,7 @@ const struct setting *setting_find_member(const struct setting *table, size_t of
 
 bool setting_is_text(enum setting_kind kind)
 {
-	return kind >= SET_TEXT && kind <= SET_NAME;
+	return kind >= SET_TEXT && kind <= SET_OBJECT_NAME;
 }
 
 bool setting_is_list(enum setting_kind kind)

@@ -15,7 +15,7 @@
 	K(DURATION, "duration") /* the same, milliseconds; written as a Go duration */ \
 	K(ENUM, NULL) \
 	K(OPTIONS, "list of words") /* uint64_t, a bit for each */ \
-	K(TEXT, "text") /* char *, as are the next seven; NULL when empty */ \
+	K(TEXT, "text") /* char *, as are the next eight; NULL when empty */ \
 	K(CRON, "schedule") \
 	K(URL, "URL") \
 	K(PROXY, "URL") \
@@ -23,6 +23,7 @@
 	K(ZONE, "time zone") \
 	K(PATH, "path") \
 	K(NAME, "name") \
+	K(OBJECT_NAME, "name") /* of an object in Kubernetes */ \
 	K(NAMESPACES, "list of namespaces") /* struct str_list, as are the next four */ \
 	K(REASONS, "list of reasons") \
 	K(LABELS, "list of labels") /* key=value */ \

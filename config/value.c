@@ -201,6 +201,19 @@ static int check_name(struct value *v, const char *text)
 	return 0;
 }
 
+bool setting_is_object_name(const char *text)
+{
+	const size_t n = strlen(text), last = n > 0 ? n - 1 : 0;
+
+	return n > 0 && n <= 253 && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-.") == n &&
+	       !strchr("-.", text[0]) && !strchr("-.", text[last]) && !strstr(text, "..");
+}
+
+static int check_object_name(struct value *v, const char *text)
+{
+	return setting_is_object_name(text) ? 0 : FAIL(v, NO_OBJECT_NAME, v->shown);
+}
+
 /* Valid UTF-8 without control characters. */
 static bool is_clean(struct str s)
 {
@@ -217,9 +230,10 @@ static bool is_clean(struct str s)
 static int assign_text(struct value *v)
 {
 	static int (*const check[])(struct value *, const char *) = {
-		[SET_CRON] = check_cron,     [SET_URL] = check_url,   [SET_PROXY] = check_proxy,
-		[SET_LISTEN] = check_listen, [SET_ZONE] = check_zone, [SET_PATH] = NULL,
-		[SET_NAME] = check_name,
+		[SET_CRON] = check_cron,   [SET_URL] = check_url,
+		[SET_PROXY] = check_proxy, [SET_LISTEN] = check_listen,
+		[SET_ZONE] = check_zone,   [SET_PATH] = NULL,
+		[SET_NAME] = check_name,   [SET_OBJECT_NAME] = check_object_name,
 	};
 	_cleanup_free_ char *text = xstrndup(v->text.p, v->text.n);
 	char **member = setting_member(v->row, v->base);

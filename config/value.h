@@ -10,6 +10,10 @@
  * near. */
 const char *setting_nearest(const char *word, const char *const *options, size_t n);
 
+/* Is text a DNS subdomain (RFC 1123), which the API server demands of most names, a namespace's among them?
+ * Kubernetes: apimachinery pkg/util/validation, IsDNS1123Subdomain. */
+bool setting_is_object_name(const char *text);
+
 /* Assign a value written as text: syntax and range of the row's kind; lists are separated by commas. The old
  * value is released. 0, or -EINVAL with base untouched. Errors and warnings go to d, with `at` as their
  * place; d may be NULL. */

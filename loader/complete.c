@@ -153,7 +153,7 @@ static void find_ourselves(struct loader *l)
 	}
 	if (!pod && inside)
 		pod = str_env("HOSTNAME"); /* the kubelet names the host after the pod */
-	if (ns && *ns && strlen(ns) <= 63)
+	if (ns && setting_is_object_name(ns) && strlen(ns) <= 63)
 		p->own_namespace = xstrdup(ns);
 	if (pod && strlen(pod) <= 253)
 		p->own_pod = xstrdup(pod);

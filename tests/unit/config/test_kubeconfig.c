@@ -157,6 +157,18 @@ TEST_LOOP(tells_what_is_wrong, 0, ARRAY_SIZE(errors))
 	fails(path, NULL, errors[_i].text);
 }
 
+/* It becomes a part of paths at the API server. */
+TEST(namespace_of_a_context_is_a_name)
+{
+	_cleanup_free_ char *path =
+		suite_file(dir, "a",
+			   "clusters: [{name: c, cluster: {server: 'https://h'}}]\n"
+			   "current-context: x\n"
+			   "contexts: [{name: x, context: {cluster: c, namespace: team/a}}]\n");
+
+	fails(path, NULL, "namespace: \"team/a\" cannot be the name of an object");
+}
+
 TEST(exec_is_read_and_yields)
 {
 	static const char exec[] =
