@@ -81,7 +81,8 @@ struct supervisor {
 	struct end_log end_log;
 	struct failures failures;
 	bool failing_is_full; /* no more can be kept in mind, and that was logged */
-	bool (*idle)(struct supervisor *s, struct child *worker); /* dispatch_cluster() */
+	/* The idle function: does this worker work on something else now? See dispatch_cluster(). */
+	bool (*idle)(struct supervisor *s, struct child *worker);
 	/* lease_history.c */
 	/* The first OPEN_END has come. Before it no lease may be opened: its number could be that of an
 	 * intent that is open. */

@@ -9,8 +9,7 @@
 
 /* Listen at path, which is borrowed. 0 or negative errno. */
 int control_new(struct supervisor *s, const char *path, struct control **ret);
-/* Close all connections and remove the socket. Their questions are forgotten, so dry_runs must still exist.
- */
+/* Close all connections and remove the socket. Their questions are forgotten. */
 void control_free(struct control **c);
 /* Once a second: close connections that have asked nothing for long. */
 void control_tick(struct control *c, uint64_t now_ms);
