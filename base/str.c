@@ -46,6 +46,12 @@ void str_list_add(struct str_list *l, const char *s, size_t n)
 	l->v[l->n++] = xstrndup(s, n);
 }
 
+void str_list_add_all(struct str_list *l, const struct str_list *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		str_list_add(l, from->v[i], strlen(from->v[i]));
+}
+
 bool str_list_has(const struct str_list *l, struct str s)
 {
 	for (size_t i = 0; i < l->n; i++)

@@ -49,6 +49,8 @@ struct str_list {
 	size_t n;
 };
 void str_list_add(struct str_list *l, const char *s, size_t n);
+/* Append copies of all strings of `from`. */
+void str_list_add_all(struct str_list *l, const struct str_list *from);
 bool str_list_has(const struct str_list *l, struct str s);
 /* The same strings in the same order. */
 bool str_list_equal(const struct str_list *a, const struct str_list *b);

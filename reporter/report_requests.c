@@ -92,17 +92,13 @@ static const struct sink_settings *find_sink(const struct settings *s, const cha
 /* What there is instead. */
 static void refuse_name(struct report_requests *d, const struct msg_ctl_report *q)
 {
-	_cleanup_free_ char *names = xstrdup("");
+	_cleanup_free_ char *names = NULL;
 
-	for (size_t i = 0; i < d->settings->n_sinks; i++) {
-		char *longer = xconcat(names, i == 0 ? "" : ", ", d->settings->sinks[i].name, NULL);
+	for (size_t i = 0; i < d->settings->n_sinks; i++)
+		xappend(&names, ", ", d->settings->sinks[i].name);
+	struct facts why = facts_of(names ? TEXT_UNKNOWN_SINK : TEXT_NO_SINK);
 
-		free(names);
-		names = longer;
-	}
-	struct facts why = facts_of(*names ? TEXT_UNKNOWN_SINK : TEXT_NO_SINK);
-
-	if (*names) {
+	if (names) {
 		facts_name(&why, FACT_SINK, STR_C(q->sink));
 		facts_quoted(&why, FACT_SINKS, STR_C(names));
 	}

@@ -10,23 +10,14 @@ bool select_news(const struct sink_settings *s, enum news news)
 	return s->news >> news & 1;
 }
 
-static bool matches(const struct str_list *patterns, const char *name)
-{
-	if (patterns->n == 0 || !*name)
-		return true;
-	for (size_t i = 0; i < patterns->n; i++)
-		if (str_glob(STR_C(patterns->v[i]), STR_C(name)))
-			return true;
-	return false;
-}
-
 bool select_object(const struct sink_settings *s, const char *cluster, const char *ns, int64_t duty)
 {
 	const bool of_duty = duty < 0 || duty >= DUTY__MAX || s->duties.n == 0 ||
 			     str_list_has(&s->duties, STR_C(duty_name((enum duty)duty)));
-
 	const bool of_namespace =
 		s->namespaces.n == 0 || !*ns || namespaces_match(&s->namespaces, STR_C(ns), NULL) == TRI_YES;
+	const bool of_cluster =
+		s->clusters.n == 0 || !*cluster || str_list_globs(&s->clusters, STR_C(cluster));
 
-	return of_duty && of_namespace && matches(&s->clusters, cluster);
+	return of_duty && of_namespace && of_cluster;
 }

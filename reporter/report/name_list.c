@@ -11,12 +11,8 @@
 
 void name_list_add(struct name_list *l, const char *name)
 {
-	if (l->n++ >= l->max)
-		return;
-	char *longer = xconcat(l->shown ? l->shown : "", l->shown ? ", " : "", name, NULL);
-
-	free(l->shown);
-	l->shown = longer;
+	if (l->n++ < l->max)
+		xappend(&l->shown, ", ", name);
 }
 
 char *name_list_end(struct name_list *l, enum language language)

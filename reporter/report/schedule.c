@@ -47,8 +47,7 @@ int report_schedule_parse(const struct settings *s, struct report_schedule *ret,
 	o.links = &s->links;
 	o.sinks = s->sinks;
 	o.n_sinks = s->n_sinks;
-	for (size_t i = 0; i < s->cluster_names.n; i++)
-		str_list_add(&o.clusters, s->cluster_names.v[i], strlen(s->cluster_names.v[i]));
+	str_list_add_all(&o.clusters, &s->cluster_names);
 	*ret = o;
 	o = (struct report_schedule){ 0 };
 	return 0;

@@ -15,8 +15,6 @@
  * by themselves. What can change from the begin of an alert to its end is no label: neither its severity nor
  * its texts. */
 // SPDX-License-Identifier: Apache-2.0
-#include "reporter/sinks/alertmanager.h"
-
 #include <ctype.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -27,6 +25,7 @@
 #include "base/rfc3339.h"
 #include "base/unicode.h"
 #include "base/xalloc.h"
+#include "reporter/sinks/sink.h"
 
 /* Above any that an Alertmanager, or a proxy before it, refuses by default. */
 #define LIMIT        ((size_t)512 * 1024)
@@ -113,8 +112,7 @@ static void put_contents(json_t *o, const struct sink_view *v)
 	_cleanup_(str_list_done) struct str_list lines = { 0 };
 	const struct sink_view all = { .part = { .lines_max = SIZE_MAX, .text_max = v->part.text_max } };
 
-	for (size_t i = 0; i < v->doc->lines.n; i++)
-		str_list_add(&lines, v->doc->lines.v[i], strlen(v->doc->lines.v[i]));
+	str_list_add_all(&lines, &v->doc->lines);
 	for (size_t i = 0; i < v->part.sections; i++)
 		for (size_t k = 0; k < v->part.shown[i]; k++) {
 			const char *title = v->doc->sections[i].entries[k].title;

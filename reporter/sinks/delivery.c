@@ -42,12 +42,6 @@ static char *copy(const char *s)
 	return s ? xstrdup(s) : NULL;
 }
 
-static void copy_list(const struct str_list *from, struct str_list *to)
-{
-	for (size_t i = 0; i < from->n; i++)
-		str_list_add(to, from->v[i], strlen(from->v[i]));
-}
-
 static struct sink_settings copy_sink(const struct sink_settings *s)
 {
 	struct sink_settings c = {
@@ -65,8 +59,8 @@ static struct sink_settings copy_sink(const struct sink_settings *s)
 		.problem = copy(s->problem),
 	};
 
-	copy_list(&s->mentions, &c.mentions);
-	copy_list(&s->to, &c.to);
+	str_list_add_all(&c.mentions, &s->mentions);
+	str_list_add_all(&c.to, &s->to);
 	return c;
 }
 
@@ -184,21 +178,12 @@ static bool is_same(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-static bool is_same_list(const struct str_list *a, const struct str_list *b)
-{
-	bool same = a->n == b->n;
-
-	for (size_t i = 0; same && i < a->n; i++)
-		same = strcmp(a->v[i], b->v[i]) == 0;
-	return same;
-}
-
 static bool is_same_way(const struct sink_settings *a, const struct sink_settings *b)
 {
 	return a->type == b->type && is_same(a->url, b->url) && is_same(a->secret, b->secret) &&
 	       is_same(a->proxy, b->proxy) && is_same(a->ca_pem, b->ca_pem) && is_same(a->from, b->from) &&
 	       is_same(a->address, b->address) && is_same(a->problem, b->problem) &&
-	       is_same_list(&a->to, &b->to);
+	       str_list_equal(&a->to, &b->to);
 }
 
 bool delivery_set(struct delivery *d, const struct sink_settings *s)

@@ -129,6 +129,9 @@ unsigned sink_forms(const struct sink_ops *ops);
 extern const struct sink_ops sink_feishu, sink_dingtalk, sink_wecom, sink_slack, sink_teams,
 	sink_alertmanager, sink_webhook, sink_email;
 
+/* Attention that stands is sent to an Alertmanager again after this time, whatever tell.remind says: nobody
+ * is told twice by that, and it is what keeps the alert (alertmanager.c). */
+#define ALERTMANAGER_AGAIN_MS (30 * 60 * INT64_C(1000))
 /* How long attention stands before s is told of it again: remind_ms, 0 = never, or as its type needs it. */
 int64_t sink_remind_ms(const struct sink_settings *s, uint64_t remind_ms);
 

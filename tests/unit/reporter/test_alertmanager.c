@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
-#include "reporter/sinks/alertmanager.h"
+#include "reporter/sinks/sink.h"
 #include "tests/suite.h"
 
 #define AT   INT64_C(1795355722000)
