@@ -257,13 +257,12 @@ static void fill_hours(const struct status_sources *from, struct live *l)
 {
 	sqlite3_stmt *st = db_stmt(from->db, DB_DONE_HOURS, db_i("written", OUTCOMES_WRITTEN));
 
-	while (sqlite3_step(st) == SQLITE_ROW) {
+	while (db_step(st) > 0) {
 		const int64_t hour = sqlite3_column_int64(st, 0);
 
 		if (hour >= 0 && hour < (int64_t)ARRAY_SIZE(l->done_by_hour))
 			l->done_by_hour[hour] = (uint32_t)sqlite3_column_int64(st, 1);
 	}
-	(void)sqlite3_reset(st);
 }
 
 void status_snapshot_serve(const struct status_sources *from, const struct web_request *request,

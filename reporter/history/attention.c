@@ -29,10 +29,9 @@ static int note_saved(struct db *db, const struct msg *m, const char *cluster_na
 	/* A count of 0: acted on, and nothing came back yet. */
 	const bool over = !m->u.saved.at || m->u.saved.count == 0;
 
-	return db_run(db_stmt_msg(db, over ? DB_ATTENTION_SAVED_OVER : DB_ATTENTION_SAVED, m,
-				  db_s("reason", reason_code(g->reason)), db_s("cluster_name", cluster_name),
-				  db_i("lasting_ms", 0), db_i("duty", duty_parse(STR_C(m->u.saved.key)))),
-		      NULL);
+	return db_do_msg(db, over ? DB_ATTENTION_SAVED_OVER : DB_ATTENTION_SAVED, m,
+			 db_s("reason", reason_code(g->reason)), db_s("cluster_name", cluster_name),
+			 db_i("lasting_ms", 0), db_i("duty", duty_parse(STR_C(m->u.saved.key))));
 }
 
 static int note_object(struct db *db, enum db_stmt id, const struct msg *m, const char *code,
@@ -40,9 +39,8 @@ static int note_object(struct db *db, enum db_stmt id, const struct msg *m, cons
 {
 	if (reason_find(code)->attention != ATTENTION_OBJECT)
 		return 0;
-	return db_run(db_stmt_msg(db, id, m, db_s("reason", code), db_s("cluster_name", cluster_name),
-				  db_i("lasting_ms", ATTENTION_LASTING_MS)),
-		      NULL);
+	return db_do_msg(db, id, m, db_s("reason", code), db_s("cluster_name", cluster_name),
+			 db_i("lasting_ms", ATTENTION_LASTING_MS));
 }
 
 /* An alarm has the detail of its object, and whom that concerns. */
@@ -89,12 +87,10 @@ int attention_note_guards(struct db *db, uint64_t guards, const struct facts *de
 	for (enum guard g = 0; r == 0 && g < GUARD__MAX; g++) {
 		if (!(all & UINT64_C(1) << g))
 			continue;
-		r = db_run(db_stmt(db,
-				   guards & UINT64_C(1) << g ? DB_ATTENTION_GUARD : DB_ATTENTION_GUARD_OVER,
-				   db_s("reason", reason_code(guard_desc(g)->reason)),
-				   db_s("cluster_name", cluster_name), db_f("detail", detail),
-				   db_i("lasting_ms", ATTENTION_LASTING_MS), db_i("duty", DUTY_ALL)),
-			   NULL);
+		r = db_do(db, guards & UINT64_C(1) << g ? DB_ATTENTION_GUARD : DB_ATTENTION_GUARD_OVER,
+			  db_s("reason", reason_code(guard_desc(g)->reason)),
+			  db_s("cluster_name", cluster_name), db_f("detail", detail),
+			  db_i("lasting_ms", ATTENTION_LASTING_MS), db_i("duty", DUTY_ALL));
 	}
 	return r;
 }
@@ -116,10 +112,10 @@ void attention_done(struct attention *a)
 /* Columns are those of ATTENTION_GROUPS. */
 static int read_groups(sqlite3_stmt *st, struct attention *ret)
 {
-	int rc;
+	int r;
 
 	*ret = (struct attention){ 0 };
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+	while ((r = db_step(st)) > 0) {
 		ret->v = xreallocarray(ret->v, ret->n + 1, sizeof(*ret->v));
 		ret->v[ret->n++] = (struct attention_group){ .cluster = db_text_dup(st, 0),
 							     .duty = sqlite3_column_int64(st, 1),
@@ -128,15 +124,14 @@ static int read_groups(sqlite3_stmt *st, struct attention *ret)
 							     .detail = db_facts_dup(st, 4),
 							     .names = db_text_dup(st, 5) };
 	}
-	(void)sqlite3_reset(st);
-	if (rc != SQLITE_DONE)
+	if (r < 0)
 		attention_done(ret);
-	return db_errno(rc);
+	return r;
 }
 
 int attention_begin(struct db *db, struct attention *ret)
 {
-	const int r = db_run(db_stmt(db, DB_ATTENTION_BEGIN), NULL);
+	const int r = db_do(db, DB_ATTENTION_BEGIN);
 
 	*ret = (struct attention){ 0 };
 	return r < 0 ? r : read_groups(db_stmt(db, DB_ATTENTION_GROUPS, db_i("preview", false)), ret);
@@ -154,10 +149,10 @@ int attention_present(struct db *db, size_t max, struct attention *ret)
 
 int attention_reported(struct db *db)
 {
-	return db_run(db_stmt(db, DB_ATTENTION_REPORTED), NULL);
+	return db_do(db, DB_ATTENTION_REPORTED);
 }
 
 int attention_lost(struct db *db)
 {
-	return db_run(db_stmt(db, DB_ATTENTION_LOST), NULL);
+	return db_do(db, DB_ATTENTION_LOST);
 }

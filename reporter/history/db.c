@@ -536,15 +536,25 @@ struct facts *db_facts_dup(sqlite3_stmt *st, int column)
 	return facts_dup(&f);
 }
 
-int db_read_row(sqlite3_stmt *st, enum msg_type type, struct msg *ret)
+int db_step(sqlite3_stmt *st)
 {
 	const int rc = sqlite3_step(st);
 
-	*ret = (struct msg){ .type = type };
 	if (rc == SQLITE_ROW)
+		return 1;
+	(void)sqlite3_reset(st);
+	return db_errno(rc);
+}
+
+int db_read_row(sqlite3_stmt *st, enum msg_type type, struct msg *ret)
+{
+	const int r = db_step(st);
+
+	*ret = (struct msg){ .type = type };
+	if (r > 0)
 		db_read_msg(st, ret);
 	(void)sqlite3_reset(st);
-	return rc == SQLITE_ROW ? 1 : db_errno(rc);
+	return r;
 }
 
 int db_run(sqlite3_stmt *st, int *ret_changes)
@@ -569,15 +579,15 @@ int db_number(sqlite3_stmt *st, int64_t *ret)
 
 int db_begin(struct db *d)
 {
-	return db_run(db_stmt(d, DB_BEGIN), NULL);
+	return db_do(d, DB_BEGIN);
 }
 
 /* A commit that failed may leave the transaction open, and a failure may have ended it already. */
 int db_end(struct db *d, int r)
 {
-	const int err = r < 0 ? r : db_run(db_stmt(d, DB_COMMIT), NULL);
+	const int err = r < 0 ? r : db_do(d, DB_COMMIT);
 
 	if (err < 0 && d->sql && !sqlite3_get_autocommit(d->sql))
-		(void)db_run(db_stmt(d, DB_ROLLBACK), NULL);
+		(void)db_do(d, DB_ROLLBACK);
 	return err;
 }

@@ -82,8 +82,14 @@ char *db_text_dup(sqlite3_stmt *st, int column);
 void db_facts(sqlite3_stmt *st, int column, struct facts *ret);
 /* The same, as facts_dup(). */
 struct facts *db_facts_dup(sqlite3_stmt *st, int column);
+/* The next row of a statement. 1; behind the last row 0, or negative errno, and the statement is reset:
+ *	while ((r = db_step(st)) > 0)
+ *		... */
+int db_step(sqlite3_stmt *st);
 /* Run a statement that returns no rows and reset it. 0 or negative errno. *ret_changes may be NULL. */
 int db_run(sqlite3_stmt *st, int *ret_changes);
+#define db_do(d, id, ...)        db_run(db_stmt(d, id, ##__VA_ARGS__), NULL)
+#define db_do_msg(d, id, m, ...) db_run(db_stmt_msg(d, id, m, ##__VA_ARGS__), NULL)
 /* Run a statement that returns one number and reset it. 0, -ENOENT (no row) or negative errno. */
 int db_number(sqlite3_stmt *st, int64_t *ret);
 /* errno for a result code of SQLite; 0 for success, row and done. */

@@ -103,7 +103,7 @@ static int apply_intent(struct history *h, struct queued *q)
 	if (r < 0)
 		return r;
 	if (changes)
-		return db_run(db_stmt(h->db, DB_OPEN_PUT, db_i("id", q->m->u.intent.id)), NULL);
+		return db_do(h->db, DB_OPEN_PUT, db_i("id", q->m->u.intent.id));
 	r = db_number(db_stmt_msg(h->db, DB_INTENT_SAME, q->m), &one);
 	q->e.effect = r == -ENOENT ? HISTORY_CONFLICT : HISTORY_KNOWN;
 	return r == -ENOENT ? 0 : r;
@@ -113,22 +113,20 @@ static int apply_intent(struct history *h, struct queued *q)
 static int find_intent(struct history *h, struct queued *q)
 {
 	sqlite3_stmt *st = db_stmt(h->db, DB_INTENT_OF, db_i("id", q->m->u.record.id));
-	const int rc = sqlite3_step(st);
+	int r;
 
-	if (rc == SQLITE_ROW) {
-		(void)snprintf(q->cluster_name, sizeof(q->cluster_name), "%s",
-			       (const char *)sqlite3_column_text(st, 0));
+	while ((r = db_step(st)) > 0) {
+		(void)snprintf(q->cluster_name, sizeof(q->cluster_name), "%s", db_text(st, 0));
 		q->e.duty = (uint64_t)sqlite3_column_int64(st, 1);
 		q->e.observe = sqlite3_column_int64(st, 2) != 0;
 	}
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
+	return r;
 }
 
 /* Also when its id had a result before: what has one is not open. */
 static int close_intent(struct history *h, const struct queued *q)
 {
-	return db_run(db_stmt(h->db, DB_OPEN_DELETE, db_i("id", q->m->u.record.id)), NULL);
+	return db_do(h->db, DB_OPEN_DELETE, db_i("id", q->m->u.record.id));
 }
 
 /* A deletion whose end is not known, and what else was done to its pod: only one of them did it. */
@@ -140,13 +138,12 @@ static int follow(struct history *h, const struct msg_record *m)
 	int r = 0;
 
 	if (m->outcome == OUTCOME_DONE)
-		return h->follows ? db_run(db_stmt(h->db, DB_UNSETTLED_JOIN, id, on_pods), NULL) : 0;
+		return h->follows ? db_do(h->db, DB_UNSETTLED_JOIN, id, on_pods) : 0;
 	h->follows |= is_followed;
 	if (is_followed)
-		r = db_run(db_stmt(h->db, DB_UNSETTLED_PUT, id, on_pods, db_s("target_uid", m->target_uid)),
-			   NULL);
+		r = db_do(h->db, DB_UNSETTLED_PUT, id, on_pods, db_s("target_uid", m->target_uid));
 	if (r == 0 && m->outcome == OUTCOME_UNCONFIRMED)
-		r = db_run(db_stmt(h->db, DB_UNSETTLED_DONE, id, on_pods, done), NULL);
+		r = db_do(h->db, DB_UNSETTLED_DONE, id, on_pods, done);
 	return r;
 }
 
@@ -178,9 +175,8 @@ static int apply_settled(struct history *h, struct queued *q)
 		q->e.effect = HISTORY_CONFLICT;
 	if (r != -ENOENT)
 		return r;
-	r = db_run(db_stmt_msg(h->db, DB_SETTLED_PUT, q->m, db_s("cluster_name", q->e.cluster_name),
-			       db_i("done", OUTCOME_DONE), db_i("marked", OUTCOME_MARKED)),
-		   NULL);
+	r = db_do_msg(h->db, DB_SETTLED_PUT, q->m, db_s("cluster_name", q->e.cluster_name),
+		      db_i("done", OUTCOME_DONE), db_i("marked", OUTCOME_MARKED));
 	return r < 0 ? r : run(h, DB_SETTLED_FORGET, q, NULL);
 }
 
@@ -380,25 +376,21 @@ uint64_t history_open_intents(const struct history *h)
 	return h->open;
 }
 
-static void add_count(const struct str_list *clusters, sqlite3_stmt *st, uint64_t *ret)
-{
-	for (size_t i = 0; i < clusters->n; i++)
-		if (strcmp(clusters->v[i], db_text(st, 0)) == 0)
-			ret[i] = (uint64_t)sqlite3_column_int64(st, 1);
-}
-
 int history_count(const struct history *h, enum db_stmt counts, uint64_t *ret)
 {
 	sqlite3_stmt *st =
 		db_stmt(h->db, counts, db_s("cluster_name", ""), db_i("scale_down", ACTION_SCALE_DOWN),
 			db_i("written", OUTCOMES_WRITTEN), db_i("done", OUTCOME_DONE));
-	int rc;
+	int r;
 
 	memset(ret, 0, h->clusters->n * sizeof(*ret));
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
-		add_count(h->clusters, st, ret);
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
+	while ((r = db_step(st)) > 0) {
+		const int cluster = history_cluster_index(h, db_text(st, 0));
+
+		if (cluster >= 0)
+			ret[cluster] = (uint64_t)sqlite3_column_int64(st, 1);
+	}
+	return r;
 }
 
 bool history_is_paused(const struct history *h, const char *cluster_name, uint64_t duty)
@@ -438,17 +430,16 @@ static void end_orphan(struct history *h, uint64_t id)
 int history_end_orphans(struct history *h, uint64_t *ret)
 {
 	sqlite3_stmt *st = db_stmt(h->db, DB_OPEN_CLUSTERS);
-	int rc;
+	int r;
 
 	*ret = 0;
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		if (history_cluster_index(h, (const char *)sqlite3_column_text(st, 1)) >= 0)
+	while ((r = db_step(st)) > 0) {
+		if (history_cluster_index(h, db_text(st, 1)) >= 0)
 			continue;
 		end_orphan(h, (uint64_t)sqlite3_column_int64(st, 0));
 		*ret += 1;
 	}
-	(void)sqlite3_reset(st);
-	return rc == SQLITE_DONE ? history_flush(h) : db_errno(rc);
+	return r == 0 ? history_flush(h) : r;
 }
 
 /* Half as long each time that all older is gone and it is still nearly full. */

@@ -71,17 +71,15 @@ static int read_row(struct query *q, const struct query_row *row, struct msg *re
 static int read_open_intent(struct query *q, int64_t id, struct msg *ret)
 {
 	sqlite3_stmt *st = prepare(q, DB_OPEN_ROW, id, NULL);
-	const int rc = sqlite3_step(st);
-	int cluster = -1;
+	int cluster = -1, r;
 
 	*ret = (struct msg){ .type = MSG_OPEN_INTENT };
-	if (rc == SQLITE_ROW) {
+	while ((r = db_step(st)) > 0) {
 		db_read_msg(st, ret);
-		cluster = history_cluster_index(q->history, (const char *)sqlite3_column_text(st, 0));
+		cluster = history_cluster_index(q->history, db_text(st, 0));
 		ret->u.open_intent.cluster = cluster < 0 ? 0 : (uint64_t)cluster;
 	}
-	(void)sqlite3_reset(st);
-	return cluster >= 0 ? 1 : db_errno(rc);
+	return cluster >= 0 ? 1 : r;
 }
 
 /* One column of the row of q->action; empty ones are left out. */
@@ -153,16 +151,15 @@ static void add_row(struct query *q, const struct row_kind *kind, int64_t id)
 	q->rows[q->n++] = (struct query_row){ id, kind };
 }
 
-/* A row of that kind for each id. SQLITE_DONE, or what went wrong. */
+/* A row of that kind for each id. 0 or negative errno. */
 static int add_rows(struct query *q, const struct row_kind *kind, int64_t id, const struct msg *question)
 {
 	sqlite3_stmt *st = prepare(q, kind->ids, id, question);
-	int rc;
+	int r;
 
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
+	while ((r = db_step(st)) > 0)
 		add_row(q, kind, sqlite3_column_int64(st, 0));
-	(void)sqlite3_reset(st);
-	return rc;
+	return r;
 }
 
 static int finish_new(struct query *q, int r, struct query **ret)
@@ -178,11 +175,11 @@ static int collect(const struct query *like, const struct row_kind *kinds, size_
 		   const struct msg *question, struct query **ret)
 {
 	struct query *q = xmemdup(like, sizeof(*like));
-	int rc = SQLITE_DONE;
+	int r = 0;
 
-	for (size_t i = 0; rc == SQLITE_DONE && i < n_kinds; i++)
-		rc = add_rows(q, &kinds[i], 0, question);
-	return finish_new(q, db_errno(rc), ret);
+	for (size_t i = 0; r == 0 && i < n_kinds; i++)
+		r = add_rows(q, &kinds[i], 0, question);
+	return finish_new(q, r, ret);
 }
 
 int query_open_intents(struct db *db, const struct history *h, struct query **ret)
@@ -214,16 +211,16 @@ int query_show(struct db *db, const struct history *h, const struct msg *questio
 	const struct query like = { .db = db, .history = h, .asked = true, .conn = s->conn, .action = s->id };
 	struct query *q = xmemdup(&like, sizeof(like));
 	sqlite3_stmt *st = prepare(q, DB_SHOW, (int64_t)s->id, NULL);
-	int rc = sqlite3_step(st);
-	const bool known = rc == SQLITE_ROW;
+	int r = db_step(st);
+	const bool known = r > 0;
 
 	for (int i = 0; known && i < sqlite3_column_count(st); i++)
 		add_row(q, &show_column, i);
 	(void)sqlite3_reset(st);
 	if (known)
-		rc = add_rows(q, &quote_row, (int64_t)s->id, NULL);
+		r = add_rows(q, &quote_row, (int64_t)s->id, NULL);
 	add_row(q, known ? &show_end : &show_unknown, 0);
-	return finish_new(q, db_errno(rc), ret);
+	return finish_new(q, r, ret);
 }
 
 void query_free(struct query **q)

@@ -174,17 +174,17 @@ void alarms_merge(struct alarms *kept, struct alarms *present, int64_t now)
 
 int alarms_join(struct db *history)
 {
-	const int r = db_run(db_stmt(history, DB_ATTENTION_CLAMP), NULL);
+	const int r = db_do(history, DB_ATTENTION_CLAMP);
 
-	return r < 0 ? r : db_run(db_stmt(history, DB_ATTENTION_JOIN), NULL);
+	return r < 0 ? r : db_do(history, DB_ATTENTION_JOIN);
 }
 
 int alarms_add_reasons(struct db *db, struct alarms *ret)
 {
 	sqlite3_stmt *st = db_stmt(db, DB_ALARMS_OF_ATTENTION);
-	int rc;
+	int r;
 
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+	while ((r = db_step(st)) > 0) {
 		struct alarm *a = alarms_add(ret, ALARM_OF_REASON, db_text(st, 2), db_text(st, 0),
 					     sqlite3_column_int64(st, 1), db_text(st, 3), "");
 
@@ -195,24 +195,22 @@ int alarms_add_reasons(struct db *db, struct alarms *ret)
 		free(a->name);
 		a->name = alarm_names(db_text(st, 6), a->n);
 	}
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
+	return r;
 }
 
 int alarms_add_pauses(struct db *db, struct alarms *ret)
 {
 	sqlite3_stmt *st = db_stmt(db, DB_ALARMS_OF_PAUSES);
-	int rc;
+	int r;
 
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+	while ((r = db_step(st)) > 0) {
 		struct alarm *a = alarms_add(ret, ALARM_OF_PAUSE, "Paused", db_text(st, 0),
 					     sqlite3_column_int64(st, 1), "", db_text(st, 3));
 
 		a->state.begin_at = sqlite3_column_int64(st, 2);
 		a->detail = db_facts_dup(st, 4);
 	}
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
+	return r;
 }
 
 /* -- what is kept of them -- */
@@ -220,15 +218,15 @@ int alarms_add_pauses(struct db *db, struct alarms *ret)
 /* What was put into the history while the clock was ahead would wait for that time to come. */
 int alarms_read(struct db *db, struct alarms *ret)
 {
-	int r = db_run(db_stmt(db, DB_ALARMS_CLAMP), NULL), rc;
+	int r = db_do(db, DB_ALARMS_CLAMP);
 
 	if (r == 0)
-		r = db_run(db_stmt(db, DB_ALARM_NOTICES_CLAMP), NULL);
+		r = db_do(db, DB_ALARM_NOTICES_CLAMP);
 	if (r < 0)
 		return r;
 	sqlite3_stmt *st = db_stmt(db, DB_ALARMS);
 
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+	while ((r = db_step(st)) > 0) {
 		const struct alarm a = { .key = db_text_dup(st, 0),
 					 .cluster = db_text_dup(st, 1),
 					 .kind = db_text_dup(st, 2),
@@ -243,8 +241,7 @@ int alarms_read(struct db *db, struct alarms *ret)
 
 		(void)add(ret, &a);
 	}
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
+	return r;
 }
 
 int alarms_write(struct db *db, struct alarms *l)
@@ -255,48 +252,41 @@ int alarms_write(struct db *db, struct alarms *l)
 		const struct alarm *a = &l->v[i];
 
 		if (a->is_changed)
-			r = db_run(db_stmt(db, DB_ALARM_PUT, db_s("key", a->key),
-					   db_s("cluster_name", a->cluster), db_s("kind", a->kind),
-					   db_s("code", a->code), db_i("duty", a->duty), db_s("ns", a->ns),
-					   db_s("name", a->name), db_f("detail", a->detail),
-					   db_i("begin_at", a->state.begin_at),
-					   db_i("lasting_ms", a->state.lasting_ms),
-					   db_i("gone_at", a->state.gone_at)),
-				   NULL);
+			r = db_do(db, DB_ALARM_PUT, db_s("key", a->key), db_s("cluster_name", a->cluster),
+				  db_s("kind", a->kind), db_s("code", a->code), db_i("duty", a->duty),
+				  db_s("ns", a->ns), db_s("name", a->name), db_f("detail", a->detail),
+				  db_i("begin_at", a->state.begin_at),
+				  db_i("lasting_ms", a->state.lasting_ms), db_i("gone_at", a->state.gone_at));
 	}
 	return r;
 }
 
 int alarms_forget_over(struct db *db, int64_t before)
 {
-	const int r = db_run(db_stmt(db, DB_ALARM_FORGET, db_i("before", before)), NULL);
+	const int r = db_do(db, DB_ALARM_FORGET, db_i("before", before));
 
-	return r < 0 ? r : db_run(db_stmt(db, DB_ALARM_NOTICE_FORGET), NULL);
+	return r < 0 ? r : db_do(db, DB_ALARM_NOTICE_FORGET);
 }
 
 int alarm_notice_read(struct db *db, const struct alarm *a, const char *sink, struct alarm_notice *ret)
 {
 	sqlite3_stmt *st = db_stmt(db, DB_ALARM_NOTICE, db_s("key", a->key), db_s("sink", sink));
-	const int rc = sqlite3_step(st);
+	int r;
 
 	*ret = (struct alarm_notice){ 0 };
-	if (rc == SQLITE_ROW)
+	while ((r = db_step(st)) > 0)
 		*ret = (struct alarm_notice){ true, sqlite3_column_int64(st, 0), sqlite3_column_int64(st, 1),
 					      sqlite3_column_int64(st, 2) };
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
+	return r;
 }
 
 int alarm_notice_write(struct db *db, const struct alarm *a, const char *sink,
 		       const struct alarm_notice *notice)
 {
 	if (!notice->any)
-		return notice->at ? db_run(db_stmt(db, DB_ALARM_NOTICE_DELETE, db_s("key", a->key),
-						   db_s("sink", sink)),
-					   NULL)
+		return notice->at ? db_do(db, DB_ALARM_NOTICE_DELETE, db_s("key", a->key), db_s("sink", sink))
 				  : 0;
-	return db_run(db_stmt(db, DB_ALARM_NOTICE_PUT, db_s("key", a->key), db_s("sink", sink),
-			      db_i("notified_at", notice->at), db_i("up_to", notice->up_to),
-			      db_i("pause_ms", notice->pause_ms)),
-		      NULL);
+	return db_do(db, DB_ALARM_NOTICE_PUT, db_s("key", a->key), db_s("sink", sink),
+		     db_i("notified_at", notice->at), db_i("up_to", notice->up_to),
+		     db_i("pause_ms", notice->pause_ms));
 }

@@ -137,16 +137,16 @@ static int settle(struct db *db, sqlite3_stmt *st, int64_t outcome)
 {
 	if (outcome != OUTCOME_DONE && outcome != OUTCOME_GONE)
 		return 0;
-	return db_run(db_stmt(db, DB_ATTENTION_SETTLED, db_i("id", sqlite3_column_int64(st, COL_ID))), NULL);
+	return db_do(db, DB_ATTENTION_SETTLED, db_i("id", sqlite3_column_int64(st, COL_ID)));
 }
 
 int finished_actions_read(struct db *db, int64_t up_to, int64_t newest, bool settles,
 			  struct finished_actions *ret)
 {
 	sqlite3_stmt *st = db_stmt(db, DB_NOTIFIED_ROWS, db_i("up_to", up_to), db_i("newest", newest));
-	int rc = SQLITE_DONE, r = 0;
+	int r = 0, settled = 0;
 
-	while (r == 0 && (rc = sqlite3_step(st)) == SQLITE_ROW) {
+	while (settled == 0 && (r = db_step(st)) > 0) {
 		struct action_group kind = { .duty = sqlite3_column_int64(st, COL_DUTY),
 					     .action = action_of(st, COL_ACTION),
 					     .observe = sqlite3_column_int64(st, COL_OBSERVE) != 0,
@@ -156,10 +156,10 @@ int finished_actions_read(struct db *db, int64_t up_to, int64_t newest, bool set
 		if (kind.part != SECTION_NONE)
 			add_row(ret, st, &kind);
 		if (settles)
-			r = settle(db, st, kind.outcome);
+			settled = settle(db, st, kind.outcome);
 	}
 	(void)sqlite3_reset(st);
-	return r < 0 ? r : db_errno(rc);
+	return settled < 0 ? settled : r;
 }
 
 void finished_actions_done(struct finished_actions *r)
@@ -202,7 +202,7 @@ int action_details_read(struct db *db, const struct finished_action *row, struct
 {
 	const struct action_group *k = row->kind;
 	sqlite3_stmt *st = db_stmt(db, DB_NOTIFIED_ROW, db_i("id", row->id));
-	const int rc = sqlite3_step(st);
+	const int r = db_step(st);
 
 	*ret = (struct action_details){ .id = row->id,
 					.duty = k->duty,
@@ -214,7 +214,7 @@ int action_details_read(struct db *db, const struct finished_action *row, struct
 					.node = k->node };
 	read_rest(st, ret);
 	(void)sqlite3_reset(st);
-	return db_errno(rc);
+	return r < 0 ? r : 0;
 }
 
 void action_details_done(struct action_details *t)

@@ -36,9 +36,8 @@ int outbox_put(struct db *db, const char *sink, const struct document *d)
 	char id[OUTBOX_ID_MAX];
 
 	outbox_new_id(id);
-	return db_run(db_stmt(db, DB_OUTBOX_PUT, db_s("sink", sink), db_s("news", news_name(d->kind)),
-			      db_s("message_id", id), db_s("document", json)),
-		      NULL);
+	return db_do(db, DB_OUTBOX_PUT, db_s("sink", sink), db_s("news", news_name(d->kind)),
+		     db_s("message_id", id), db_s("document", json));
 }
 
 /* -- the next one -- */
@@ -51,9 +50,8 @@ void outbox_row_done(struct outbox_row *r)
 
 static void read_row(sqlite3_stmt *st, struct outbox_row *ret)
 {
-	const char *news = (const char *)sqlite3_column_text(st, 1);
-	const char *json = (const char *)sqlite3_column_text(st, 7);
-	const int kind = news_parse(STR_C(news));
+	const char *json = db_text(st, 7);
+	const int kind = news_parse(STR_C(db_text(st, 1)));
 
 	*ret = (struct outbox_row){ .id = sqlite3_column_int64(st, 0),
 				    .news = kind < 0 ? NEWS__MAX : (enum news)kind,
@@ -64,7 +62,7 @@ static void read_row(sqlite3_stmt *st, struct outbox_row *ret)
 	if (document_from_json(json, (size_t)sqlite3_column_bytes(st, 7), &ret->document) < 0)
 		ret->news = NEWS__MAX;
 	else
-		document_set_id(&ret->document, (const char *)sqlite3_column_text(st, 2));
+		document_set_id(&ret->document, db_text(st, 2));
 }
 
 int outbox_next(struct db *db, const char *sink, struct outbox_row *ret)
@@ -74,14 +72,13 @@ int outbox_next(struct db *db, const char *sink, struct outbox_row *ret)
 
 	do {
 		sqlite3_stmt *st = db_stmt(db, DB_OUTBOX_NEXT, db_s("sink", sink));
-		const int rc = sqlite3_step(st);
 
 		*ret = (struct outbox_row){ 0 };
-		if (rc == SQLITE_ROW)
-			read_row(st, ret);
+		r = db_step(st);
+		if (r <= 0)
+			return r;
+		read_row(st, ret);
 		(void)sqlite3_reset(st);
-		if (rc != SQLITE_ROW)
-			return db_errno(rc);
 		if (ret->news != NEWS__MAX)
 			return 1;
 		r = outbox_end(db, ret->id, OUTBOX_GIVEN_UP, &unread);
@@ -94,21 +91,19 @@ int outbox_next(struct db *db, const char *sink, struct outbox_row *ret)
 
 int outbox_begin(struct db *db, int64_t id)
 {
-	return db_run(db_stmt(db, DB_OUTBOX_BEGIN, db_i("id", id)), NULL);
+	return db_do(db, DB_OUTBOX_BEGIN, db_i("id", id));
 }
 
 int outbox_again(struct db *db, int64_t id, int64_t next_at, bool in_doubt, const struct facts *error)
 {
-	return db_run(db_stmt(db, DB_OUTBOX_AGAIN, db_i("id", id), db_i("next_at", next_at),
-			      db_i("in_doubt", in_doubt), db_f("error", error)),
-		      NULL);
+	return db_do(db, DB_OUTBOX_AGAIN, db_i("id", id), db_i("next_at", next_at),
+		     db_i("in_doubt", in_doubt), db_f("error", error));
 }
 
 int outbox_end(struct db *db, int64_t id, enum outbox_state state, const struct facts *error)
 {
-	return db_run(db_stmt(db, DB_OUTBOX_END, db_i("id", id), db_s("state", outbox_state_name(state)),
-			      db_f("error", error)),
-		      NULL);
+	return db_do(db, DB_OUTBOX_END, db_i("id", id), db_s("state", outbox_state_name(state)),
+		     db_f("error", error));
 }
 
 /* -- at a start, and where none is sent -- */
@@ -116,14 +111,14 @@ int outbox_end(struct db *db, int64_t id, enum outbox_state state, const struct 
 static int in_doubt(struct db *db, const char *sink, int64_t *ret_id, int *ret_news)
 {
 	sqlite3_stmt *st = db_stmt(db, DB_OUTBOX_IN_DOUBT, db_s("sink", sink));
-	const int rc = sqlite3_step(st);
+	const int r = db_step(st);
 
-	if (rc == SQLITE_ROW) {
+	if (r > 0) {
 		*ret_id = sqlite3_column_int64(st, 0);
-		*ret_news = news_parse(STR_C((const char *)sqlite3_column_text(st, 1)));
+		*ret_news = news_parse(STR_C(db_text(st, 1)));
+		(void)sqlite3_reset(st);
 	}
-	(void)sqlite3_reset(st);
-	return rc == SQLITE_ROW ? 1 : db_errno(rc);
+	return r;
 }
 
 int outbox_recover(struct db *db, const char *sink, bool knows_ids, struct outbox_doubt *ret)
@@ -164,16 +159,14 @@ int outbox_drop_removed_sinks(struct db *db, const struct str_list *sinks, outbo
 {
 	struct str_list removed = { 0 };
 	sqlite3_stmt *st = db_stmt(db, DB_OUTBOX_SINKS);
-	int rc, r;
+	int r;
 
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		const struct str name = STR_C((const char *)sqlite3_column_text(st, 0));
+	while ((r = db_step(st)) > 0) {
+		const struct str name = STR_C(db_text(st, 0));
 
 		if (!str_list_has(sinks, name))
 			str_list_add(&removed, name.p, name.n);
 	}
-	(void)sqlite3_reset(st);
-	r = db_errno(rc);
 	for (size_t i = 0; r == 0 && i < removed.n; i++)
 		r = give_up_all(db, removed.v[i], lost, ctx);
 	str_list_done(&removed);
@@ -196,16 +189,15 @@ int outbox_stats(struct db *db, const char *sink, struct outbox_stats *ret)
 {
 	sqlite3_stmt *st =
 		db_stmt(db, DB_OUTBOX_STATS, db_s("sink", sink), db_s("report", news_name(NEWS_REPORT)));
-	const int rc = sqlite3_step(st);
+	int r;
 
 	*ret = (struct outbox_stats){ 0 };
-	if (rc == SQLITE_ROW) {
+	while ((r = db_step(st)) > 0) {
 		*ret = (struct outbox_stats){ .waiting = (uint64_t)sqlite3_column_int64(st, 0),
 					      .oldest_at = sqlite3_column_int64(st, 1),
 					      .delivered_at = sqlite3_column_int64(st, 2),
 					      .lost_reports = (uint64_t)sqlite3_column_int64(st, 3) };
 		db_facts(st, 4, &ret->error);
 	}
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
+	return r;
 }

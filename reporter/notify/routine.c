@@ -35,17 +35,16 @@ int routine_read(struct db *db, uint64_t duties, int64_t from_ms, int64_t to_ms,
 		db_stmt(db, DB_ROUTINE, db_i("duties", duties), db_i("from", from_ms), db_i("to", to_ms),
 			db_i("delete", ACTION_DELETE), db_i("written", OUTCOMES_WRITTEN));
 	uint32_t room = 0;
-	int rc;
+	int r;
 
 	*ret = (struct routine){ 0 };
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+	while ((r = db_step(st)) > 0) {
 		ret->v = xgrow(ret->v, &room, (uint32_t)ret->n, sizeof(*ret->v));
 		ret->v[ret->n++] =
 			(struct routine_row){ db_text_dup(st, 0), db_text_dup(st, 1),
 					      sqlite3_column_int64(st, 2), sqlite3_column_int64(st, 3) };
 	}
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
+	return r;
 }
 
 void routine_done(struct routine *r)

@@ -95,9 +95,9 @@ static int load_past(struct report_run *e, struct db *db)
 {
 	sqlite3_stmt *st = db_stmt(db, DB_REPORTED_ALL);
 	uint32_t room = 0;
-	int rc;
+	int r;
 
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+	while ((r = db_step(st)) > 0) {
 		e->past = xgrow(e->past, &room, (uint32_t)e->in.n_past, sizeof(*e->past));
 		e->past[e->in.n_past++] = (struct reported){ db_text_dup(st, 0),
 							     db_text_dup(st, 1),
@@ -106,8 +106,7 @@ static int load_past(struct report_run *e, struct db *db)
 							     (uint64_t)sqlite3_column_int64(st, 4),
 							     sqlite3_column_int64(st, 5) };
 	}
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
+	return r;
 }
 
 static char *names_without(const struct str_list *clusters, const bool *answered)
@@ -134,8 +133,7 @@ static int64_t window_begin(const struct report_run_options *o, int64_t now_ms)
 int report_run_collected(struct report_run *e, struct db *db, const struct report_run_options *o,
 			 const bool *answered, int64_t now_ms)
 {
-	for (size_t i = 0; i < o->clusters->n; i++)
-		str_list_add(&e->clusters, o->clusters->v[i], strlen(o->clusters->v[i]));
+	str_list_add_all(&e->clusters, o->clusters);
 	e->title = xstrdup(o->title);
 	e->cluster_title = o->cluster_title ? xstrdup(o->cluster_title) : NULL;
 	e->incomplete = names_without(&e->clusters, answered);
@@ -274,21 +272,18 @@ static int remember_row(const struct report_run *e, struct db *db, const struct 
 	const bool known = delta != DELTA_UNKNOWN;
 
 	/* Nobody knows how fast it was: nothing can be worse than that. */
-	return db_run(db_stmt_msg(db, DB_REPORTED_PUT, &m, db_s("cluster_name", row->cluster),
-				  db_i("window_restarts", known ? delta : (int64_t)row->workload->restarts),
-				  db_i("window_ms", known ? e->in.at_ms - e->in.from_ms : 0),
-				  db_i("at", e->in.at_ms)),
-		      NULL);
+	return db_do_msg(db, DB_REPORTED_PUT, &m, db_s("cluster_name", row->cluster),
+			 db_i("window_restarts", known ? delta : (int64_t)row->workload->restarts),
+			 db_i("window_ms", known ? e->in.at_ms - e->in.from_ms : 0), db_i("at", e->in.at_ms));
 }
 
 /* As it was. */
 static int remember_quiet(const struct report_run *e, struct db *db, const struct reported *p)
 {
-	return db_run(db_stmt(db, DB_REPORTED_PUT, db_s("cluster_name", p->cluster), db_s("ns", p->ns),
-			      db_s("kind", p->kind), db_s("workload", p->workload),
-			      db_i("window_restarts", p->restarts), db_i("window_ms", p->window_ms),
-			      db_i("at", e->in.at_ms)),
-		      NULL);
+	return db_do(db, DB_REPORTED_PUT, db_s("cluster_name", p->cluster), db_s("ns", p->ns),
+		     db_s("kind", p->kind), db_s("workload", p->workload),
+		     db_i("window_restarts", p->restarts), db_i("window_ms", p->window_ms),
+		     db_i("at", e->in.at_ms));
 }
 
 int report_run_remember(const struct report_run *e, struct db *db)
@@ -297,8 +292,7 @@ int report_run_remember(const struct report_run *e, struct db *db)
 
 	for (size_t c = 0; r == 0 && c < e->clusters.n; c++)
 		if (e->in.answered[c])
-			r = db_run(db_stmt(db, DB_REPORTED_CLEAR, db_s("cluster_name", e->clusters.v[c])),
-				   NULL);
+			r = db_do(db, DB_REPORTED_CLEAR, db_s("cluster_name", e->clusters.v[c]));
 	for (size_t i = 0; r == 0 && i < e->report.n; i++)
 		r = remember_row(e, db, &e->report.rows[i]);
 	for (size_t i = 0; r == 0 && i < e->report.n_quiet; i++)

@@ -131,7 +131,7 @@ static int claim(struct db *db, int64_t due_at, const char *schedule, bool late)
 /* Skip what was claimed before due_at. */
 static int supersede(struct db *db, int64_t due_at)
 {
-	return db_run(db_stmt(db, DB_DIGEST_SUPERSEDE, db_i("due_at", due_at)), NULL);
+	return db_do(db, DB_DIGEST_SUPERSEDE, db_i("due_at", due_at));
 }
 
 int digest_runner_recover(struct digest_runner *r)
@@ -145,10 +145,10 @@ int digest_runner_recover(struct digest_runner *r)
  * then it is in force. It is armed now when it was not in force. */
 static int arm(struct db *db, const char *schedule, int64_t *ret_last)
 {
-	int r = db_run(db_stmt(db, DB_SCHEDULE_REPLACE, db_s("schedule", schedule)), NULL);
+	int r = db_do(db, DB_SCHEDULE_REPLACE, db_s("schedule", schedule));
 
 	if (r == 0)
-		r = db_run(db_stmt(db, DB_SCHEDULE_ARM, db_s("schedule", schedule)), NULL);
+		r = db_do(db, DB_SCHEDULE_ARM, db_s("schedule", schedule));
 	return r < 0 ? r : db_number(db_stmt(db, DB_SCHEDULE_LAST, db_s("schedule", schedule)), ret_last);
 }
 
@@ -158,12 +158,10 @@ static int write_run(struct digest_runner *r)
 	int err = db_begin(r->db);
 
 	if (err == 0)
-		err = db_run(db_stmt(r->db, DB_DIGEST_STATE, db_i("due_at", r->run.due_at),
-				     db_s("state", run_state_name(r->run.state)),
-				     db_i("workloads", r->run.workloads), db_i("pods", r->run.pods),
-				     db_i("finished_at", r->run.collected_at),
-				     db_s("error", r->run.incomplete)),
-			     NULL);
+		err = db_do(r->db, DB_DIGEST_STATE, db_i("due_at", r->run.due_at),
+			    db_s("state", run_state_name(r->run.state)), db_i("workloads", r->run.workloads),
+			    db_i("pods", r->run.pods), db_i("finished_at", r->run.collected_at),
+			    db_s("error", r->run.incomplete));
 	if (err == 0)
 		err = report_run_remember(r->report_run, r->db);
 	if (err == 0)
@@ -420,12 +418,6 @@ void digest_runner_on_inspected(struct digest_runner *r, const struct msg_inspec
 	digest_runner_tick(r);
 }
 
-static void copy_list(const struct str_list *from, struct str_list *to)
-{
-	for (size_t i = 0; i < from->n; i++)
-		str_list_add(to, from->v[i], strlen(from->v[i]));
-}
-
 int digest_runner_preview(struct digest_runner *r, const struct sink_settings *s, digest_preview_fn *fn,
 			  void *ctx)
 {
@@ -435,8 +427,8 @@ int digest_runner_preview(struct digest_runner *r, const struct sink_settings *s
 	r->preview = fn;
 	r->preview_ctx = ctx;
 	r->previewed.top = s->top;
-	copy_list(&s->clusters, &r->previewed.clusters);
-	copy_list(&s->namespaces, &r->previewed.namespaces);
+	str_list_add_all(&r->previewed.clusters, &s->clusters);
+	str_list_add_all(&r->previewed.namespaces, &s->namespaces);
 	wait_until(r, SYNCING, DIGEST_PREVIEW_MS);
 	digest_runner_tick(r);
 	return 0;
@@ -540,7 +532,7 @@ void digest_runner_set_schedule(struct digest_runner *r, const struct report_sch
 		err = arm(r->db, r->schedule->schedule, &r->last);
 	} else {
 		/* Runs from now on are not missed. */
-		err = db_run(db_stmt(r->db, DB_SCHEDULE_REPLACE, db_s("schedule", "")), NULL);
+		err = db_do(r->db, DB_SCHEDULE_REPLACE, db_s("schedule", ""));
 		if (err == 0 && r->claimed > 0)
 			err = supersede(r->db, INT64_MAX);
 		r->claimed = 0;

@@ -29,15 +29,15 @@ static struct msg as_msg(const struct msg_digest_row *row)
 static int find(struct db *db, const struct msg *m, const char *cluster_name, struct sampled *ret)
 {
 	sqlite3_stmt *st = db_stmt_msg(db, DB_SAMPLED_OF, m, db_s("cluster_name", cluster_name));
-	const int rc = sqlite3_step(st);
+	const int r = db_step(st);
 
 	*ret = (struct sampled){ 0 };
-	if (rc == SQLITE_ROW)
+	if (r > 0)
 		*ret = (struct sampled){ sqlite3_column_int64(st, 0), sqlite3_column_int64(st, 1),
 					 sqlite3_column_int64(st, 2), sqlite3_column_int64(st, 3),
 					 sqlite3_column_int64(st, 4) };
 	(void)sqlite3_reset(st);
-	return rc == SQLITE_ROW ? 1 : db_errno(rc);
+	return r;
 }
 
 /* When all containers of the cluster were last asked for; 0 = never. */
@@ -71,14 +71,12 @@ static int put_one(struct db *db, const struct msg_digest_row *row, const char *
 
 	if (known && delta == 0 && s.created == row->created && now_ms - s.seen_at < DAY_MS)
 		return 0;
-	int r = db_run(db_stmt_msg(db, DB_SAMPLED_PUT, &m, db_s("cluster_name", cluster_name),
-				   db_i("at", now_ms), db_i("known_since", since)),
-		       NULL);
+	int r = db_do_msg(db, DB_SAMPLED_PUT, &m, db_s("cluster_name", cluster_name), db_i("at", now_ms),
+			  db_i("known_since", since));
 
 	if (r == 0 && delta > 0)
-		r = db_run(db_stmt_msg(db, DB_SAMPLE_PUT, &m, db_s("cluster_name", cluster_name),
-				       db_i("at", now_ms), db_i("delta", delta)),
-			   NULL);
+		r = db_do_msg(db, DB_SAMPLE_PUT, &m, db_s("cluster_name", cluster_name), db_i("at", now_ms),
+			      db_i("delta", delta));
 	return r;
 }
 
@@ -92,9 +90,8 @@ int samples_put(struct db *db, const struct msg_digest_row *row, const char *clu
 
 int samples_answered(struct db *db, const char *cluster_name, bool all, int64_t now_ms)
 {
-	return db_run(db_stmt(db, DB_SAMPLING_PUT, db_s("cluster_name", cluster_name), db_i("at", now_ms),
-			      db_i("full_at", all ? now_ms : 0)),
-		      NULL);
+	return db_do(db, DB_SAMPLING_PUT, db_s("cluster_name", cluster_name), db_i("at", now_ms),
+		     db_i("full_at", all ? now_ms : 0));
 }
 
 int samples_since(struct db *db, const char *cluster_name, int64_t now_ms, int64_t *ret)
@@ -190,10 +187,9 @@ void sampler_set(struct sampler *s, bool enable, const struct str_list *clusters
 		return;
 	drop_batch(s);
 	str_list_done(&s->clusters);
-	for (size_t i = 0; i < clusters->n; i++) {
-		str_list_add(&s->clusters, clusters->v[i], strlen(clusters->v[i]));
+	str_list_add_all(&s->clusters, clusters);
+	for (size_t i = 0; i < clusters->n; i++)
 		s->v[i] = (struct sampled_cluster){ .synced = s->v[i].synced };
-	}
 }
 
 void sampler_synced(struct sampler *s, uint64_t cluster, bool synced)

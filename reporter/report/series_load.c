@@ -20,12 +20,11 @@ static char *joined(sqlite3_stmt *st, int a, int b)
 /* `row` for each row of st. 0 or negative errno. */
 static int each_row(sqlite3_stmt *st, void (*row)(struct series *s, sqlite3_stmt *st), struct series *s)
 {
-	int rc;
+	int r;
 
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
+	while ((r = db_step(st)) > 0)
 		row(s, st);
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
+	return r;
 }
 
 /* Rows come by line, each with an hour. */
