@@ -42,6 +42,13 @@ static void add_text(struct str_list *l, const char *s)
 	str_list_add(l, copy, strlen(copy));
 }
 
+static void add_textf(struct str_list *l, const char *fmt, va_list ap)
+{
+	_cleanup_free_ char *text = xvasprintf(fmt, ap);
+
+	add_text(l, text);
+}
+
 void document_init(struct document *d, enum news kind, enum language language, int64_t at_ms)
 {
 	*d = (struct document){ .kind = kind, .tone = TONE_INFO, .language = language, .at_ms = at_ms };
@@ -110,6 +117,15 @@ void document_add_line(struct document *d, const char *line)
 	add_text(&d->lines, line);
 }
 
+void document_add_linef(struct document *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_textf(&d->lines, fmt, ap);
+	va_end(ap);
+}
+
 struct section *document_add_section(struct document *d, const char *title)
 {
 	d->sections = xreallocarray(d->sections, d->n_sections + 1, sizeof(*d->sections));
@@ -128,8 +144,14 @@ struct entry *section_add_entry(struct section *s, const char *title)
 	return e;
 }
 
-void entry_set_key(struct entry *e, const char *key)
+void entry_set_key(struct entry *e, const char *fmt, ...)
 {
+	va_list ap;
+
+	va_start(ap, fmt);
+	_cleanup_free_ char *key = xvasprintf(fmt, ap);
+
+	va_end(ap);
 	replace(&e->key, key);
 }
 
@@ -143,6 +165,15 @@ void entry_add_line(struct entry *e, const char *line)
 	add_text(&e->lines, line);
 }
 
+void entry_add_linef(struct entry *e, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_textf(&e->lines, fmt, ap);
+	va_end(ap);
+}
+
 void entry_add_mention(struct entry *e, const char *who)
 {
 	add_text(&e->mentions, who);
@@ -152,6 +183,26 @@ void entry_add_fact(struct entry *e, const char *key, const char *value)
 {
 	e->facts = xreallocarray(e->facts, e->n_facts + 1, sizeof(*e->facts));
 	e->facts[e->n_facts++] = (struct entry_fact){ xstrdup(key), printable(value) };
+}
+
+void entry_add_number(struct entry *e, const char *key, int64_t value)
+{
+	char text[24];
+
+	(void)snprintf(text, sizeof(text), "%" PRId64, value);
+	entry_add_fact(e, key, text);
+}
+
+void entry_add_contact(struct entry *e, const struct facts *about)
+{
+	struct fact_value v;
+
+	if (!facts_find(about, FACT_CONTACT, &v))
+		return;
+	_cleanup_free_ char *who = xstrndup(v.text.p, v.text.n);
+
+	entry_add_mention(e, who);
+	entry_add_fact(e, "contact", who);
 }
 
 void entry_add_link(struct entry *e, const char *key, const char *url)
@@ -323,7 +374,7 @@ static void entry_from(const json_t *o, struct section *s)
 	const char *key, *command = string_of(o, "command");
 	json_t *v;
 
-	entry_set_key(e, string_of(o, "key"));
+	replace(&e->key, string_of(o, "key"));
 	e->is_over = is_set(o, "over");
 	e->begin_ms = time_of(o, "begin");
 	e->end_ms = time_of(o, "end");

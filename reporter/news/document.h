@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "model/facts.h"
 #include "model/news.h"
-#include "model/language.h"
 
 /* How bad: the colour of a card, the severity of an alert. */
 enum tone { TONE_GOOD, TONE_INFO, TONE_WARNING, TONE_BAD, TONE__MAX };
@@ -69,14 +69,21 @@ void document_set_title(struct document *d, const char *title);
 void document_set_id(struct document *d, const char *id);
 void document_set_footer(struct document *d, const char *footer);
 void document_add_line(struct document *d, const char *line);
+void document_add_linef(struct document *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Valid until the next one is added. */
 struct section *document_add_section(struct document *d, const char *title);
 struct entry *section_add_entry(struct section *s, const char *title);
-void entry_set_key(struct entry *e, const char *key);
+void entry_set_key(struct entry *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void entry_set_command(struct entry *e, const char *command);
 void entry_add_line(struct entry *e, const char *line);
+void entry_add_linef(struct entry *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void entry_add_mention(struct entry *e, const char *who);
 void entry_add_fact(struct entry *e, const char *key, const char *value);
+void entry_add_number(struct entry *e, const char *key, int64_t value);
+/* Mention whom the facts name (FACT_CONTACT), who is a fact of the entry, too. Nothing where they name
+ * nobody.
+ */
+void entry_add_contact(struct entry *e, const struct facts *about);
 /* Left out where url is NULL or holds a character that a sink could take for a mark (base/url_template.h). */
 void entry_add_link(struct entry *e, const char *key, const char *url);
 /* Its value, NULL when there is none. */

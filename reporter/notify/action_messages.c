@@ -141,14 +141,6 @@ static char *said_of(const struct composer *c, const struct action_details *t)
 	return xstrdup(verb);
 }
 
-static void add_number(struct entry *e, const char *key, int64_t v)
-{
-	char text[24];
-
-	(void)snprintf(text, sizeof(text), "%" PRId64, v);
-	entry_add_fact(e, key, text);
-}
-
 static void add_facts(struct entry *e, const struct action_details *t)
 {
 	entry_add_fact(e, "cluster", t->cluster);
@@ -174,15 +166,12 @@ static char *add_short(const struct composer *c, struct entry *e, const struct a
 static void add_why(const struct composer *c, struct entry *e, const struct action_details *t)
 {
 	const char *sentence = reason_find(t->why)->text[c->language].sentence;
-	_cleanup_free_ char *why = xasprintf(phrase(NEWS_WHY, c->language), sentence, t->why);
 	char when[WHEN_TEXT_MAX];
 
-	entry_add_line(e, why);
+	entry_add_linef(e, phrase(NEWS_WHY, c->language), sentence, t->why);
 	if (t->since > 0) {
 		when_format(t->since, c->zone, when);
-		_cleanup_free_ char *since = xasprintf(phrase(NEWS_SINCE, c->language), when);
-
-		entry_add_line(e, since);
+		entry_add_linef(e, phrase(NEWS_SINCE, c->language), when);
 	}
 }
 
@@ -192,24 +181,9 @@ static void add_kubectl(const struct composer *c, struct entry *e, const struct 
 {
 	_cleanup_free_ char *kind = xstrndup(t->target, strcspn(t->target, "/"));
 
-	if (t->replicas <= 0)
-		return;
-	_cleanup_free_ char *line =
-		xasprintf(phrase(NEWS_UNDO_KUBECTL, c->language), t->ns, kind, name_of(t), t->replicas);
-
-	entry_add_line(e, line);
-}
-
-static void add_contact(struct entry *e, const struct action_details *t)
-{
-	struct fact_value v;
-
-	if (!facts_find(&t->proof, FACT_CONTACT, &v))
-		return;
-	_cleanup_free_ char *who = xstrndup(v.text.p, v.text.n);
-
-	entry_add_mention(e, who);
-	entry_add_fact(e, "contact", who);
+	if (t->replicas > 0)
+		entry_add_linef(e, phrase(NEWS_UNDO_KUBECTL, c->language), t->ns, kind, name_of(t),
+				t->replicas);
 }
 
 /* Of a text, so many of its last lines, each marked as not ours. */
@@ -222,9 +196,8 @@ static void add_last_lines(struct entry *e, const char *text)
 			;
 	for (line = from; *line;) {
 		const size_t len = strcspn(line, "\n");
-		_cleanup_free_ char *marked = xasprintf("│ %.*s", (int)len, line);
 
-		entry_add_line(e, marked);
+		entry_add_linef(e, "│ %.*s", (int)len, line);
 		line += len + (line[len] != '\0');
 	}
 }
@@ -235,9 +208,9 @@ static int add_quotes(const struct composer *c, struct entry *e, const struct ac
 	sqlite3_stmt *st = db_stmt(c->db, DB_QUOTES_OF, db_i("id", t->id));
 	struct msg m = { .type = MSG_QUOTE };
 	const struct msg_quote *q = &m.u.quote;
-	int rc;
+	int r;
 
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+	while ((r = db_step(st)) > 0) {
 		db_read_msg(st, &m);
 		if (q->quote == QUOTE_LOG && !c->settings->tell_logs)
 			continue;
@@ -247,8 +220,7 @@ static int add_quotes(const struct composer *c, struct entry *e, const struct ac
 		entry_add_line(e, title);
 		add_last_lines(e, q->text);
 	}
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
+	return r;
 }
 
 /* One by one: a workload, or a forced deletion with its certificate. */
@@ -256,10 +228,9 @@ static int add_single(struct composer *c, struct section *s, const struct action
 {
 	_cleanup_free_ char *object = object_of(c, t), *said = said_of(c, t), *kind = kind_of(t);
 	_cleanup_free_ char *title = xasprintf(phrase(NEWS_OF, c->language), object, said);
-	_cleanup_free_ char *key = xasprintf("action/%" PRId64, t->id);
 	struct entry *e = section_add_entry(s, title);
 
-	entry_set_key(e, key);
+	entry_set_key(e, "action/%" PRId64, t->id);
 	e->begin_ms = t->at;
 	_cleanup_free_ char *at_a_glance = add_short(c, e, t);
 
@@ -267,16 +238,15 @@ static int add_single(struct composer *c, struct section *s, const struct action
 		entry_add_line(e, at_a_glance);
 	add_why(c, e, t);
 	add_facts(e, t);
-	add_contact(e, t);
-	add_number(e, "actionId", t->id);
+	entry_add_contact(e, &t->proof);
+	entry_add_number(e, "actionId", t->id);
 	entry_add_fact(e, t->part == SECTION_WORKLOAD ? "workload" : "pod", name_of(t));
 	if (*t->node)
 		entry_add_fact(e, "node", t->node);
 	if (t->part == SECTION_FORCED) {
 		_cleanup_free_ char *live = facts_render_in(&t->proof, c->language);
-		_cleanup_free_ char *proof = xasprintf(phrase(NEWS_CERTIFICATE, c->language), live);
 
-		entry_add_line(e, proof);
+		entry_add_linef(e, phrase(NEWS_CERTIFICATE, c->language), live);
 		return 0;
 	}
 	if (!facts_empty(&t->evidence)) {
@@ -286,7 +256,7 @@ static int add_single(struct composer *c, struct section *s, const struct action
 	}
 	entry_add_fact(e, "kind", kind);
 	if (t->replicas >= 0)
-		add_number(e, "replicas", t->replicas);
+		entry_add_number(e, "replicas", t->replicas);
 	const int r = add_quotes(c, e, t);
 
 	if (t->action == ACTION_SCALE_DOWN && (OUTCOMES_WRITTEN >> t->outcome & 1) &&
@@ -333,10 +303,9 @@ static char *failures_title(const struct composer *c, const struct action_detail
 static void add_example(const struct composer *c, struct entry *e, const struct action_details *t)
 {
 	_cleanup_free_ char *at_a_glance = add_short(c, e, t);
-	_cleanup_free_ char *example = xasprintf(phrase(NEWS_EXAMPLE, c->language), t->name, at_a_glance);
 
 	if (*at_a_glance)
-		entry_add_line(e, example);
+		entry_add_linef(e, phrase(NEWS_EXAMPLE, c->language), t->name, at_a_glance);
 	if (*t->node)
 		entry_add_fact(e, "node", t->node);
 }
@@ -348,24 +317,21 @@ static void add_count(struct composer *c, struct section *s, const struct action
 	_cleanup_free_ char *title = failed ? failures_title(c, t, n) : pods_title(c, t, n);
 	struct entry *e = section_add_entry(s, title);
 	const char *code = failed ? t->reason : t->why;
-	_cleanup_free_ char *key = xasprintf("action/%" PRId64, t->id);
-	_cleanup_free_ char *why =
-		xasprintf(phrase(NEWS_WHY, c->language), reason_find(code)->text[c->language].sentence, code);
 
-	entry_set_key(e, key);
+	entry_set_key(e, "action/%" PRId64, t->id);
 	e->begin_ms = t->at;
-	entry_add_line(e, why);
+	entry_add_linef(e, phrase(NEWS_WHY, c->language), reason_find(code)->text[c->language].sentence,
+			code);
 	if (failed) {
 		_cleanup_free_ char *object = object_of(c, t);
 		_cleanup_free_ char *detail = facts_render_in(&t->detail, c->language);
-		_cleanup_free_ char *example = xasprintf(phrase(NEWS_EXAMPLE, c->language), object, detail);
 
-		entry_add_line(e, example);
+		entry_add_linef(e, phrase(NEWS_EXAMPLE, c->language), object, detail);
 	} else {
 		add_example(c, e, t);
 	}
 	add_facts(e, t);
-	add_number(e, "count", (int64_t)n);
+	entry_add_number(e, "count", (int64_t)n);
 	entry_add_fact(e, "actionIds", ids);
 }
 
@@ -562,18 +528,18 @@ static int put_all(struct db *db, const struct settings *s, const struct zone *z
 
 static int move_on(struct db *db, int64_t up_to, int64_t newest, bool told)
 {
-	int r = db_run(db_stmt(db, DB_PENDING_FORGET), NULL);
+	int r = db_do(db, DB_PENDING_FORGET);
 
 	if (r == 0)
-		r = db_run(db_stmt(db, DB_PENDING_PUT, db_i("up_to", up_to), db_i("newest", newest)), NULL);
+		r = db_do(db, DB_PENDING_PUT, db_i("up_to", up_to), db_i("newest", newest));
 	if (r == 0)
-		r = db_run(db_stmt(db, DB_NOTIFIED_MOVE, db_i("newest", newest), db_i("told", told)), NULL);
+		r = db_do(db, DB_NOTIFIED_MOVE, db_i("newest", newest), db_i("told", told));
 	return r;
 }
 
 int action_messages_begin(struct db *db)
 {
-	return db_run(db_stmt(db, DB_NOTIFIED_BEGIN), NULL);
+	return db_do(db, DB_NOTIFIED_BEGIN);
 }
 
 struct notified_state {
@@ -583,14 +549,13 @@ struct notified_state {
 static int read_state(struct db *db, struct notified_state *ret)
 {
 	sqlite3_stmt *st = db_stmt(db, DB_NOTIFIED, db_i("batch", BATCH));
-	const int rc = sqlite3_step(st);
+	int r;
 
 	*ret = (struct notified_state){ 0 };
-	if (rc == SQLITE_ROW)
+	while ((r = db_step(st)) > 0)
 		*ret = (struct notified_state){ sqlite3_column_int64(st, 0), sqlite3_column_int64(st, 1),
 						sqlite3_column_int64(st, 2) };
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
+	return r;
 }
 
 static bool is_anyone_told(const struct settings *s)

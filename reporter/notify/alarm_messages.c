@@ -140,17 +140,17 @@ static char *title_of(const struct composer *t, const struct alarm *a, const cha
 
 static void add_names(const struct composer *t, struct entry *e, const struct alarm *a)
 {
-	_cleanup_free_ char *names = NULL, *detail = facts_render_in(a->detail, t->language);
+	_cleanup_free_ char *detail = facts_render_in(a->detail, t->language);
 
-	if (strcmp(a->kind, ALARM_OF_PAUSE) == 0)
-		names = xasprintf(phrase(NEWS_PAUSED_BY, t->language), a->name, detail);
-	else if (*a->ns && *a->name)
-		names = xasprintf(phrase(NEWS_OF, t->language), a->ns, a->name);
+	if (strcmp(a->kind, ALARM_OF_PAUSE) == 0) {
+		entry_add_linef(e, phrase(NEWS_PAUSED_BY, t->language), a->name, detail);
+		return;
+	}
+	if (*a->ns && *a->name)
+		entry_add_linef(e, phrase(NEWS_OF, t->language), a->ns, a->name);
 	else if (*a->ns || *a->name)
-		names = xstrdup(*a->ns ? a->ns : a->name);
-	if (names)
-		entry_add_line(e, names);
-	if (*detail && strcmp(a->kind, ALARM_OF_PAUSE) != 0)
+		entry_add_line(e, *a->ns ? a->ns : a->name);
+	if (*detail)
 		entry_add_line(e, detail);
 }
 
@@ -160,48 +160,30 @@ static void add_times(const struct composer *t, struct entry *e, const struct al
 
 	when_format(a->state.begin_at, t->from->zone, begin);
 	when_format(a->state.gone_at, t->from->zone, end);
-	_cleanup_free_ char *line = e->is_over ? xasprintf(phrase(NEWS_FROM_TO, t->language), begin, end)
-					       : xasprintf(phrase(NEWS_SINCE, t->language), begin);
-
-	entry_add_line(e, line);
-}
-
-/* The detail is that of one object. */
-static void mention_owner(struct entry *e, const struct alarm *a)
-{
-	struct fact_value v;
-
-	if (a->n > 1 || !facts_find(a->detail, FACT_CONTACT, &v))
-		return;
-	_cleanup_free_ char *who = xstrndup(v.text.p, v.text.n);
-
-	entry_add_mention(e, who);
-	entry_add_fact(e, "contact", who);
+	if (e->is_over)
+		entry_add_linef(e, phrase(NEWS_FROM_TO, t->language), begin, end);
+	else
+		entry_add_linef(e, phrase(NEWS_SINCE, t->language), begin);
 }
 
 static void add_entry(struct composer *t, struct section *s, const struct alarm *a, enum alarm_stage stage)
 {
 	const struct words w = words_of(a, t->language);
 	_cleanup_free_ char *title = title_of(t, a, w.sentence);
-	_cleanup_free_ char *key = xasprintf("attention/%s", a->key);
 	struct entry *e = section_add_entry(s, title);
 
-	entry_set_key(e, key);
+	entry_set_key(e, "attention/%s", a->key);
 	e->is_over = stage == STAGE_OVER;
 	e->begin_ms = a->state.begin_at;
 	e->end_ms = e->is_over ? a->state.gone_at : 0;
 	add_names(t, e, a);
-	if (stage == STAGE_MORE) {
-		_cleanup_free_ char *in_all = xasprintf(phrase(NEWS_IN_ALL, t->language), a->n);
-
-		entry_add_line(e, in_all);
-	}
+	if (stage == STAGE_MORE)
+		entry_add_linef(e, phrase(NEWS_IN_ALL, t->language), a->n);
 	add_times(t, e, a);
 	if (!e->is_over) {
-		_cleanup_free_ char *remedy = xasprintf(phrase(NEWS_REMEDY, t->language), w.remedy);
-
-		entry_add_line(e, remedy);
-		mention_owner(e, a);
+		entry_add_linef(e, phrase(NEWS_REMEDY, t->language), w.remedy);
+		if (a->n <= 1) /* the detail is that of one object */
+			entry_add_contact(e, a->detail);
 		t->doc->tone = w.is_blind ? TONE_BAD : t->doc->tone == TONE_BAD ? TONE_BAD : TONE_WARNING;
 	}
 	entry_add_fact(e, "cluster", a->cluster);
@@ -228,9 +210,9 @@ static int add_more(struct composer *t, struct section *s, const struct alarm *a
 	sqlite3_stmt *st = db_stmt(t->from->history, DB_ALARM_MORE, db_s("cluster_name", a->cluster),
 				   db_i("duty", a->duty), db_s("code", a->code), db_s("ns", a->ns),
 				   db_i("up_to", notice->up_to));
-	const int rc = sqlite3_step(st);
+	int r;
 
-	if (rc == SQLITE_ROW) {
+	while ((r = db_step(st)) > 0) {
 		struct alarm more = *a;
 		_cleanup_free_ struct facts *detail = db_facts_dup(st, 1);
 		_cleanup_free_ char *names = alarm_names(db_text(st, 2), sqlite3_column_int64(st, 3));
@@ -241,8 +223,7 @@ static int add_more(struct composer *t, struct section *s, const struct alarm *a
 		add_entry(t, s, &more, STAGE_MORE);
 		s->entries[s->n - 1].begin_ms = a->state.begin_at; /* it is the same alarm */
 	}
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
+	return r;
 }
 
 static int add_stage(struct composer *t, const struct alarms *all, enum alarm_stage stage)

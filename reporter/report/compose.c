@@ -178,12 +178,6 @@ static struct sums sum_up(const struct report *r, const struct sink_settings *s)
 	return ret;
 }
 
-static void add_text(struct document *d, char *line)
-{
-	document_add_line(d, line);
-	free(line);
-}
-
 /* Of the clusters that the sink is told of, all, or those that gave no full answer; "" = none. The caller
  * frees it. */
 static char *names_of_clusters(const struct report_input *in, const struct sink_settings *s, bool unanswered,
@@ -212,7 +206,7 @@ static void put_window(const struct report_input *in, const struct sink_settings
 	const bool is_same = strcmp(zone, from_zone) == 0; /* else the clock was changed in between */
 	_cleanup_free_ char *begin = xconcat(from, is_same ? "" : " ", is_same ? "" : from_zone, NULL);
 
-	add_text(d, xasprintf(phrase(REPORT_WINDOW, d->language), begin, at, zone, clusters));
+	document_add_linef(d, phrase(REPORT_WINDOW, d->language), begin, at, zone, clusters);
 }
 
 static void put_head(const struct report_input *in, const struct sink_settings *s, const struct sums *sums,
@@ -223,19 +217,19 @@ static void put_head(const struct report_input *in, const struct sink_settings *
 
 	put_window(in, s, d);
 	if (sums->workloads > sums->uncounted)
-		add_text(d, xasprintf(phrase(REPORT_HEAD, l), sums->restarts, sums->workloads, sums->pods));
+		document_add_linef(d, phrase(REPORT_HEAD, l), sums->restarts, sums->workloads, sums->pods);
 	else if (sums->workloads > 0)
-		add_text(d, xasprintf(phrase(REPORT_HEAD_UNCOUNTED, l), sums->workloads, sums->pods));
+		document_add_linef(d, phrase(REPORT_HEAD_UNCOUNTED, l), sums->workloads, sums->pods);
 	else
-		add_text(d, xstrdup(phrase(REPORT_QUIET, l)));
+		document_add_line(d, phrase(REPORT_QUIET, l));
 	if (in->late)
-		add_text(d, xstrdup(phrase(REPORT_LATE, l)));
+		document_add_line(d, phrase(REPORT_LATE, l));
 	if (lost > 0)
-		add_text(d, xasprintf(phrase(REPORT_LOST, l), lost));
+		document_add_linef(d, phrase(REPORT_LOST, l), lost);
 	if (*unanswered)
-		add_text(d, xasprintf(phrase(REPORT_INCOMPLETE, l), unanswered));
+		document_add_linef(d, phrase(REPORT_INCOMPLETE, l), unanswered);
 	if (in->digest->dropped > 0)
-		add_text(d, xasprintf(phrase(REPORT_DROPPED, l), (int64_t)in->digest->dropped));
+		document_add_linef(d, phrase(REPORT_DROPPED, l), (int64_t)in->digest->dropped);
 	if (sums->workloads > 0)
 		document_set_footer(d, phrase(REPORT_FOOTER, l));
 }

@@ -119,11 +119,8 @@ static const char *signal_of(const struct report_row *r)
 /* A line of parts; `part` is freed. */
 static void add_part(char **line, const char *between, char *part)
 {
-	char *longer = *line ? xconcat(*line, between, part, NULL) : xstrdup(part);
-
+	xappend(line, between, part);
 	free(part);
-	free(*line);
-	*line = longer;
 }
 
 static const char *comma(enum language l)
@@ -172,28 +169,17 @@ static void add_inspection(const struct msg_inspected *k, const struct report_in
 	char since[WHEN_TEXT_MAX];
 
 	when_format(k->rolled_at, in->zone, since);
-	_cleanup_free_ char *image = k->rolled_at > 0
-					     ? xasprintf(phrase(REPORT_IMAGE_SINCE, l), k->image, since)
-					     : xasprintf(phrase(REPORT_IMAGE, l), k->image);
-	_cleanup_free_ char *said = xasprintf(phrase(REPORT_SAID, l), k->message);
-
-	if (*k->image)
-		entry_add_line(e, image);
+	if (*k->image && k->rolled_at > 0)
+		entry_add_linef(e, phrase(REPORT_IMAGE_SINCE, l), k->image, since);
+	else if (*k->image)
+		entry_add_linef(e, phrase(REPORT_IMAGE, l), k->image);
 	if (*k->message)
-		entry_add_line(e, said);
+		entry_add_linef(e, phrase(REPORT_SAID, l), k->message);
 	if (*k->contact)
 		entry_add_mention(e, k->contact);
 }
 
 /* -- as facts -- */
-
-static void fact_number(struct entry *e, const char *key, int64_t v)
-{
-	char text[NUMBER_MAX];
-
-	(void)snprintf(text, sizeof(text), "%lld", (long long)v);
-	entry_add_fact(e, key, text);
-}
 
 static void fact_text(struct entry *e, const char *key, const char *v)
 {
@@ -216,12 +202,12 @@ static void add_facts(const struct report_row *r, const char *rate, struct entry
 	fact_text(e, "pod", d->pod);
 	fact_text(e, "reason", reason_of(r));
 	if (r->workload->delta != DELTA_UNKNOWN) {
-		fact_number(e, "restarts", r->workload->delta);
+		entry_add_number(e, "restarts", r->workload->delta);
 		fact_text(e, "restartsPerHour", rate);
 	}
-	fact_number(e, "restartsTotal", (int64_t)r->workload->restarts);
-	fact_number(e, "count", (int64_t)r->workload->n);
-	fact_number(e, "exitCode", r->inspection ? r->inspection->exit_code : d->exit_code);
+	entry_add_number(e, "restartsTotal", (int64_t)r->workload->restarts);
+	entry_add_number(e, "count", (int64_t)r->workload->n);
+	entry_add_number(e, "exitCode", r->inspection ? r->inspection->exit_code : d->exit_code);
 	if (count_nodes(r->workload) == 1)
 		fact_text(e, "node", d->node);
 	if (!r->inspection)
@@ -252,11 +238,10 @@ static char *name_of(const struct report_input *in, const char *cluster, const c
 static struct entry *add_entry(struct section *s, char *title, const char *cluster, const char *ns,
 			       const char *workload)
 {
-	_cleanup_free_ char *key = xconcat("restarts/", cluster, "/", ns, "/", workload, NULL);
 	struct entry *e = section_add_entry(s, title);
 
 	free(title);
-	entry_set_key(e, key);
+	entry_set_key(e, "restarts/%s/%s/%s", cluster, ns, workload);
 	return e;
 }
 
@@ -317,7 +302,6 @@ void report_entry_add_attention(const struct attention_group *g, const struct re
 
 	when_format(g->first_at, in->zone, since);
 	_cleanup_free_ char *when = xasprintf(phrase(NEWS_SINCE, l), since);
-	_cleanup_free_ char *remedy = xasprintf(phrase(NEWS_REMEDY, l), reason->text[l].remedy);
 
 	e->begin_ms = g->first_at;
 	if (*g->names)
@@ -325,7 +309,7 @@ void report_entry_add_attention(const struct attention_group *g, const struct re
 	if (!facts_empty(g->detail))
 		add_part(&when, l == LANGUAGE_ZH ? "：" : ": ", facts_render_in(g->detail, l));
 	entry_add_line(e, when);
-	entry_add_line(e, remedy);
+	entry_add_linef(e, phrase(NEWS_REMEDY, l), reason->text[l].remedy);
 	fact_text(e, "cluster", g->cluster);
 	fact_text(e, "reason", g->reason);
 }
