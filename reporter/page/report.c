@@ -22,6 +22,74 @@
 #define WHEN_DAY_N    5
 #define WHEN_MINUTE_N 11
 
+/* -- series -- */
+
+struct series_line *series_add_line(struct series *s, const char *cluster, const char *name)
+{
+	if (s->n_worst == SERIES_WORST_MAX)
+		return NULL;
+	s->worst = xreallocarray(s->worst, s->n_worst + 1, sizeof(*s->worst));
+	struct series_line *l = &s->worst[s->n_worst++];
+
+	*l = (struct series_line){ .cluster = xstrdup(cluster), .name = xstrdup(name) };
+	return l;
+}
+
+struct series_held *series_add_held(struct series *s, const char *cluster, const char *object,
+				    const char *reason, const struct facts *detail)
+{
+	if (s->n_held == SERIES_HELD_MAX) {
+		s->more_held++;
+		return NULL;
+	}
+	s->held = xreallocarray(s->held, s->n_held + 1, sizeof(*s->held));
+	struct series_held *h = &s->held[s->n_held++];
+
+	*h = (struct series_held){ .cluster = xstrdup(cluster),
+				   .object = xstrdup(object),
+				   .reason = xstrdup(reason),
+				   .detail = facts_dup(detail),
+				   .duty = DUTY_ALL };
+	return h;
+}
+
+struct series_tile *series_add_tile(struct series *s, const char *cluster, const char *ns)
+{
+	if (s->n_tiles == SERIES_TILES_MAX) {
+		s->more_tiles++;
+		return NULL;
+	}
+	s->tiles = xreallocarray(s->tiles, s->n_tiles + 1, sizeof(*s->tiles));
+	struct series_tile *t = &s->tiles[s->n_tiles++];
+
+	*t = (struct series_tile){ .cluster = xstrdup(cluster), .ns = xstrdup(ns) };
+	return t;
+}
+
+void series_done(struct series *s)
+{
+	for (size_t i = 0; i < s->n_worst; i++) {
+		free(s->worst[i].cluster);
+		free(s->worst[i].name);
+	}
+	for (size_t i = 0; i < s->n_held; i++) {
+		free(s->held[i].cluster);
+		free(s->held[i].object);
+		free(s->held[i].reason);
+		free(s->held[i].detail);
+	}
+	for (size_t i = 0; i < s->n_tiles; i++) {
+		free(s->tiles[i].cluster);
+		free(s->tiles[i].ns);
+	}
+	free(s->worst);
+	free(s->held);
+	free(s->tiles);
+	*s = (struct series){ 0 };
+}
+
+/* -- values -- */
+
 static size_t smaller(size_t a, size_t b)
 {
 	return a < b ? a : b;
@@ -52,8 +120,6 @@ static json_t *cluster_value(const struct series *s, const char *name)
 	return template_text(s->is_of_one_cluster ? "" : name);
 }
 
-/* -- the series -- */
-
 /* A list with its rows and how many are left out; null when it has none. Takes rows. */
 static json_t *list_value(json_t *rows, uint64_t more)
 {
@@ -67,7 +133,7 @@ static json_t *worst_value(const struct series *s)
 {
 	json_t *rows = json_array();
 
-	for (size_t i = 0; i < smaller(s->n_worst, SERIES_WORST_MAX); i++) {
+	for (size_t i = 0; i < s->n_worst; i++) {
 		const struct series_line *l = &s->worst[i];
 		const struct chart chart = { l->by_hour, SERIES_HOURS / 4, 1, 4, 4, 1, 40, 1.5 };
 		json_t *row = chart_value(&chart);
@@ -113,10 +179,9 @@ static json_t *actions_value(const struct series *s)
 
 static json_t *held_value(const struct series *s, enum language l)
 {
-	const size_t n = smaller(s->n_held, SERIES_HELD_MAX);
 	json_t *rows = json_array();
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < s->n_held; i++) {
 		const struct series_held *h = &s->held[i];
 		const struct reason_desc *reason = reason_find(h->reason);
 		const char *sentence = reason->text[l].sentence;
@@ -130,7 +195,7 @@ static json_t *held_value(const struct series *s, enum language l)
 					template_text(detail), "remedy", reason->text[l].remedy, "since",
 					h->since_ms > 0 ? when_value(s, h->since_ms) : json_null()));
 	}
-	return list_value(rows, s->more_held + (s->n_held - n));
+	return list_value(rows, s->more_held);
 }
 
 static uint64_t weight(const struct series_tile *t)
@@ -146,13 +211,12 @@ static int level_of(uint64_t v, uint64_t max)
 
 static json_t *map_value(const struct series *s)
 {
-	const size_t n = smaller(s->n_tiles, SERIES_TILES_MAX);
 	json_t *rows = json_array();
 	uint64_t max = 1;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < s->n_tiles; i++)
 		max = weight(&s->tiles[i]) > max ? weight(&s->tiles[i]) : max;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < s->n_tiles; i++) {
 		const struct series_tile *t = &s->tiles[i];
 
 		(void)json_array_append_new(
@@ -161,7 +225,7 @@ static json_t *map_value(const struct series *s)
 					level_of(weight(t), max), "restarts", (json_int_t)t->restarts,
 					"actions", (json_int_t)t->actions, "held", (json_int_t)t->held));
 	}
-	json_t *value = list_value(rows, s->more_tiles + (s->n_tiles - n));
+	json_t *value = list_value(rows, s->more_tiles);
 
 	(void)json_object_set_new(value, "most", json_integer((json_int_t)max)); /* not in null */
 	return value;

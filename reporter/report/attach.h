@@ -6,9 +6,15 @@
 
 #include "config/settings.h"
 #include "reporter/history/db.h"
-#include "reporter/news/document.h"
+#include "reporter/page/report.h"
 
 struct zone;
+
+/* Read the numbers behind a report (reporter/page/report.h) that concern s (NULL: all of them) from the
+ * history: the SERIES_DAYS up to end_ms (Unix ms). utc_offset_s: zone_offset() at end_ms. 0, or negative
+ * errno with *ret empty; series_done() it. */
+int series_load(struct db *db, const struct sink_settings *s, int64_t end_ms, int32_t utc_offset_s,
+		struct series *ret);
 
 /* Makes d->html of d and the history, as of d->at_ms; times in that zone (NULL = UTC). s NULL: for whoever
  * may see all. Numbers that cannot be read are left out of the page. */

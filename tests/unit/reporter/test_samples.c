@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "reporter/report/samples.h"
-#include "reporter/report/series_load.h"
+#include "reporter/report/attach.h"
 #include "reporter/history/history.h"
 
 #define HOUR INT64_C(3600000)
@@ -140,7 +140,7 @@ static int64_t counted(void)
 	struct series s;
 	int64_t n = 0;
 
-	ck_assert_int_eq(series_load(db, clock_wall_ms(), 0, &s), 0);
+	ck_assert_int_eq(series_load(db, NULL, clock_wall_ms(), 0, &s), 0);
 	for (size_t i = 0; i < s.n_worst; i++)
 		for (size_t h = 0; h < SERIES_HOURS; h++)
 			n += s.worst[i].by_hour[h];
@@ -175,7 +175,7 @@ TEST(pages_see_hours_and_namespaces)
 	put(T0 - 10 * HOUR, "web-1", 3, 1000);
 	put(T0 - 10 * HOUR, "web-2", 4, 1000);
 	put(T0, "web-1", 5, 1000);
-	ck_assert_int_eq(series_load(db, T0, 3600, &s), 0);
+	ck_assert_int_eq(series_load(db, NULL, T0, 3600, &s), 0);
 	ck_assert_uint_eq(s.n_worst, 1);
 	ck_assert_str_eq(s.worst[0].cluster, "prod");
 	ck_assert_str_eq(s.worst[0].name, "shop/web");
