@@ -14,7 +14,6 @@
 #include "config/window.h"
 #include "model/duties.h"
 #include "model/policy.h"
-#include "model/phrases.h"
 #include "model/reasons.h"
 #include "model/sink_types.h"
 #include "model/troubles.h"
@@ -27,7 +26,7 @@
 /* Rows of what is due that are looked at: more are not counted either. */
 #define LIVE_DUE_MAX 300u
 
-static void add_troubles(const struct status_sources *from, struct live *l)
+static void add_troubles(const struct status_sources *from, struct status_page *p)
 {
 	const struct state_entry *e;
 
@@ -35,35 +34,35 @@ static void add_troubles(const struct status_sources *from, struct live *l)
 		const struct msg_trouble_row *m = &e->m->u.trouble_row;
 		const struct trouble_desc *d = trouble_desc((enum trouble)m->trouble);
 
-		if (m->n == 0)
-			continue;
-		l->troubles = xreallocarray(l->troubles, l->n_troubles + 1, sizeof(*l->troubles));
-		l->troubles[l->n_troubles++] =
-			(struct live_trouble){ .cluster = e->cluster,
-					       .object = "",
-					       .sentence = d->text[l->language].sentence,
-					       .detail = &m->particulars,
-					       .remedy = d->text[l->language].remedy,
-					       .since_ms = m->since,
-					       .is_blind = d->severity == TROUBLE_IS_BLIND };
+		if (m->n > 0)
+			status_page_add_trouble(
+				p, &(struct page_trouble){ .cluster = e->cluster,
+							   .object = "",
+							   .sentence = d->text[p->language].sentence,
+							   .detail = &m->particulars,
+							   .remedy = d->text[p->language].remedy,
+							   .since_ms = m->since,
+							   .is_blind = d->severity == TROUBLE_IS_BLIND });
 	}
 }
 
-static void add_attention(const struct attention *a, struct live *l)
+static void add_attention(const struct status_sources *from, struct status_page *p)
 {
-	for (size_t i = 0; i < a->n; i++) {
-		const struct attention_group *g = &a->v[i];
-		const struct reason_desc *d = reason_find(g->reason);
-		const char *sentence = d->text[l->language].sentence;
+	_cleanup_(attention_done) struct attention attention = { 0 };
 
-		l->troubles = xreallocarray(l->troubles, l->n_troubles + 1, sizeof(*l->troubles));
-		l->troubles[l->n_troubles++] =
-			(struct live_trouble){ .cluster = g->cluster,
-					       .object = g->names,
-					       .sentence = *sentence ? sentence : g->reason,
-					       .detail = g->detail,
-					       .remedy = d->text[l->language].remedy,
-					       .since_ms = g->first_at };
+	(void)attention_present(from->db, LIVE_ROWS_MAX, &attention);
+	for (size_t i = 0; i < attention.n; i++) {
+		const struct attention_group *g = &attention.v[i];
+		const struct reason_desc *d = reason_find(g->reason);
+		const char *sentence = d->text[p->language].sentence;
+
+		status_page_add_trouble(p,
+					&(struct page_trouble){ .cluster = g->cluster,
+								.object = g->names,
+								.sentence = *sentence ? sentence : g->reason,
+								.detail = g->detail,
+								.remedy = d->text[p->language].remedy,
+								.since_ms = g->first_at });
 	}
 }
 
@@ -94,89 +93,72 @@ void status_snapshot_tally(const struct status_sources *from, uint64_t conn, str
 	}
 }
 
-static bool is_paused(const struct live *l, const char *cluster)
+static void add_pauses(const struct status_sources *from, struct status_page *p, bool *ret_paused)
 {
-	for (size_t i = 0; i < l->n_pauses; i++)
-		if (!l->pauses[i].cluster_name[0] || strcmp(l->pauses[i].cluster_name, cluster) == 0)
-			return true;
-	return false;
+	const struct str_list *names = &from->settings->cluster_names;
+	_cleanup_free_ struct msg_pause *pauses = xcalloc(LIVE_ROWS_MAX, sizeof(*pauses));
+	size_t n = 0;
+
+	(void)recent_rows(from->db, RECENT_PAUSES, LIVE_ROWS_MAX, pauses, &n);
+	for (size_t i = 0; i < n; i++) {
+		status_page_add_pause(p, &pauses[i]);
+		for (size_t c = 0; c < names->n; c++)
+			ret_paused[c] |=
+				!*pauses[i].cluster_name || strcmp(pauses[i].cluster_name, names->v[c]) == 0;
+	}
 }
 
-/* Behind fill_history(): a pause is a state of the cluster. */
-static void fill_clusters(const struct status_sources *from, struct live *l)
+/* A pause is a state of the cluster. */
+static void add_clusters(const struct status_sources *from, struct status_page *p)
 {
 	static const struct msg_watch_stats nothing;
 	const struct str_list *names = &from->settings->cluster_names;
-
 	_cleanup_free_ struct msg_ctl_tally_row *tallies = xcalloc(names->n + 1, sizeof(*tallies));
+	_cleanup_free_ bool *is_paused = xcalloc(names->n + 1, sizeof(*is_paused));
 
+	add_pauses(from, p, is_paused);
 	status_snapshot_tally(from, 0, tallies);
-	l->clusters = xcalloc(names->n + 1, sizeof(*l->clusters));
 	for (size_t i = 0; i < names->n; i++) {
 		const struct msg_watch_stats *said = state_watch(from->state, names->v[i]);
-		const struct msg_watch_stats *m = said ? said : &nothing;
 
-		if (!*names->v[i])
-			continue;
-		l->clusters[l->n_clusters++] = (struct live_cluster){ .name = names->v[i],
-								      .synced = m->synced,
-								      .leading = m->leading,
-								      .is_paused = is_paused(l, names->v[i]),
-								      .pods = m->pods,
-								      .due = tallies[i].due,
-								      .blocked = m->blocked,
-								      .done = tallies[i].done,
-								      .at_zero = tallies[i].at_zero,
-								      .problem = &m->error,
-								      .blocked_by = &m->blocked_by };
+		if (*names->v[i])
+			status_page_add_cluster(p, &tallies[i], said ? said : &nothing, is_paused[i]);
 	}
 }
 
 /* By verdict (blocked, due, refused, waiting); then the most first. */
 static int compare_due(const void *a, const void *b)
 {
-	const struct live_due *x = a, *y = b;
-	const int by_verdict = strcmp(x->verdict, y->verdict);
+	const struct state_entry *x = *(const struct state_entry *const *)a,
+				 *y = *(const struct state_entry *const *)b;
+	const struct msg_due_row *m = &x->m->u.due_row, *n = &y->m->u.due_row;
+	const int by_verdict =
+		strcmp(due_state_name((enum due_state)m->state), due_state_name((enum due_state)n->state));
 
-	return by_verdict ? by_verdict : x->n < y->n ? 1 : x->n > y->n ? -1 : strcmp(x->cluster, y->cluster);
+	return by_verdict ? by_verdict : m->n < n->n ? 1 : m->n > n->n ? -1 : strcmp(x->cluster, y->cluster);
 }
 
-static void fill_due(const struct status_sources *from, struct live *l)
+static void add_due(const struct status_sources *from, struct status_page *p)
 {
-	const struct state_entry *e;
+	const struct state_entry *due[LIVE_DUE_MAX];
+	size_t n = 0;
 
-	l->due = xcalloc(LIVE_DUE_MAX, sizeof(*l->due));
-	for (size_t i = 0; l->n_due < LIVE_DUE_MAX && (e = state_at(from->state, MSG_DUE_ROW, i)); i++) {
-		const struct msg_due_row *m = &e->m->u.due_row;
-
-		l->due[l->n_due++] = (struct live_due){ .cluster = e->cluster,
-							.duty = duty_name((enum duty)m->duty),
-							.verdict = due_state_name((enum due_state)m->state),
-							.reason = reason_find(m->reason)->code,
-							.n = m->n,
-							.oldest_ms = m->oldest };
-	}
-	qsort(l->due, l->n_due, sizeof(*l->due), compare_due);
+	while (n < LIVE_DUE_MAX && (due[n] = state_at(from->state, MSG_DUE_ROW, n)))
+		n++;
+	qsort(due, n, sizeof(due[0]), compare_due);
+	for (size_t i = 0; i < n; i++)
+		status_page_add_due(p, due[i]->cluster, &due[i]->m->u.due_row);
 }
 
-static void fill_sinks(const struct status_sources *from, struct live *l)
+static void add_sinks(const struct status_sources *from, struct status_page *p)
 {
-	const struct settings *s = from->settings;
-
-	l->sinks = xcalloc(s->n_sinks + 1, sizeof(*l->sinks));
-	for (size_t i = 0; i < s->n_sinks; i++) {
+	for (size_t i = 0; i < from->settings->n_sinks; i++) {
+		const struct sink_settings *s = &from->settings->sinks[i];
 		struct outbox_stats stats;
 
-		if (outbox_stats(from->db, s->sinks[i].name, &stats) < 0)
-			continue;
-		struct live_sink *sink = &l->sinks[l->n_sinks++];
-
-		*sink = (struct live_sink){ .name = s->sinks[i].name,
-					    .type = sink_type_desc((enum sink_type)s->sinks[i].type)->name,
-					    .waiting = stats.waiting,
-					    .oldest_ms = stats.oldest_at,
-					    .delivered_ms = stats.delivered_at };
-		facts_set(&sink->error, &stats.error);
+		if (outbox_stats(from->db, s->name, &stats) == 0)
+			status_page_add_sink(p, s->name, sink_type_desc((enum sink_type)s->type)->name,
+					     stats.waiting, stats.delivered_at, &stats.error);
 	}
 }
 
@@ -187,49 +169,36 @@ static bool are_alike(const struct msg_ctl_history_row *a, const struct msg_ctl_
 }
 
 /* The newest of each run of actions that are alike: a storm is one row. */
-static void fill_actions(const struct status_sources *from, struct live *l)
+static void add_actions(const struct msg_ctl_history_row *rows, size_t n, struct status_page *p)
 {
-	size_t n = 0;
+	unsigned alike = 1;
 
-	l->actions = xcalloc(RECENT_MAX, sizeof(*l->actions));
-	l->n_alike = xcalloc(RECENT_MAX, sizeof(*l->n_alike));
-	(void)recent_actions(from->db, RECENT_MAX, l->actions, &l->n_actions);
-	for (size_t i = 0; i < l->n_actions; i++) {
-		if (n == 0 || !are_alike(&l->actions[n - 1], &l->actions[i]))
-			l->actions[n++] = l->actions[i];
-		l->n_alike[n - 1]++;
+	for (size_t i = 0; i < n && p->n[STATUS_ACTIONS] < LIVE_ACTIONS_MAX; i += alike) {
+		for (alike = 1; i + alike < n && are_alike(&rows[i], &rows[i + alike]);)
+			alike++;
+		status_page_add_action(p, &rows[i], alike);
 	}
-	l->n_actions = n < LIVE_ACTIONS_MAX ? n : LIVE_ACTIONS_MAX;
 }
 
 /* What cannot be read is not shown: the trouble of the history says why. */
-static void fill_history(const struct status_sources *from, struct live *l)
+static void add_history(const struct status_sources *from, struct status_page *p)
 {
-	fill_actions(from, l);
-	l->refusals = xcalloc(LIVE_ACTIONS_MAX, sizeof(*l->refusals));
-	(void)recent_refusals(from->db, LIVE_ACTIONS_MAX, l->refusals, &l->n_refusals);
-	l->at_zero = xcalloc(LIVE_ACTIONS_MAX, sizeof(*l->at_zero));
-	(void)recent_at_zero(from->db, LIVE_ACTIONS_MAX, l->at_zero, &l->n_at_zero);
-	l->pauses = xcalloc(LIVE_ROWS_MAX, sizeof(*l->pauses));
-	(void)recent_pauses(from->db, LIVE_ROWS_MAX, l->pauses, &l->n_pauses);
-	(void)db_number(db_stmt(from->db, DB_REPORT_DELIVERED), &l->report_delivered_ms);
-}
+	_cleanup_free_ struct msg_ctl_history_row *rows = xcalloc(RECENT_MAX, sizeof(*rows));
+	size_t n = 0;
 
-static void live_done(struct live *l)
-{
-	free(l->troubles);
-	free(l->clusters);
-	free(l->sinks);
-	free(l->actions);
-	free(l->n_alike);
-	free(l->refusals);
-	free(l->at_zero);
-	free(l->pauses);
-	free(l->due);
+	(void)recent_rows(from->db, RECENT_ACTIONS, RECENT_MAX, rows, &n);
+	add_actions(rows, n, p);
+	(void)recent_rows(from->db, RECENT_REFUSALS, LIVE_ACTIONS_MAX, rows, &n);
+	for (size_t i = 0; i < n; i++)
+		status_page_add_refusal(p, &rows[i]);
+	(void)recent_rows(from->db, RECENT_AT_ZERO, LIVE_ACTIONS_MAX, rows, &n);
+	for (size_t i = 0; i < n; i++)
+		status_page_add_at_zero(p, &rows[i]);
+	(void)db_number(db_stmt(from->db, DB_REPORT_DELIVERED), &p->report_delivered_ms);
 }
 
 /* The one that opens first, of those that are closed; no time where one is open. */
-static void fill_windows(const struct settings *s, struct live *l)
+static void set_window(const struct settings *s, struct status_page *p)
 {
 	struct windows *w = windows_new();
 
@@ -240,28 +209,28 @@ static void fill_windows(const struct settings *s, struct live *l)
 
 		if (!policy_enables(&s->policy, d) || texts->n == 0)
 			continue;
-		const bool open = windows_are_open(w, texts, l->now_ms, &at);
+		const bool open = windows_are_open(w, texts, p->now_ms, &at);
 
 		if (!open && at == 0) /* it never opens */
 			continue;
-		if (open || !l->has_windows || at < l->window_ms)
-			l->window_ms = open ? 0 : at;
-		l->has_windows = true;
+		if (open || !p->has_windows || at < p->window_ms)
+			p->window_ms = open ? 0 : at;
+		p->has_windows = true;
 		if (open)
 			break;
 	}
 	windows_free(&w);
 }
 
-static void fill_hours(const struct status_sources *from, struct live *l)
+static void set_hours(const struct status_sources *from, struct status_page *p)
 {
 	sqlite3_stmt *st = db_stmt(from->db, DB_DONE_HOURS, db_i("written", OUTCOMES_WRITTEN));
 
 	while (db_step(st) > 0) {
 		const int64_t hour = sqlite3_column_int64(st, 0);
 
-		if (hour >= 0 && hour < (int64_t)ARRAY_SIZE(l->done_by_hour))
-			l->done_by_hour[hour] = (uint32_t)sqlite3_column_int64(st, 1);
+		if (hour >= 0 && hour < (int64_t)ARRAY_SIZE(p->done_by_hour))
+			p->done_by_hour[hour] = (uint32_t)sqlite3_column_int64(st, 1);
 	}
 }
 
@@ -269,32 +238,28 @@ void status_snapshot_serve(const struct status_sources *from, const struct web_r
 			   struct listener_answer *ret)
 {
 	const struct report_schedule *schedule = from->schedule;
-	_cleanup_(attention_done) struct attention attention = { 0 };
-	struct live l = { .language = request_language(request),
-			  .zone = schedule->zone,
-			  .version = OPC_VERSION,
-			  .cluster_title = from->settings->cluster_title,
-			  .now_ms = clock_wall_ms(),
-			  .observe = from->settings->policy.mode == MODE_OBSERVE,
-			  .live = stats_is_live(from->stats),
-			  .ready = stats_is_ready(from->stats, from->history) };
+	struct status_page p = { .language = request_language(request),
+				 .zone = schedule->zone,
+				 .version = OPC_VERSION,
+				 .cluster_title = from->settings->cluster_title,
+				 .now_ms = clock_wall_ms(),
+				 .observe = from->settings->policy.mode == MODE_OBSERVE,
+				 .ready = stats_is_ready(from->stats, from->history) };
 
 	if (schedule->enable)
-		l.report_next_ms = cron_next(&schedule->cron, schedule->zone, l.now_ms);
-	(void)attention_present(from->db, LIVE_ROWS_MAX, &attention);
-	add_troubles(from, &l);
-	add_attention(&attention, &l);
-	fill_history(from, &l);
-	fill_clusters(from, &l);
-	fill_windows(from->settings, &l);
-	fill_hours(from, &l);
-	fill_due(from, &l);
-	fill_sinks(from, &l);
+		p.report_next_ms = cron_next(&schedule->cron, schedule->zone, p.now_ms);
+	add_troubles(from, &p);
+	add_attention(from, &p);
+	add_history(from, &p);
+	add_clusters(from, &p);
+	add_due(from, &p);
+	add_sinks(from, &p);
+	set_window(from->settings, &p);
+	set_hours(from, &p);
 	ret->share = LISTENER_LARGE;
 	ret->status = 200;
 	ret->content_type = "text/html; charset=utf-8";
 	ret->headers = "Content-Security-Policy: " PAGE_POLICY
 		       "\r\nReferrer-Policy: no-referrer\r\nVary: Accept-Language\r\n";
-	ret->body = page_status(&l, &ret->size);
-	live_done(&l);
+	ret->body = status_page_end(&p, &ret->size);
 }

@@ -331,6 +331,17 @@ void query_restorable(struct db *db, const struct history *h, const struct msg_c
 
 /* -- the newest, for a page -- */
 
+/* Which there are, and how one becomes a message. */
+static const struct {
+	enum db_stmt ids, row;
+	enum msg_type type;
+} recent[RECENT__MAX] = {
+	[RECENT_ACTIONS] = { DB_RECENT_ACTIONS, DB_HISTORY_ACTION, MSG_CTL_HISTORY_ROW },
+	[RECENT_AT_ZERO] = { DB_AT_ZERO_IDS, DB_HISTORY_ACTION, MSG_CTL_HISTORY_ROW },
+	[RECENT_REFUSALS] = { DB_RECENT_REFUSALS, DB_HISTORY_REFUSAL, MSG_CTL_HISTORY_ROW },
+	[RECENT_PAUSES] = { DB_PAUSE_IDS, DB_PAUSE_ROW, MSG_PAUSE },
+};
+
 /* At most max ids of a statement. */
 static int recent_ids(struct db *db, enum db_stmt ids, size_t max, int64_t ret[static RECENT_MAX],
 		      size_t *ret_n)
@@ -338,54 +349,30 @@ static int recent_ids(struct db *db, enum db_stmt ids, size_t max, int64_t ret[s
 	sqlite3_stmt *st = db_stmt(db, ids, db_i("limit", max), db_s("cluster_name", ""),
 				   db_i("scale_down", ACTION_SCALE_DOWN), db_i("written", OUTCOMES_WRITTEN),
 				   db_i("done", OUTCOME_DONE));
-	int rc = SQLITE_ROW;
+	int r = 0;
 
 	*ret_n = 0;
-	while (*ret_n < max && *ret_n < RECENT_MAX && (rc = sqlite3_step(st)) == SQLITE_ROW)
+	while (*ret_n < max && *ret_n < RECENT_MAX && (r = db_step(st)) > 0)
 		ret[(*ret_n)++] = sqlite3_column_int64(st, 0);
 	(void)sqlite3_reset(st);
-	return db_errno(rc);
+	return r;
 }
 
-/* The rows of those ids into ret, `size` bytes each. A row that has gone is left out. */
-static int recent_rows(struct db *db, enum db_stmt ids, enum db_stmt row, enum msg_type type, size_t max,
-		       char *ret, size_t size, size_t *ret_n)
+int recent_rows(struct db *db, enum recent which, size_t max, void *ret, size_t *ret_n)
 {
+	const size_t size = msg_desc(recent[which].type)->size;
 	int64_t id[RECENT_MAX];
 	size_t n = 0;
-	int r = recent_ids(db, ids, max, id, &n);
+	int r = recent_ids(db, recent[which].ids, max, id, &n);
 	struct msg m;
 
 	*ret_n = 0;
 	for (size_t i = 0; r >= 0 && i < n; i++) {
-		r = db_read_row(db_stmt(db, row, db_i("id", id[i]), db_i("conn", 0),
+		r = db_read_row(db_stmt(db, recent[which].row, db_i("id", id[i]), db_i("conn", 0),
 					db_i("open", OUTCOME_OPEN), db_i("refused", OUTCOME_REFUSED)),
-				type, &m);
+				recent[which].type, &m);
 		if (r > 0)
-			memcpy(ret + size * (*ret_n)++, &m.u, size);
+			memcpy((char *)ret + size * (*ret_n)++, &m.u, size);
 	}
 	return r < 0 ? r : 0;
-}
-
-int recent_actions(struct db *db, size_t max, struct msg_ctl_history_row *ret, size_t *ret_n)
-{
-	return recent_rows(db, DB_RECENT_ACTIONS, DB_HISTORY_ACTION, MSG_CTL_HISTORY_ROW, max, (char *)ret,
-			   sizeof(*ret), ret_n);
-}
-
-int recent_at_zero(struct db *db, size_t max, struct msg_ctl_history_row *ret, size_t *ret_n)
-{
-	return recent_rows(db, DB_AT_ZERO_IDS, DB_HISTORY_ACTION, MSG_CTL_HISTORY_ROW, max, (char *)ret,
-			   sizeof(*ret), ret_n);
-}
-
-int recent_refusals(struct db *db, size_t max, struct msg_ctl_history_row *ret, size_t *ret_n)
-{
-	return recent_rows(db, DB_RECENT_REFUSALS, DB_HISTORY_REFUSAL, MSG_CTL_HISTORY_ROW, max, (char *)ret,
-			   sizeof(*ret), ret_n);
-}
-
-int recent_pauses(struct db *db, size_t max, struct msg_pause *ret, size_t *ret_n)
-{
-	return recent_rows(db, DB_PAUSE_IDS, DB_PAUSE_ROW, MSG_PAUSE, max, (char *)ret, sizeof(*ret), ret_n);
 }

@@ -47,18 +47,21 @@ void query_failed(uint64_t conn, struct msg *ret);
 void query_restorable(struct db *db, const struct history *h, const struct msg_ctl_restore *q,
 		      struct msg *ret);
 
-/* -- the newest, at once and bounded, for a page: each fills ret with at most max rows, the newest first, and
- * counts them in *ret_n. 0, or negative errno with what was read until then -- */
+/* -- the newest, at once and bounded, for a page -- */
 
 /* Most rows of any of these. */
 #define RECENT_MAX 128u
 
-int recent_actions(struct db *db, size_t max, struct msg_ctl_history_row *ret, size_t *ret_n);
-/* Scale-downs of workloads that this program has not put back, the newest of each; somebody else may have. */
-int recent_at_zero(struct db *db, size_t max, struct msg_ctl_history_row *ret, size_t *ret_n);
-/* Of watchers; the newest is the one that was seen last. */
-int recent_refusals(struct db *db, size_t max, struct msg_ctl_history_row *ret, size_t *ret_n);
-/* Pauses that are in force, the oldest first. */
-int recent_pauses(struct db *db, size_t max, struct msg_pause *ret, size_t *ret_n);
+enum recent {
+	RECENT_ACTIONS,  /* struct msg_ctl_history_row */
+	RECENT_AT_ZERO,  /* the same: scale-downs of workloads that this program has not put back, the newest
+			  * of  each; somebody else may have */
+	RECENT_REFUSALS, /* the same, of watchers; the newest is the one that was seen last */
+	RECENT_PAUSES,   /* struct msg_pause; those in force, the oldest first */
+	RECENT__MAX
+};
+/* Fill ret with at most max rows of that kind, the newest first, and count them in *ret_n; a row that has
+ * gone is left out. 0, or negative errno with what was read until then. */
+int recent_rows(struct db *db, enum recent which, size_t max, void *ret, size_t *ret_n);
 
 #endif

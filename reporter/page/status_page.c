@@ -19,136 +19,142 @@
 #include "text/templates.h"
 
 /* Null where there is none. */
-static json_t *when_value(const struct live *l, int64_t at_ms)
+static json_t *when_value(const struct status_page *p, int64_t at_ms)
 {
 	char when[WHEN_TEXT_MAX];
 
 	if (at_ms <= 0)
 		return json_null();
-	when_format(at_ms, l->zone, when);
+	when_format(at_ms, p->zone, when);
 	return json_string(when);
 }
 
 /* { at, ago }, or null. */
-static json_t *ago_value(const struct live *l, int64_t at_ms)
+static json_t *ago_value(const struct status_page *p, int64_t at_ms)
 {
 	char ago[DURATION_MAX];
 
 	if (at_ms <= 0)
 		return json_null();
-	return json_pack("{s:o, s:s}", "at", when_value(l, at_ms), "ago",
-			 duration_short(l->now_ms - at_ms, ago));
+	return json_pack("{s:o, s:s}", "at", when_value(p, at_ms), "ago",
+			 duration_short(p->now_ms - at_ms, ago));
 }
 
-static json_t *facts_value(const struct live *l, const struct facts *f)
+static json_t *facts_value(const struct status_page *p, const struct facts *f)
 {
-	_cleanup_free_ char *text = facts_render_in(f, l->language);
+	_cleanup_free_ char *text = facts_render_in(f, p->language);
 
 	return template_text(text);
 }
 
 /* The sentence of a reason; its code where it has none. */
-static json_t *reason_value(const struct live *l, const char *code)
+static json_t *reason_value(const struct status_page *p, const char *code)
 {
-	const char *sentence = reason_find(code)->text[l->language].sentence;
+	const char *sentence = reason_find(code)->text[p->language].sentence;
 
 	return template_text(*sentence ? sentence : code);
 }
 
-/* { rows, more } of n things, at most max rows; null of none. */
-typedef json_t *row_fn(const struct live *l, size_t i);
-static json_t *list_value(const struct live *l, size_t n, size_t max, row_fn *row)
+/* { rows, more }; null where there are none. */
+static json_t *list_value(const struct status_page *p, enum status_table t)
 {
-	json_t *rows = json_array();
-
-	if (n == 0) {
-		json_decref(rows);
+	if (p->n[t] == 0)
 		return json_null();
-	}
-	for (size_t i = 0; i < n && i < max; i++)
-		(void)json_array_append_new(rows, row(l, i));
-	return json_pack("{s:o, s:I}", "rows", rows, "more", (json_int_t)(n > max ? n - max : 0));
+	return json_pack("{s:O, s:I}", "rows", p->rows[t], "more",
+			 (json_int_t)(p->n[t] - json_array_size(p->rows[t])));
 }
 
-static json_t *cluster_value(const struct live *l, const char *name)
+/* The row is taken over. */
+static void add_row(struct status_page *p, enum status_table t, json_t *row)
 {
-	return template_text(l->cluster_title && *name ? l->cluster_title : name);
+	static const uint64_t max[STATUS__MAX] = {
+		LIVE_ROWS_MAX,    LIVE_ROWS_MAX,    LIVE_ROWS_MAX,    LIVE_ROWS_MAX,
+		LIVE_ACTIONS_MAX, LIVE_ACTIONS_MAX, LIVE_ACTIONS_MAX, LIVE_ROWS_MAX,
+	};
+
+	if (!p->rows[t])
+		p->rows[t] = json_array();
+	if (p->n[t]++ < max[t])
+		(void)json_array_append_new(p->rows[t], row);
+	else
+		json_decref(row);
 }
 
-static json_t *trouble_row(const struct live *l, size_t i)
+static json_t *cluster_value(const struct status_page *p, const char *name)
 {
-	const struct live_trouble *t = &l->troubles[i];
-
-	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "blind", (int)t->is_blind, "sentence",
-			 template_text(t->sentence), "object", template_text(t->object), "detail",
-			 facts_value(l, t->detail), "remedy", template_text(t->remedy), "cluster",
-			 cluster_value(l, t->cluster), "since", ago_value(l, t->since_ms));
+	return template_text(p->cluster_title && *name ? p->cluster_title : name);
 }
 
-static json_t *pause_row(const struct live *l, size_t i)
+void status_page_add_trouble(struct status_page *p, const struct page_trouble *t)
 {
-	const struct msg_pause *p = &l->pauses[i];
-
-	return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "cluster", cluster_value(l, p->cluster_name),
-			 "duty", p->duty == DUTY_ALL ? "" : duty_name((enum duty)p->duty), "by",
-			 template_text(p->by), "why", facts_value(l, &p->why), "since", ago_value(l, p->at),
-			 "until", when_value(l, p->until));
+	add_row(p, STATUS_TROUBLES,
+		json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "blind", (int)t->is_blind, "sentence",
+			  template_text(t->sentence), "object", template_text(t->object), "detail",
+			  facts_value(p, t->detail), "remedy", template_text(t->remedy), "cluster",
+			  cluster_value(p, t->cluster), "since", ago_value(p, t->since_ms)));
 }
 
-static json_t *cluster_row(const struct live *l, size_t i)
+void status_page_add_pause(struct status_page *p, const struct msg_pause *m)
 {
-	const struct live_cluster *c = &l->clusters[i];
-	const char *state = !c->synced     ? "blind"
-			    : !c->leading  ? "standby"
-			    : c->is_paused ? "paused"
-					   : "running";
-
-	return json_pack("{s:o, s:{s:b}, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "name",
-			 cluster_value(l, c->name), "state", state, 1, "pods", (json_int_t)c->pods, "due",
-			 (json_int_t)c->due, "blocked", (json_int_t)c->blocked, "done", (json_int_t)c->done,
-			 "at_zero", (json_int_t)c->at_zero, "problem", facts_value(l, c->problem),
-			 "blocked_by", facts_value(l, c->blocked_by));
+	add_row(p, STATUS_PAUSES,
+		json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "cluster", cluster_value(p, m->cluster_name),
+			  "duty", m->duty == DUTY_ALL ? "" : duty_name((enum duty)m->duty), "by",
+			  template_text(m->by), "why", facts_value(p, &m->why), "since", ago_value(p, m->at),
+			  "until", when_value(p, m->until)));
 }
 
-static json_t *tiles_value(const struct live *l)
+void status_page_add_cluster(struct status_page *p, const struct msg_ctl_tally_row *tally,
+			     const struct msg_watch_stats *watch, bool is_paused)
 {
-	uint64_t due = 0, blocked = 0, done = 0, at_zero = 0;
+	const char *state = !watch->synced    ? "blind"
+			    : !watch->leading ? "standby"
+			    : is_paused       ? "paused"
+					      : "running";
 
-	for (size_t i = 0; i < l->n_clusters; i++) {
-		due += l->clusters[i].due;
-		blocked += l->clusters[i].blocked;
-		done += l->clusters[i].done;
-		at_zero += l->clusters[i].at_zero;
-	}
-	const struct chart hours = { l->done_by_hour, ARRAY_SIZE(l->done_by_hour), 1, 1, 4, 1, 40, 1.5 };
+	p->due += tally->due;
+	p->done += tally->done;
+	p->at_zero += tally->at_zero;
+	p->blocked += watch->blocked;
+	add_row(p, STATUS_CLUSTERS,
+		json_pack("{s:o, s:{s:b}, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "name",
+			  cluster_value(p, tally->cluster_name), "state", state, 1, "pods",
+			  (json_int_t)watch->pods, "due", (json_int_t)tally->due, "blocked",
+			  (json_int_t)watch->blocked, "done", (json_int_t)tally->done, "at_zero",
+			  (json_int_t)tally->at_zero, "problem", facts_value(p, &watch->error), "blocked_by",
+			  facts_value(p, &watch->blocked_by)));
+}
+
+static json_t *tiles_value(const struct status_page *p)
+{
+	const struct chart hours = { p->done_by_hour, ARRAY_SIZE(p->done_by_hour), 1, 1, 4, 1, 40, 1.5 };
 
 	return json_pack("{s:o, s:b, s:o, s:I, s:I, s:I, s:I, s:I}", "hours",
-			 done > 0 ? chart_value(&hours) : json_null(), "windows", (int)l->has_windows,
-			 "window", when_value(l, l->window_ms), "due", (json_int_t)due, "blocked",
-			 (json_int_t)blocked, "done", (json_int_t)done, "at_zero", (json_int_t)at_zero,
-			 "troubles", (json_int_t)l->n_troubles);
+			 p->done > 0 ? chart_value(&hours) : json_null(), "windows", (int)p->has_windows,
+			 "window", when_value(p, p->window_ms), "due", (json_int_t)p->due, "blocked",
+			 (json_int_t)p->blocked, "done", (json_int_t)p->done, "at_zero",
+			 (json_int_t)p->at_zero, "troubles", (json_int_t)p->n[STATUS_TROUBLES]);
 }
 
-static json_t *due_row(const struct live *l, size_t i)
+void status_page_add_due(struct status_page *p, const char *cluster, const struct msg_due_row *m)
 {
-	const struct live_due *d = &l->due[i];
-
-	return json_pack("{s:o, s:o, s:{s:b}, s:I, s:o, s:o}", "cluster", cluster_value(l, d->cluster),
-			 "duty", template_text(d->duty), "verdict", d->verdict, 1, "n", (json_int_t)d->n,
-			 "reason", reason_value(l, d->reason), "since", ago_value(l, d->oldest_ms));
+	add_row(p, STATUS_DUE,
+		json_pack("{s:o, s:s, s:{s:b}, s:I, s:o, s:o}", "cluster", cluster_value(p, cluster), "duty",
+			  duty_name((enum duty)m->duty), "verdict", due_state_name((enum due_state)m->state),
+			  1, "n", (json_int_t)m->n, "reason", reason_value(p, reason_find(m->reason)->code),
+			  "since", ago_value(p, m->oldest)));
 }
 
-static json_t *history_row(const struct live *l, const struct msg_ctl_history_row *r, int64_t at)
+static json_t *history_row(const struct status_page *p, const struct msg_ctl_history_row *r, int64_t at)
 {
-	_cleanup_free_ char *at_a_glance = short_line(&r->detail, &r->evidence, l->language);
+	_cleanup_free_ char *at_a_glance = short_line(&r->detail, &r->evidence, p->language);
 	struct facts found;
 
 	history_row_facts(r, &found);
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "cluster", cluster_value(l, r->cluster_name),
-			 "ns", template_text(r->ns), "name", template_text(r->name), "when", ago_value(l, at),
-			 "reason", reason_value(l, r->reason), "detail",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "cluster", cluster_value(p, r->cluster_name),
+			 "ns", template_text(r->ns), "name", template_text(r->name), "when", ago_value(p, at),
+			 "reason", reason_value(p, r->reason), "detail",
 			 *at_a_glance && history_row_acted(r) ? template_text(at_a_glance)
-							      : facts_value(l, &found),
+							      : facts_value(p, &found),
 			 "remedy", "");
 }
 
@@ -167,73 +173,69 @@ static const char *outcome_class(int64_t outcome)
 	}
 }
 
-static json_t *action_row(const struct live *l, size_t i)
+void status_page_add_action(struct status_page *p, const struct msg_ctl_history_row *m, unsigned alike)
 {
-	const struct msg_ctl_history_row *r = &l->actions[i];
-	json_t *row = history_row(l, r, r->intent_at);
+	json_t *row = history_row(p, m, m->intent_at);
 
 	(void)json_object_set_new(
 		row, "action",
-		json_string(r->action < ACTION__MAX ? action_desc((enum action_kind)r->action)->name : ""));
-	(void)json_object_set_new(row, "outcome", json_string(outcome_name((enum outcome)r->outcome)));
-	(void)json_object_set_new(row, "class", json_string(outcome_class(r->outcome)));
-	(void)json_object_set_new(row, "id", json_integer((json_int_t)r->id));
-	if (l->n_alike && l->n_alike[i] > 1)
-		(void)json_object_set_new(row, "alike", json_integer((json_int_t)l->n_alike[i]));
-	return row;
+		json_string(m->action < ACTION__MAX ? action_desc((enum action_kind)m->action)->name : ""));
+	(void)json_object_set_new(row, "outcome", json_string(outcome_name((enum outcome)m->outcome)));
+	(void)json_object_set_new(row, "class", json_string(outcome_class(m->outcome)));
+	(void)json_object_set_new(row, "id", json_integer((json_int_t)m->id));
+	if (alike > 1)
+		(void)json_object_set_new(row, "alike", json_integer((json_int_t)alike));
+	add_row(p, STATUS_ACTIONS, row);
 }
 
 /* The workload: what is behind the last slash of kind.group/namespace/name. */
-static json_t *at_zero_row(const struct live *l, size_t i)
+void status_page_add_at_zero(struct status_page *p, const struct msg_ctl_history_row *m)
 {
-	const struct msg_ctl_history_row *r = &l->at_zero[i];
-	const char *name = strrchr(r->target, '/');
-	json_t *row = history_row(l, r, r->intent_at);
+	const char *name = strrchr(m->target, '/');
+	json_t *row = history_row(p, m, m->intent_at);
 
-	(void)json_object_set_new(row, "name", template_text(name ? name + 1 : r->name));
-	(void)json_object_set_new(row, "replicas", json_integer((json_int_t)r->replicas));
-	(void)json_object_set_new(row, "id", json_integer((json_int_t)r->id));
-	return row;
+	(void)json_object_set_new(row, "name", template_text(name ? name + 1 : m->name));
+	(void)json_object_set_new(row, "replicas", json_integer((json_int_t)m->replicas));
+	(void)json_object_set_new(row, "id", json_integer((json_int_t)m->id));
+	add_row(p, STATUS_AT_ZERO, row);
 }
 
-static json_t *refusal_row(const struct live *l, size_t i)
+void status_page_add_refusal(struct status_page *p, const struct msg_ctl_history_row *m)
 {
-	const struct msg_ctl_history_row *r = &l->refusals[i];
-	json_t *row = history_row(l, r, r->result_at);
+	json_t *row = history_row(p, m, m->result_at);
 
-	(void)json_object_set_new(row, "duty", json_string(duty_name((enum duty)r->duty)));
-	return row;
+	(void)json_object_set_new(row, "duty", json_string(duty_name((enum duty)m->duty)));
+	add_row(p, STATUS_REFUSALS, row);
 }
 
-static json_t *sink_row(const struct live *l, size_t i)
+void status_page_add_sink(struct status_page *p, const char *name, const char *type, uint64_t waiting,
+			  int64_t delivered_ms, const struct facts *error)
 {
-	const struct live_sink *s = &l->sinks[i];
-
-	return json_pack("{s:o, s:o, s:I, s:o, s:o}", "name", template_text(s->name), "type",
-			 template_text(s->type), "waiting", (json_int_t)s->waiting, "delivered",
-			 ago_value(l, s->delivered_ms), "error", facts_value(l, &s->error));
+	add_row(p, STATUS_SINKS,
+		json_pack("{s:o, s:o, s:I, s:o, s:o}", "name", template_text(name), "type",
+			  template_text(type), "waiting", (json_int_t)waiting, "delivered",
+			  ago_value(p, delivered_ms), "error", facts_value(p, error)));
 }
 
-char *page_status(const struct live *l, size_t *ret_size)
+char *status_page_end(struct status_page *p, size_t *ret_size)
 {
-	const struct template_target target = { l->language, ESCAPE_HTML, false };
+	static const char *const tables[STATUS__MAX] = { "troubles", "pauses",  "clusters", "due",
+							 "actions",  "at_zero", "refusals", "sinks" };
+	const struct template_target target = { p->language, ESCAPE_HTML, false };
 	json_t *data = json_pack(
-		"{s:s, s:o, s:i, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:s, "
-		"s:b}",
-		"language", language_name(l->language), "at", when_value(l, l->now_ms), "refresh",
-		LIVE_REFRESH_S, "ready", l->live && l->ready, "observe", (int)l->observe, "tiles",
-		tiles_value(l), "troubles", list_value(l, l->n_troubles, LIVE_ROWS_MAX, trouble_row),
-		"pauses", list_value(l, l->n_pauses, LIVE_ROWS_MAX, pause_row), "clusters",
-		list_value(l, l->n_clusters, LIVE_ROWS_MAX, cluster_row), "due",
-		list_value(l, l->n_due, LIVE_ROWS_MAX, due_row), "many", l->n_clusters > 1, "actions",
-		list_value(l, l->n_actions, LIVE_ACTIONS_MAX, action_row), "at_zero",
-		list_value(l, l->n_at_zero, LIVE_ACTIONS_MAX, at_zero_row), "refusals",
-		list_value(l, l->n_refusals, LIVE_ACTIONS_MAX, refusal_row), "next",
-		when_value(l, l->report_next_ms), "last", when_value(l, l->report_delivered_ms), "sinks",
-		list_value(l, l->n_sinks, LIVE_ROWS_MAX, sink_row), "version", l->version, "local",
-		l->zone != NULL);
+		"{s:s, s:o, s:i, s:b, s:b, s:o, s:b, s:o, s:o, s:s, s:b}", "language",
+		language_name(p->language), "at", when_value(p, p->now_ms), "refresh", LIVE_REFRESH_S,
+		"ready", (int)p->ready, "observe", (int)p->observe, "tiles", tiles_value(p), "many",
+		p->n[STATUS_CLUSTERS] > 1, "next", when_value(p, p->report_next_ms), "last",
+		when_value(p, p->report_delivered_ms), "version", p->version, "local", p->zone != NULL);
+
+	for (enum status_table t = 0; t < STATUS__MAX; t++) {
+		(void)json_object_set_new(data, tables[t], list_value(p, t));
+		json_decref(p->rows[t]);
+		p->rows[t] = NULL;
+	}
 	char *page =
-		template_render(template_find(STR_C("page/status"), l->language), &target, data, ret_size);
+		template_render(template_find(STR_C("page/status"), p->language), &target, data, ret_size);
 
 	json_decref(data);
 	return page ? page : xstrdup("");

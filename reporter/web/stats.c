@@ -341,22 +341,12 @@ static bool in_group(const char *path, const char *name)
 	return strncmp(path + 1, name, n) == 0 && (path[n + 1] == '\0' || path[n + 1] == '/');
 }
 
-static bool is_well(const struct health *h, const char *group)
-{
-	_cleanup_free_ char *path = xasprintf("/%s", group), *text = NULL;
-
-	return health_answer(h, group, path, NULL, &text) == 200;
-}
-
-bool stats_is_live(struct stats *s)
-{
-	return is_well(&s->live, "livez");
-}
-
 bool stats_is_ready(struct stats *s, const struct history *h)
 {
+	_cleanup_free_ char *text = NULL;
+
 	refresh(s, h);
-	return is_well(&s->ready, "readyz");
+	return health_answer(&s->ready, "readyz", "/readyz", NULL, &text) == 200;
 }
 
 static void serve_metrics(const struct stats *s, const char *accept, struct listener_answer *ret)

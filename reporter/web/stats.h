@@ -46,8 +46,7 @@ void stats_sink_gone(struct stats *s, const char *sink);
 /* Make of the state what is served: the gauges, and a check of health for every configured cluster, red until
  * its watcher says otherwise. stats_serve() does it by itself. */
 void stats_read_state(struct stats *s);
-/* As /livez and /readyz say, now. */
-bool stats_is_live(struct stats *s);
+/* As /readyz says, now. */
 bool stats_is_ready(struct stats *s, const struct history *h);
 /* The answers of the HTTP listener: /metrics, /healthz, /livez, /readyz; anything else is 404. What is read
  * when it is asked for is read first. */

@@ -403,140 +403,140 @@ static struct msg_pause sample_pause(void)
 	return p;
 }
 
-static struct msg_ctl_history_row at_zero_of(const struct msg_ctl_history_row *action)
+static int print_page(struct status_page *p)
 {
-	struct msg_ctl_history_row r = *action;
-
-	SET(r.target, "deployments.apps/shop/web");
-	return r;
-}
-
-static int print_page(const struct live *l)
-{
-	_cleanup_free_ char *page = page_status(l, NULL);
+	_cleanup_free_ char *page = status_page_end(p, NULL);
 
 	(void)fputs(page, stdout);
 	return 0;
 }
 
+static void sample_cluster(struct status_page *p, const char *name, struct msg_ctl_tally_row tally,
+			   const struct msg_watch_stats *watch, bool is_paused)
+{
+	SET(tally.cluster_name, name);
+	status_page_add_cluster(p, &tally, watch, is_paused);
+}
+
+static void sample_clusters(struct status_page *p)
+{
+	const struct msg_watch_stats
+		prod = { .synced = true,
+			 .leading = true,
+			 .pods = 4213,
+			 .blocked = 3,
+			 .blocked_by =
+				 quoting("budget of deleteEvictedPod is spent: 10 of 10 in this hour") },
+		staging = { .leading = true,
+			    .pods = 812,
+			    .error = quoting("list of pods: 503 Service Unavailable") };
+
+	sample_cluster(p, "prod", (struct msg_ctl_tally_row){ .due = 12, .done = 147, .at_zero = 1 }, &prod,
+		       true);
+	sample_cluster(p, "staging", (struct msg_ctl_tally_row){ .done = 9 }, &staging, false);
+}
+
 static int print_status(enum language language)
 {
-	struct live_trouble troubles[] = {
-		{ "staging", "", trouble_desc(TROUBLE_FORBIDDEN)->text[language].sentence,
-		  trouble_desc(TROUBLE_FORBIDDEN)->text[language].remedy,
-		  said("deployments.apps \"web\" is forbidden: User \"cleaner\" cannot patch resource "
-		       "\"deployments/scale\""),
-		  NOW_MS - 2 * HOUR_MS, false },
+	static const struct msg_due_row due[] = {
+		{ .duty = DUTY_EVICTED,
+		  .state = DUE_BLOCKED,
+		  .reason = "BudgetSpent",
+		  .n = 3,
+		  .oldest = NOW_MS - HOUR_MS / 2 },
+		{ .duty = DUTY_IMAGE_PULL,
+		  .state = DUE_WAITING,
+		  .reason = "CannotPullImage",
+		  .n = 2,
+		  .oldest = NOW_MS - 5 * HOUR_MS },
+		{ .duty = DUTY_TERMINATING,
+		  .state = DUE_REFUSED,
+		  .reason = "HasFinalizers",
+		  .n = 1,
+		  .oldest = NOW_MS - 3 * HOUR_MS },
 	};
-	struct live_cluster clusters[] = {
-		{ "prod", true, true, true, 4213, 12, 3, 147, 1, NULL,
-		  said("budget of deleteEvictedPod is spent: 10 of 10 in this hour") },
-		{ "staging", false, true, false, 812, 0, 0, 9, 0,
-		  said("list of pods: 503 Service Unavailable"), NULL },
-	};
-	struct live_due due[] = {
-		{ "prod", "deleteEvictedPod", "blocked", "BudgetSpent", 3, NOW_MS - HOUR_MS / 2 },
-		{ "prod", "errImagePull", "waiting", "CannotPullImage", 2, NOW_MS - 5 * HOUR_MS },
-		{ "prod", "deleteTerminatingPod", "refused", "HasFinalizers", 1, NOW_MS - 3 * HOUR_MS },
-	};
-	struct live_sink sinks[] = {
-		{ .name = "feishu", .type = "feishu", .delivered_ms = NOW_MS - HOUR_MS },
-		{ "oncall", "alertmanager", 2, NOW_MS - HOUR_MS / 6, NOW_MS - 30 * HOUR_MS,
-		  quoting("connection refused") },
-	};
-	struct msg_pause pause = sample_pause();
-	struct msg_ctl_history_row actions[5], refusal;
-	unsigned alike[] = { 1, 37, 1, 1, 1 };
+	const struct trouble_desc *forbidden = trouble_desc(TROUBLE_FORBIDDEN);
+	const struct msg_pause pause = sample_pause();
+	const struct facts none = { 0 };
+	struct msg_ctl_history_row actions[5];
+	struct status_page p = { .language = language,
+				 .version = "1.0.0",
+				 .now_ms = NOW_MS,
+				 .ready = true,
+				 .report_next_ms = NOW_MS + 71 * HOUR_MS,
+				 .has_windows = true,
+				 .window_ms = NOW_MS + 10 * HOUR_MS,
+				 .done_by_hour = { 0, 2, 5, 1, 0, 0, 0, 46, 60, 12, 3, 1,
+						   0, 1, 0, 0, 2, 0, 7, 9,  4,  1,  0, 2 },
+				 .report_delivered_ms = NOW_MS - 97 * HOUR_MS };
 
+	status_page_add_trouble(
+		&p,
+		&(struct page_trouble){
+			"staging", "", forbidden->text[language].sentence, forbidden->text[language].remedy,
+			said("deployments.apps \"web\" is forbidden: User \"cleaner\" cannot patch resource "
+			     "\"deployments/scale\""),
+			NOW_MS - 2 * HOUR_MS, false });
+	status_page_add_pause(&p, &pause);
+	sample_clusters(&p);
+	for (size_t i = 0; i < ARRAY_SIZE(due); i++)
+		status_page_add_due(&p, "prod", &due[i]);
 	sample_actions(actions);
-	refusal = actions[2];
-	const struct live l = { .language = language,
-				.version = "1.0.0",
-				.now_ms = NOW_MS,
-				.live = true,
-				.ready = true,
-				.report_next_ms = NOW_MS + 71 * HOUR_MS,
-				.has_windows = true,
-				.window_ms = NOW_MS + 10 * HOUR_MS,
-				.done_by_hour = { 0, 2, 5, 1, 0, 0, 0, 46, 60, 12, 3, 1,
-						  0, 1, 0, 0, 2, 0, 7, 9,  4,  1,  0, 2 },
-				.report_delivered_ms = NOW_MS - 97 * HOUR_MS,
-				.troubles = troubles,
-				.n_troubles = ARRAY_SIZE(troubles),
-				.pauses = &pause,
-				.n_pauses = 1,
-				.clusters = clusters,
-				.n_clusters = ARRAY_SIZE(clusters),
-				.due = due,
-				.n_due = ARRAY_SIZE(due),
-				.actions = actions,
-				.n_actions = ARRAY_SIZE(actions),
-				.n_alike = alike,
-				.at_zero = (struct msg_ctl_history_row[1]){ at_zero_of(&actions[0]) },
-				.n_at_zero = 1,
-				.refusals = &refusal,
-				.n_refusals = 1,
-				.sinks = sinks,
-				.n_sinks = ARRAY_SIZE(sinks) };
+	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
+		status_page_add_action(&p, &actions[i], i == 1 ? 37 : 1);
+	status_page_add_refusal(&p, &actions[2]);
+	SET(actions[0].target, "deployments.apps/shop/web");
+	status_page_add_at_zero(&p, &actions[0]);
+	status_page_add_sink(&p, "feishu", "feishu", 0, NOW_MS - HOUR_MS, &none);
+	status_page_add_sink(&p, "oncall", "alertmanager", 2, NOW_MS - 30 * HOUR_MS,
+			     said("connection refused"));
+	return print_page(&p);
+}
 
-	return print_page(&l);
+static void add_hostile_history(struct status_page *p)
+{
+	struct msg_ctl_history_row row = { .detail = quoting(hostile()) };
+
+	SET(row.name, hostile());
+	SET(row.reason, hostile());
+	status_page_add_action(p, &row, 1);
+	status_page_add_at_zero(p, &row);
+	status_page_add_refusal(p, &row);
 }
 
 /* `n` rows in each table. */
 static int print_rows(unsigned n)
 {
-	struct live_trouble *troubles = xcalloc(n, sizeof(*troubles));
-	struct live_cluster *clusters = xcalloc(n, sizeof(*clusters));
-	struct live_due *due = xcalloc(n, sizeof(*due));
-	struct live_sink *sinks = xcalloc(n, sizeof(*sinks));
-	struct msg_pause *pauses = xcalloc(n, sizeof(*pauses));
-	struct msg_ctl_history_row *rows = xcalloc(n, sizeof(*rows));
 	_cleanup_free_ char *version = xstrdup(hostile());
+	struct status_page p = { .version = version, .now_ms = NOW_MS };
 
 	for (unsigned i = 0; i < n; i++) {
-		/* The texts live as long as four more: what is kept as a pointer is the same in all. */
-		troubles[i] = (struct live_trouble){ version, version,          version, version,
-						     NULL,    (int64_t)roll(9), roll(2) };
-		clusters[i] = (struct live_cluster){ version,  roll(2),       roll(2),      roll(2),
-						     roll(99), roll(9),       roll(9),      roll(9),
-						     roll(9),  said(version), said(version) };
-		due[i] = (struct live_due){ version, version, version, version, roll(9), (int64_t)roll(9) };
-		sinks[i] = (struct live_sink){ .name = version, .type = version };
-		sinks[i].error = quoting(hostile());
-		SET(pauses[i].by, hostile());
-		pauses[i].why = quoting(hostile());
-		SET(rows[i].name, hostile());
-		SET(rows[i].reason, hostile());
-		rows[i].detail = quoting(hostile());
-	}
-	const struct live l = { .version = version,
-				.now_ms = NOW_MS,
-				.troubles = troubles,
-				.n_troubles = n,
-				.pauses = pauses,
-				.n_pauses = n,
-				.clusters = clusters,
-				.n_clusters = n,
-				.due = due,
-				.n_due = n,
-				.actions = rows,
-				.n_actions = n,
-				.at_zero = rows,
-				.n_at_zero = n,
-				.refusals = rows,
-				.n_refusals = n,
-				.sinks = sinks,
-				.n_sinks = n };
-	_cleanup_free_ char *page = page_status(&l, NULL);
+		struct msg_due_row due = { .duty = roll(DUTY__MAX),
+					   .state = roll(DUE_STATE__MAX),
+					   .n = roll(9),
+					   .oldest = roll(9) };
+		struct msg_pause pause = { .why = quoting(hostile()) };
+		const struct msg_watch_stats watch = { .synced = roll(2),
+						       .leading = roll(2),
+						       .pods = roll(99),
+						       .blocked = roll(9),
+						       .error = quoting(hostile()),
+						       .blocked_by = quoting(hostile()) };
 
-	(void)fputs(page, stdout);
-	free(troubles);
-	free(clusters);
-	free(due);
-	free(sinks);
-	free(pauses);
-	free(rows);
-	return 0;
+		status_page_add_trouble(&p, &(struct page_trouble){ hostile(), hostile(), hostile(),
+								    hostile(), NULL, roll(9), roll(2) });
+		SET(pause.by, hostile());
+		status_page_add_pause(&p, &pause);
+		sample_cluster(
+			&p, hostile(),
+			(struct msg_ctl_tally_row){ .due = roll(9), .done = roll(9), .at_zero = roll(9) },
+			&watch, roll(2));
+		SET(due.reason, hostile());
+		status_page_add_due(&p, hostile(), &due);
+		add_hostile_history(&p);
+		status_page_add_sink(&p, hostile(), hostile(), roll(9), roll(9), said(hostile()));
+	}
+	return print_page(&p);
 }
 
 int main(int argc, char **argv)

@@ -29,8 +29,8 @@ static char *style_of(const char *page)
 
 TEST(the_policy_allows_this_style_alone)
 {
-	const struct live l = { .version = "1" };
-	_cleanup_free_ char *page = page_status(&l, NULL), *css = style_of(page);
+	struct status_page p = { .version = "1" };
+	_cleanup_free_ char *page = status_page_end(&p, NULL), *css = style_of(page);
 	unsigned char hash[SHA256_DIGEST_LENGTH];
 	char base64[64];
 
@@ -237,25 +237,20 @@ TEST(a_row_says_nothing_twice)
 
 TEST(status_says_what_is_wrong_and_cuts_long_lists)
 {
-	struct live_due *due = xcalloc(LIVE_ROWS_MAX + 5, sizeof(*due));
-	struct facts evil = { 0 };
-	struct live_trouble trouble = { "prod",        "shop/web", "it is broken", "mend it", &evil,
-					1700000000000, true };
-	struct msg_pause pause = { .duty = DUTY_EVICTED, .by = "alice" };
-	struct live l = { .version = "1",
-			  .now_ms = 1700000000000,
-			  .troubles = &trouble,
-			  .n_troubles = 1,
-			  .pauses = &pause,
-			  .n_pauses = 1,
-			  .due = due,
-			  .n_due = LIVE_ROWS_MAX + 5 };
+	struct msg_due_row due = {
+		.duty = DUTY_IMAGE_PULL, .state = DUE_BLOCKED, .reason = "BudgetSpent", .n = 3
+	};
+	const struct facts evil = quoting(EVIL);
+	const struct msg_pause pause = { .duty = DUTY_EVICTED, .by = "alice", .why = evil };
+	struct status_page p = { .version = "1", .now_ms = 1700000000000 };
 	size_t size = 0;
 
-	evil = pause.why = quoting(EVIL);
-	for (size_t i = 0; i < l.n_due; i++)
-		due[i] = (struct live_due){ "prod", "errImagePull", "blocked", "BudgetSpent", 3, 0 };
-	_cleanup_free_ char *text = page_status(&l, &size);
+	status_page_add_trouble(&p, &(struct page_trouble){ "prod", "shop/web", "it is broken", "mend it",
+							    &evil, 1700000000000, true });
+	status_page_add_pause(&p, &pause);
+	for (size_t i = 0; i < LIVE_ROWS_MAX + 5; i++)
+		status_page_add_due(&p, "prod", &due);
+	_cleanup_free_ char *text = status_page_end(&p, &size);
 	static const char *const wanted[] = {
 		"http-equiv=\"refresh\" content=\"15\"",
 		"not ready",
@@ -282,19 +277,27 @@ TEST(status_says_what_is_wrong_and_cuts_long_lists)
 	ck_assert_ptr_null(strstr(text, "<script"));
 	ck_assert_ptr_null(strstr(text, "Nothing is wrong."));
 	ck_assert(hostile_is_gone(text));
-	free(due);
+}
+
+/* The page of one cluster in which so much was done. */
+static char *page_of_hours(uint64_t done, bool has_windows, int64_t window_ms)
+{
+	const struct msg_ctl_tally_row tally = { .cluster_name = "default", .done = done };
+	const struct msg_watch_stats watch = { 0 };
+	struct status_page p = { .version = "1",
+				 .now_ms = 1700000000000,
+				 .cluster_title = "shop",
+				 .done_by_hour = { [20] = 1, [23] = 2 },
+				 .has_windows = has_windows,
+				 .window_ms = window_ms };
+
+	status_page_add_cluster(&p, &tally, &watch, false);
+	return status_page_end(&p, NULL);
 }
 
 TEST(a_tile_tells_of_hours_and_of_the_next_window)
 {
-	struct live_cluster cluster = { .name = "default", .done = 3 };
-	struct live l = { .version = "1",
-			  .now_ms = 1700000000000,
-			  .cluster_title = "shop",
-			  .done_by_hour = { [20] = 1, [23] = 2 },
-			  .clusters = &cluster,
-			  .n_clusters = 1 };
-	_cleanup_free_ char *always = page_status(&l, NULL);
+	_cleanup_free_ char *always = page_of_hours(3, false, 0);
 
 	ck_assert_ptr_null(strstr(always, "Next window"));
 	ck_assert_ptr_nonnull(strstr(always, "<path d=\"M80 39.0v-"));
@@ -302,13 +305,10 @@ TEST(a_tile_tells_of_hours_and_of_the_next_window)
 	ck_assert_ptr_nonnull(strstr(always, "most in an hour: 2<"));
 	ck_assert_ptr_nonnull(strstr(always, ">shop<"));
 	ck_assert_ptr_null(strstr(always, ">default<"));
-	l.has_windows = true;
-	_cleanup_free_ char *open = page_status(&l, NULL);
+	_cleanup_free_ char *open = page_of_hours(3, true, 0);
 
 	ck_assert_ptr_nonnull(strstr(open, "open now"));
-	l.window_ms = l.now_ms + 3600000;
-	cluster.done = 0;
-	_cleanup_free_ char *later = page_status(&l, NULL);
+	_cleanup_free_ char *later = page_of_hours(0, true, 1700000000000 + 3600000);
 
 	ck_assert_ptr_nonnull(strstr(later, "<dt>Next window</dt><dd>2023-11-14 23:13"));
 	ck_assert_ptr_null(strstr(later, "<path d=\"M"));
@@ -316,21 +316,11 @@ TEST(a_tile_tells_of_hours_and_of_the_next_window)
 
 TEST(the_status_page_is_told_in_chinese)
 {
-	const struct facts problem = facts_of(TEXT_SERVER_SILENT), none = { 0 };
+	const struct msg_watch_stats watch = { .error = facts_of(TEXT_SERVER_SILENT) };
 	const struct msg_pause pause = { .duty = DUTY_ALL, .why = facts_of(TEXT_OWN_STATE_DAMAGED) };
-	struct live_cluster cluster = { .name = "prod", .problem = &problem, .blocked_by = &none };
-	struct live_sink sink = { .name = "ops", .type = "slack", .error = facts_of(TEXT_MAIL_SLOW) };
-	const struct live l = { .language = LANGUAGE_ZH,
-				.version = "1",
-				.live = true,
-				.ready = true,
-				.observe = true,
-				.pauses = (struct msg_pause[1]){ pause },
-				.n_pauses = 1,
-				.clusters = &cluster,
-				.n_clusters = 1,
-				.sinks = &sink,
-				.n_sinks = 1 };
+	const struct msg_ctl_tally_row tally = { .cluster_name = "prod" };
+	const struct facts slow = facts_of(TEXT_MAIL_SLOW);
+	struct status_page p = { .language = LANGUAGE_ZH, .version = "1", .ready = true, .observe = true };
 	static const char *const wanted[] = {
 		"一切正常",
 		"就绪",
@@ -339,7 +329,11 @@ TEST(the_status_page_is_told_in_chinese)
 		"API Server 没有应答",
 		"服务器没有及时应答",
 	};
-	_cleanup_free_ char *zh = page_status(&l, NULL);
+
+	status_page_add_pause(&p, &pause);
+	status_page_add_cluster(&p, &tally, &watch, true);
+	status_page_add_sink(&p, "ops", "slack", 0, 0, &slow);
+	_cleanup_free_ char *zh = status_page_end(&p, NULL);
 
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
 		ck_assert_msg(strstr(zh, wanted[i]) != NULL, "%s is not in it", wanted[i]);

@@ -31,14 +31,14 @@ TEST(the_newest_come_first_and_no_more_than_asked)
 	struct msg_ctl_history_row rows[4];
 	size_t n = 9;
 
-	ck_assert_int_eq(recent_actions(w.db, 4, rows, &n), 0);
+	ck_assert_int_eq(recent_rows(w.db, RECENT_ACTIONS, 4, rows, &n), 0);
 	ck_assert_uint_eq(n, 0);
 	for (uint64_t id = 1; id <= 6; id++)
 		act(id);
 	const struct msg open = world_intent(7, 1, "uid-7");
 
 	world_write(&open, 1);
-	ck_assert_int_eq(recent_actions(w.db, 4, rows, &n), 0);
+	ck_assert_int_eq(recent_rows(w.db, RECENT_ACTIONS, 4, rows, &n), 0);
 	ck_assert_uint_eq(n, 4);
 	for (size_t i = 0; i < n; i++)
 		ck_assert_uint_eq(rows[i].id, 7 - i);
@@ -62,7 +62,7 @@ TEST(refusals_stand_in_the_order_in_which_they_were_seen)
 	const struct msg again = world_refusal("u1", "HasFinalizers");
 
 	world_write(&again, 1);
-	ck_assert_int_eq(recent_refusals(w.db, 4, rows, &n), 0);
+	ck_assert_int_eq(recent_rows(w.db, RECENT_REFUSALS, 4, rows, &n), 0);
 	ck_assert_uint_eq(n, 2);
 	ck_assert_str_eq(rows[0].uid, "u1");
 	ck_assert_str_eq(rows[1].uid, "u2");
@@ -81,11 +81,11 @@ TEST(pauses_that_are_over_are_not_told)
 	test_set(&m, pause.by, "alice");
 	m.u.pause.why = quoting("incident");
 	world_write(&m, 1);
-	ck_assert_int_eq(recent_pauses(w.db, 4, rows, &n), 0);
+	ck_assert_int_eq(recent_rows(w.db, RECENT_PAUSES, 4, rows, &n), 0);
 	ck_assert_uint_eq(n, 1);
 	ck_assert_str_eq(rows[0].by, "alice");
 	clock_fake_advance(6000);
-	ck_assert_int_eq(recent_pauses(w.db, 4, rows, &n), 0);
+	ck_assert_int_eq(recent_rows(w.db, RECENT_PAUSES, 4, rows, &n), 0);
 	ck_assert_uint_eq(n, 0);
 }
 

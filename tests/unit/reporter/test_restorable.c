@@ -175,7 +175,7 @@ TEST(what_is_at_zero_is_counted)
 		ck_assert_int_eq(history_count(w.h, DB_AT_ZERO_COUNTS, counts), 0);
 		ck_assert_uint_eq(counts[0], 0);
 		ck_assert_uint_eq(counts[1], restored ? 1 : 2);
-		ck_assert_int_eq(recent_at_zero(w.db, 4, rows, &n), 0);
+		ck_assert_int_eq(recent_rows(w.db, RECENT_AT_ZERO, 4, rows, &n), 0);
 		ck_assert_uint_eq(n, counts[1]);
 		ck_assert_uint_eq(rows[0].id, 6);
 		m[0] = world_intent(10, 1, "u1");
