@@ -58,7 +58,7 @@ static char *kind_of(const struct action_details *t)
 #include "model/kinds.def"
 #undef KIND
 	};
-	const struct str resource = { t->target, strcspn(t->target, "./") };
+	const struct str resource = { t->result.target, strcspn(t->result.target, "./") };
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (str_is(resource, kinds[i].resource))
@@ -68,9 +68,11 @@ static char *kind_of(const struct action_details *t)
 
 static const char *name_of(const struct action_details *t)
 {
-	const char *slash = strrchr(t->target, '/');
+	const char *slash = strrchr(t->result.target, '/');
 
-	return action_desc(t->action)->target == TARGET_WORKLOAD && slash ? slash + 1 : t->name;
+	return action_desc((enum action_kind)t->intent.action)->target == TARGET_WORKLOAD && slash
+		       ? slash + 1
+		       : t->intent.name;
 }
 
 /* "[prod] " where there are several. */
@@ -83,12 +85,12 @@ static char *cluster_prefix(const struct composer *c, const char *cluster)
 
 static char *object_of(const struct composer *c, const struct action_details *t)
 {
-	_cleanup_free_ char *kind = kind_of(t), *cluster = cluster_prefix(c, t->cluster), *name = NULL;
+	_cleanup_free_ char *kind = kind_of(t), *cluster = cluster_prefix(c, t->kind->cluster), *name = NULL;
 
-	if (action_desc(t->action)->target == TARGET_WORKLOAD && *kind)
-		name = xasprintf(phrase(NEWS_OBJECT_KIND, c->language), t->ns, name_of(t), kind);
+	if (action_desc((enum action_kind)t->intent.action)->target == TARGET_WORKLOAD && *kind)
+		name = xasprintf(phrase(NEWS_OBJECT_KIND, c->language), t->kind->ns, name_of(t), kind);
 	else
-		name = xasprintf("%s/%s", t->ns, name_of(t));
+		name = xasprintf("%s/%s", t->kind->ns, name_of(t));
 	return xasprintf("%s%s", cluster, name);
 }
 
@@ -99,7 +101,7 @@ static enum scale_way way_of(const struct action_details *t)
 	};
 
 	for (int way = SCALE_SUSPENDS; way <= SCALE_DELETES; way++)
-		if (strcmp(t->reason, reason_code(reasons[way])) == 0)
+		if (strcmp(t->result.reason, reason_code(reasons[way])) == 0)
 			return (enum scale_way)way;
 	return SCALE_TO_ZERO;
 }
@@ -107,15 +109,16 @@ static enum scale_way way_of(const struct action_details *t)
 /* "scaled from 3 to 0" */
 static char *verb_of(const struct composer *c, const struct action_details *t)
 {
-	return object_event_say_done(t->action, way_of(t), t->replicas, c->language);
+	return object_event_say_done((enum action_kind)t->intent.action, way_of(t), t->result.replicas,
+				     c->language);
 }
 
 static char *announcement_of(const struct composer *c, const struct action_details *t)
 {
 	char when[WHEN_TEXT_MAX];
-	const enum phrase verb = object_event_of(t->action, way_of(t))->will_phrase;
+	const enum phrase verb = object_event_of((enum action_kind)t->intent.action, way_of(t))->will_phrase;
 
-	when_format(t->at + t->retry_ms, c->zone, when);
+	when_format(t->result.at + (int64_t)t->result.retry_ms, c->zone, when);
 	return xasprintf(phrase(NEWS_EARLIEST, c->language), phrase_text(verb, c->language), when);
 }
 
@@ -128,26 +131,27 @@ static bool is_observed(int64_t outcome, bool observe)
 /* The same as surely as it is known. */
 static char *said_of(const struct composer *c, const struct action_details *t)
 {
-	if (t->outcome == OUTCOME_ANNOUNCED)
+	if (t->kind->outcome == OUTCOME_ANNOUNCED)
 		return announcement_of(c, t);
-	if (is_observed(t->outcome, t->observe))
-		return object_event_say_would(t->action, way_of(t), t->replicas, c->language);
+	if (is_observed(t->kind->outcome, t->kind->observe))
+		return object_event_say_would((enum action_kind)t->intent.action, way_of(t),
+					      t->result.replicas, c->language);
 	_cleanup_free_ char *verb = verb_of(c, t);
 
-	if (t->outcome == OUTCOME_UNCONFIRMED)
+	if (t->kind->outcome == OUTCOME_UNCONFIRMED)
 		return xasprintf(phrase(NEWS_MAYBE, c->language), verb);
-	if (t->outcome == OUTCOME_MARKED)
+	if (t->kind->outcome == OUTCOME_MARKED)
 		return xasprintf(phrase(NEWS_MARKED, c->language), verb);
 	return xstrdup(verb);
 }
 
 static void add_facts(struct entry *e, const struct action_details *t)
 {
-	entry_add_fact(e, "cluster", t->cluster);
-	entry_add_fact(e, "namespace", t->ns);
-	entry_add_fact(e, "duty", duty_name((enum duty)t->duty));
-	entry_add_fact(e, "outcome", outcome_name((enum outcome)t->outcome));
-	entry_add_fact(e, "reason", t->part == SECTION_FAILED ? t->reason : t->why);
+	entry_add_fact(e, "cluster", t->kind->cluster);
+	entry_add_fact(e, "namespace", t->kind->ns);
+	entry_add_fact(e, "duty", duty_name((enum duty)t->kind->duty));
+	entry_add_fact(e, "outcome", outcome_name((enum outcome)t->kind->outcome));
+	entry_add_fact(e, "reason", t->kind->part == SECTION_FAILED ? t->result.reason : t->intent.reason);
 }
 
 /* -- entries -- */
@@ -156,7 +160,7 @@ static void add_facts(struct entry *e, const struct action_details *t)
  * frees it. */
 static char *add_short(const struct composer *c, struct entry *e, const struct action_details *t)
 {
-	char *line = short_line(&t->detail, &t->proof, c->language);
+	char *line = short_line(&t->result.detail, &t->result.evidence, c->language);
 
 	if (*line)
 		entry_add_fact(e, "short", line);
@@ -165,12 +169,12 @@ static char *add_short(const struct composer *c, struct entry *e, const struct a
 
 static void add_why(const struct composer *c, struct entry *e, const struct action_details *t)
 {
-	const char *sentence = reason_find(t->why)->text[c->language].sentence;
+	const char *sentence = reason_find(t->intent.reason)->text[c->language].sentence;
 	char when[WHEN_TEXT_MAX];
 
-	entry_add_linef(e, phrase(NEWS_WHY, c->language), sentence, t->why);
-	if (t->since > 0) {
-		when_format(t->since, c->zone, when);
+	entry_add_linef(e, phrase(NEWS_WHY, c->language), sentence, t->intent.reason);
+	if (t->intent.since > 0) {
+		when_format(t->intent.since, c->zone, when);
 		entry_add_linef(e, phrase(NEWS_SINCE, c->language), when);
 	}
 }
@@ -179,11 +183,11 @@ static void add_why(const struct composer *c, struct entry *e, const struct acti
  */
 static void add_kubectl(const struct composer *c, struct entry *e, const struct action_details *t)
 {
-	_cleanup_free_ char *kind = xstrndup(t->target, strcspn(t->target, "/"));
+	_cleanup_free_ char *kind = xstrndup(t->result.target, strcspn(t->result.target, "/"));
 
-	if (t->replicas > 0)
-		entry_add_linef(e, phrase(NEWS_UNDO_KUBECTL, c->language), t->ns, kind, name_of(t),
-				t->replicas);
+	if (t->result.replicas > 0)
+		entry_add_linef(e, phrase(NEWS_UNDO_KUBECTL, c->language), t->kind->ns, kind, name_of(t),
+				t->result.replicas);
 }
 
 /* Of a text, so many of its last lines, each marked as not ours. */
@@ -231,35 +235,35 @@ static int add_single(struct composer *c, struct section *s, const struct action
 	struct entry *e = section_add_entry(s, title);
 
 	entry_set_key(e, "action/%" PRId64, t->id);
-	e->begin_ms = t->at;
+	e->begin_ms = t->result.at;
 	_cleanup_free_ char *at_a_glance = add_short(c, e, t);
 
 	if (*at_a_glance)
 		entry_add_line(e, at_a_glance);
 	add_why(c, e, t);
 	add_facts(e, t);
-	entry_add_contact(e, &t->proof);
+	entry_add_contact(e, &t->result.evidence);
 	entry_add_number(e, "actionId", t->id);
-	entry_add_fact(e, t->part == SECTION_WORKLOAD ? "workload" : "pod", name_of(t));
-	if (*t->node)
-		entry_add_fact(e, "node", t->node);
-	if (t->part == SECTION_FORCED) {
-		_cleanup_free_ char *live = facts_render_in(&t->proof, c->language);
+	entry_add_fact(e, t->kind->part == SECTION_WORKLOAD ? "workload" : "pod", name_of(t));
+	if (*t->kind->node)
+		entry_add_fact(e, "node", t->kind->node);
+	if (t->kind->part == SECTION_FORCED) {
+		_cleanup_free_ char *live = facts_render_in(&t->result.evidence, c->language);
 
 		entry_add_linef(e, phrase(NEWS_CERTIFICATE, c->language), live);
 		return 0;
 	}
-	if (!facts_empty(&t->evidence)) {
-		_cleanup_free_ char *evidence = facts_render_in(&t->evidence, c->language);
+	if (!facts_empty(&t->intent.evidence)) {
+		_cleanup_free_ char *evidence = facts_render_in(&t->intent.evidence, c->language);
 
 		entry_add_line(e, evidence);
 	}
 	entry_add_fact(e, "kind", kind);
-	if (t->replicas >= 0)
-		entry_add_number(e, "replicas", t->replicas);
+	if (t->result.replicas >= 0)
+		entry_add_number(e, "replicas", t->result.replicas);
 	const int r = add_quotes(c, e, t);
 
-	if (t->action == ACTION_SCALE_DOWN && (OUTCOMES_WRITTEN >> t->outcome & 1) &&
+	if (t->intent.action == ACTION_SCALE_DOWN && (OUTCOMES_WRITTEN >> t->kind->outcome & 1) &&
 	    way_of(t) == SCALE_TO_ZERO) {
 		_cleanup_free_ char *undo = xasprintf("ops-pod-cleaner restore %" PRId64, t->id);
 
@@ -272,9 +276,10 @@ static int add_single(struct composer *c, struct section *s, const struct action
 
 static char *place_of(const struct composer *c, const struct action_details *t)
 {
-	_cleanup_free_ char *cluster = cluster_prefix(c, t->cluster);
+	_cleanup_free_ char *cluster = cluster_prefix(c, t->kind->cluster);
 	_cleanup_free_ char *place =
-		*t->node ? xasprintf(phrase(NEWS_ON_NODE, c->language), t->ns, t->node) : xstrdup(t->ns);
+		*t->kind->node ? xasprintf(phrase(NEWS_ON_NODE, c->language), t->kind->ns, t->kind->node)
+			       : xstrdup(t->kind->ns);
 
 	return xasprintf("%s%s", cluster, place);
 }
@@ -289,12 +294,13 @@ static char *pods_title(const struct composer *c, const struct action_details *t
 
 static char *failures_title(const struct composer *c, const struct action_details *t, uint64_t n)
 {
-	const enum phrase how = t->outcome == OUTCOME_FORBIDDEN ? PHRASE_NEWS_FORBIDDEN : PHRASE_NEWS_FAILED;
-	_cleanup_free_ char *cluster = cluster_prefix(c, t->cluster);
+	const enum phrase how =
+		t->kind->outcome == OUTCOME_FORBIDDEN ? PHRASE_NEWS_FORBIDDEN : PHRASE_NEWS_FAILED;
+	_cleanup_free_ char *cluster = cluster_prefix(c, t->kind->cluster);
 	_cleanup_free_ char *text = xasprintf(phrase_of(NEWS_FAILURES, n, c->language), n,
-					      phrase_text(how, c->language), t->reason);
+					      phrase_text(how, c->language), t->result.reason);
 
-	_cleanup_free_ char *of = xasprintf("%s%s", cluster, duty_name((enum duty)t->duty));
+	_cleanup_free_ char *of = xasprintf("%s%s", cluster, duty_name((enum duty)t->kind->duty));
 
 	return xasprintf(phrase(NEWS_OF, c->language), of, text);
 }
@@ -305,26 +311,26 @@ static void add_example(const struct composer *c, struct entry *e, const struct 
 	_cleanup_free_ char *at_a_glance = add_short(c, e, t);
 
 	if (*at_a_glance)
-		entry_add_linef(e, phrase(NEWS_EXAMPLE, c->language), t->name, at_a_glance);
-	if (*t->node)
-		entry_add_fact(e, "node", t->node);
+		entry_add_linef(e, phrase(NEWS_EXAMPLE, c->language), t->intent.name, at_a_glance);
+	if (*t->kind->node)
+		entry_add_fact(e, "node", t->kind->node);
 }
 
 static void add_count(struct composer *c, struct section *s, const struct action_details *t, uint64_t n,
 		      const char *ids)
 {
-	const bool failed = t->part == SECTION_FAILED;
+	const bool failed = t->kind->part == SECTION_FAILED;
 	_cleanup_free_ char *title = failed ? failures_title(c, t, n) : pods_title(c, t, n);
 	struct entry *e = section_add_entry(s, title);
-	const char *code = failed ? t->reason : t->why;
+	const char *code = failed ? t->result.reason : t->intent.reason;
 
 	entry_set_key(e, "action/%" PRId64, t->id);
-	e->begin_ms = t->at;
+	e->begin_ms = t->result.at;
 	entry_add_linef(e, phrase(NEWS_WHY, c->language), reason_find(code)->text[c->language].sentence,
 			code);
 	if (failed) {
 		_cleanup_free_ char *object = object_of(c, t);
-		_cleanup_free_ char *detail = facts_render_in(&t->detail, c->language);
+		_cleanup_free_ char *detail = facts_render_in(&t->result.detail, c->language);
 
 		entry_add_linef(e, phrase(NEWS_EXAMPLE, c->language), object, detail);
 	} else {
@@ -390,13 +396,13 @@ static void count_part(struct composer *c, enum section_kind part)
 /* One entry: of an action, or of all that are counted with it. */
 static int add_entry(struct composer *c, struct section *s, const struct finished_action *row)
 {
-	_cleanup_(action_details_done) struct action_details t = { 0 };
+	struct action_details t;
 	const struct count *count = &c->counts[row->kind->count];
 	const int r = action_details_read(c->db, row, &t);
 
 	if (r < 0)
 		return r;
-	if (!parts[t.part].is_counted)
+	if (!parts[row->kind->part].is_counted)
 		return add_single(c, s, &t);
 	add_count(c, s, &t, count->n, count->ids);
 	return 0;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/notify/finished_actions.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,12 +12,6 @@
 #include "model/reasons.h"
 
 /* -- kinds -- */
-
-/* A kind as it stands in a row, which is not copied before it is known to be new. */
-struct key {
-	struct action_group kind; /* without texts */
-	struct str cluster, ns, node, reason;
-};
 
 static enum section_kind part_of(const struct action_group *k)
 {
@@ -31,43 +26,44 @@ static enum section_kind part_of(const struct action_group *k)
 	return k->action == ACTION_FORCE_DELETE ? SECTION_FORCED : SECTION_PODS;
 }
 
-static bool is_of(const struct action_group *k, const struct key *key)
+static bool are_equal(const struct action_group *a, const struct action_group *b)
 {
-	return k->part == key->kind.part && k->action == key->kind.action && k->duty == key->kind.duty &&
-	       k->outcome == key->kind.outcome && k->observe == key->kind.observe &&
-	       k->suspended == key->kind.suspended && str_is(key->ns, k->ns) && str_is(key->node, k->node) &&
-	       str_is(key->reason, k->reason) && str_is(key->cluster, k->cluster);
+	return a->part == b->part && a->action == b->action && a->duty == b->duty &&
+	       a->outcome == b->outcome && a->observe == b->observe && a->suspended == b->suspended &&
+	       strcmp(a->ns, b->ns) == 0 && strcmp(a->node, b->node) == 0 &&
+	       strcmp(a->reason, b->reason) == 0 && strcmp(a->cluster, b->cluster) == 0;
 }
 
-static char *copy(struct str s)
+static const char *keep(struct finished_actions *r, const char *s)
 {
-	return xstrndup(s.p, s.n);
+	str_list_add(&r->texts, s, strlen(s));
+	return r->texts.v[r->texts.n - 1];
 }
 
-/* The one of this key; it is made when there is none. */
-static struct action_group *find_kind(struct finished_actions *r, const struct key *key)
+/* The kind that equals `key`, whose texts are borrowed; it is made when there is none. */
+static struct action_group *find_kind(struct finished_actions *r, const struct action_group *key)
 {
-	const uint64_t h = fnv_bytes(fnv_bytes(FNV_START, key->ns.p, key->ns.n), key->node.p, key->node.n);
+	const uint64_t h = fnv_text(fnv_text(FNV_START, key->ns), key->node);
 	struct action_group **bucket = &r->buckets[h % GROUP_BUCKETS], *k = *bucket;
 
-	while (k && !is_of(k, key))
+	while (k && !are_equal(k, key))
 		k = k->next;
 	if (k)
 		return k;
-	k = xmemdup(&key->kind, sizeof(key->kind));
-	k->cluster = copy(key->cluster);
-	k->ns = copy(key->ns);
-	k->node = copy(key->node);
-	k->reason = copy(key->reason);
+	k = xmemdup(key, sizeof(*key));
+	k->cluster = keep(r, key->cluster);
+	k->ns = keep(r, key->ns);
+	k->node = keep(r, key->node);
+	k->reason = keep(r, key->reason);
 	k->index = k->count = r->n_kinds;
 	k->next = *bucket;
 	*bucket = k;
 	r->kinds = xgrow(r->kinds, &r->kinds_room, (uint32_t)r->n_kinds, sizeof(struct action_group *));
 	r->kinds[r->n_kinds++] = k;
-	if (k->part == SECTION_FAILED && key->ns.n > 0) {
-		struct key anywhere = *key;
+	if (k->part == SECTION_FAILED && *key->ns) {
+		struct action_group anywhere = *key;
 
-		anywhere.ns = (struct str){ "", 0 };
+		anywhere.ns = "";
 		k->count = find_kind(r, &anywhere)->index;
 	}
 	return k;
@@ -89,21 +85,15 @@ enum {
 	COL_PROOF
 };
 
-static struct str str_of(sqlite3_stmt *st, int column)
-{
-	const char *s = db_text(st, column);
-
-	return (struct str){ s, (size_t)sqlite3_column_bytes(st, column) };
-}
-
 /* From the fact that the worker notes (worker/steps/granted_pod.c). */
-static struct str node_of(sqlite3_stmt *st, int column)
+static void read_node(sqlite3_stmt *st, int column, char ret[static FACTS_MAX + 1])
 {
 	const char *proof = sqlite3_column_blob(st, column);
 	const struct str bytes = { proof, (size_t)sqlite3_column_bytes(st, column) };
-	struct fact_value v;
+	struct fact_value v = { .text = STR_OF("") };
 
-	return facts_find_in(bytes, FACT_NODE, &v) ? v.text : (struct str){ "", 0 };
+	(void)facts_find_in(bytes, FACT_NODE, &v);
+	(void)snprintf(ret, FACTS_MAX + 1, "%.*s", STR_ARG(v.text));
 }
 
 static enum action_kind action_of(sqlite3_stmt *st, int column)
@@ -116,18 +106,19 @@ static enum action_kind action_of(sqlite3_stmt *st, int column)
 static void add_row(struct finished_actions *r, sqlite3_stmt *st, const struct action_group *of)
 {
 	const bool failed = of->part == SECTION_FAILED;
-	struct key key = { .kind = *of,
-			   .cluster = str_of(st, COL_CLUSTER),
-			   .ns = str_of(st, COL_NS),
-			   .node = { "", 0 },
-			   .reason = str_of(st, failed ? COL_REASON : COL_WHY) };
+	struct action_group key = *of;
+	char node[FACTS_MAX + 1];
 
+	node[0] = '\0';
 	if (failed)
-		key.kind.action = 0;
+		key.action = 0;
 	else
-		key.kind.suspended = str_is(str_of(st, COL_REASON), reason_code(REASON_SUSPENDED));
-	if (!failed)
-		key.node = node_of(st, COL_PROOF);
+		read_node(st, COL_PROOF, node);
+	key.suspended = !failed && strcmp(db_text(st, COL_REASON), reason_code(REASON_SUSPENDED)) == 0;
+	key.cluster = db_text(st, COL_CLUSTER);
+	key.ns = db_text(st, COL_NS);
+	key.node = node;
+	key.reason = db_text(st, failed ? COL_REASON : COL_WHY);
 	r->v = xgrow(r->v, &r->room, (uint32_t)r->n, sizeof(*r->v));
 	r->v[r->n++] = (struct finished_action){ sqlite3_column_int64(st, COL_ID), find_kind(r, &key) };
 }
@@ -164,15 +155,9 @@ int finished_actions_read(struct db *db, int64_t up_to, int64_t newest, bool set
 
 void finished_actions_done(struct finished_actions *r)
 {
-	for (size_t i = 0; i < r->n_kinds; i++) {
-		struct action_group *k = r->kinds[i];
-
-		free(k->cluster);
-		free(k->ns);
-		free(k->node);
-		free(k->reason);
-		free(k);
-	}
+	for (size_t i = 0; i < r->n_kinds; i++)
+		free(r->kinds[i]);
+	str_list_done(&r->texts);
 	free(r->kinds);
 	free(r->v);
 	*r = (struct finished_actions){ 0 };
@@ -180,47 +165,16 @@ void finished_actions_done(struct finished_actions *r)
 
 /* -- one action -- */
 
-static void read_rest(sqlite3_stmt *st, struct action_details *t)
-{
-	t->action = action_of(st, 0);
-	const bool is_restore = t->action == ACTION_RESTORE;
-
-	t->name = db_text_dup(st, 1);
-	t->since = sqlite3_column_int64(st, 2);
-	t->why = db_text_dup(st, 3);
-	db_facts(st, 4, &t->evidence);
-	t->target = db_text_dup(st, is_restore ? 5 : 9);
-	t->replicas = sqlite3_column_int64(st, is_restore ? 6 : 10);
-	t->reason = db_text_dup(st, 7);
-	db_facts(st, 8, &t->detail);
-	db_facts(st, 11, &t->proof);
-	t->at = sqlite3_column_int64(st, 12);
-	t->retry_ms = sqlite3_column_int64(st, 13);
-}
-
 int action_details_read(struct db *db, const struct finished_action *row, struct action_details *ret)
 {
-	const struct action_group *k = row->kind;
-	sqlite3_stmt *st = db_stmt(db, DB_NOTIFIED_ROW, db_i("id", row->id));
-	const int r = db_step(st);
+	const struct db_value id = db_i("id", row->id);
+	struct msg m;
+	int r = db_read_row(db_stmt(db, DB_OPEN_ROW, id), MSG_INTENT, &m);
 
-	*ret = (struct action_details){ .id = row->id,
-					.duty = k->duty,
-					.outcome = k->outcome,
-					.observe = k->observe,
-					.part = k->part,
-					.cluster = k->cluster,
-					.ns = k->ns,
-					.node = k->node };
-	read_rest(st, ret);
-	(void)sqlite3_reset(st);
+	*ret = (struct action_details){ .id = row->id, .kind = row->kind, .intent = m.u.intent };
+	if (r >= 0)
+		r = db_read_row(db_stmt(db, DB_NOTIFIED_ROW, id, db_i("restore", ACTION_RESTORE)), MSG_RECORD,
+				&m);
+	ret->result = m.u.record;
 	return r < 0 ? r : 0;
-}
-
-void action_details_done(struct action_details *t)
-{
-	free(t->name);
-	free(t->why);
-	free(t->reason);
-	free(t->target);
 }

@@ -27,8 +27,8 @@ struct action_group {
 	enum section_kind part;
 	enum action_kind action;
 	int64_t duty, outcome;
-	bool observe, suspended;            /* suspended: instead of scaled to 0 */
-	char *cluster, *ns, *node, *reason; /* node "" = unknown */
+	bool observe, suspended;                  /* suspended: instead of scaled to 0 */
+	const char *cluster, *ns, *node, *reason; /* node "" = unknown */
 	/* Below finished_actions.n_kinds: its own, and that of the kind it is counted with. Failures are
 	 * counted whatever their namespace is, which only says whom they concern: their count may be that of
 	 * no kind.
@@ -53,19 +53,16 @@ struct finished_actions {
 	size_t n_kinds;
 	uint32_t kinds_room;
 	struct action_group *buckets[GROUP_BUCKETS];
+	struct str_list texts; /* of the kinds */
 };
 
 /* All of one action. */
 struct action_details {
-	int64_t id, duty, since, outcome, replicas, at, retry_ms;
-	enum action_kind action;
-	bool observe;
-	enum section_kind part;
-	const char *cluster, *ns, *node; /* of its kind */
-	char *name, *why;                /* why: of the nomination */
-	char *reason, *target;           /* of the result */
-	struct facts evidence;           /* of the nomination */
-	struct facts detail, proof;      /* of the result */
+	int64_t id;
+	const struct action_group *kind;
+	struct msg_intent intent;
+	struct msg_record result; /* with the target and the replicas that a restore puts back; at: when it
+				   * was written down */
 };
 
 /* What ended of the actions up_to < id <= newest and of those that were open before. What was done needs no
@@ -75,8 +72,7 @@ int finished_actions_read(struct db *db, int64_t up_to, int64_t newest, bool set
 			  struct finished_actions *ret);
 void finished_actions_done(struct finished_actions *r);
 
-/* *ret borrows from the row's kind. 0 or negative errno; *ret is the caller's either way. */
+/* *ret borrows the row's kind. 0 or negative errno. */
 int action_details_read(struct db *db, const struct finished_action *row, struct action_details *ret);
-void action_details_done(struct action_details *t);
 
 #endif
