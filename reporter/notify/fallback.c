@@ -9,13 +9,12 @@
 #include "base/xalloc.h"
 #include "reporter/notify/sink_select.h"
 
-/* Notices are by alarm, as many as there is room for: an alarm behind them has none. */
 struct notified_sink {
 	char *name;
-	struct alarm_notice *notices;
+	struct sink_alarm_state
+		*of; /* by alarm, as many as there is room for: an alarm behind them has no notice */
 	size_t room;
-	struct alarm_notice *sent; /* what they become with the message on its way; NULL = there is none */
-	size_t n_sent;
+	size_t n_sent; /* of them go with the message on its way; 0 = there is none */
 };
 
 struct fallback {
@@ -24,15 +23,6 @@ struct fallback {
 	size_t n_sinks;
 	bool is_repeat;
 };
-
-static void grow(struct notified_sink *s, size_t n)
-{
-	if (n <= s->room)
-		return;
-	s->notices = xreallocarray(s->notices, n, sizeof(*s->notices));
-	memset(s->notices + s->room, 0, (n - s->room) * sizeof(*s->notices));
-	s->room = n;
-}
 
 static struct notified_sink *find_sink(struct fallback *f, const char *name)
 {
@@ -51,7 +41,11 @@ static struct notified_sink *find_or_make(struct fallback *f, const char *name)
 		s = &f->sinks[f->n_sinks++];
 		*s = (struct notified_sink){ .name = xstrdup(name) };
 	}
-	grow(s, f->all.n);
+	if (f->all.n > s->room) {
+		s->of = xreallocarray(s->of, f->all.n, sizeof(*s->of));
+		memset(s->of + s->room, 0, (f->all.n - s->room) * sizeof(*s->of));
+		s->room = f->all.n;
+	}
 	return s;
 }
 
@@ -71,7 +65,7 @@ struct fallback *fallback_new(const struct alarm_sources *from, bool is_repeat)
 		    waiting > 0)
 			continue;
 		for (size_t k = 0; k < f->all.n; k++)
-			(void)alarm_notice_read(from->history, &f->all.v[k], name, &s->notices[k]);
+			(void)alarm_notice_read(from->history, &f->all.v[k], name, &s->of[k].notice);
 	}
 	return f;
 }
@@ -82,8 +76,7 @@ void fallback_free(struct fallback **f)
 		return;
 	for (size_t i = 0; i < (*f)->n_sinks; i++) {
 		free((*f)->sinks[i].name);
-		free((*f)->sinks[i].notices);
-		free((*f)->sinks[i].sent);
+		free((*f)->sinks[i].of);
 	}
 	free((*f)->sinks);
 	alarms_done(&(*f)->all);
@@ -96,25 +89,14 @@ static bool send_to(struct fallback *f, const struct alarm_sources *from, const 
 		    fallback_send_fn *send, void *ctx)
 {
 	struct notified_sink *s = find_or_make(f, sink->name);
-	struct sink_alarm_state *of = xcalloc(f->all.n + 1, sizeof(*of));
 	struct document doc;
-	bool sent = false;
 
-	for (size_t i = 0; i < f->all.n; i++)
-		of[i].notice = s->notices[i];
-	if (alarm_messages_compose(from, sink, &f->all, clock_wall_ms(), of, &doc) > 0) {
-		doc.is_repeat = f->is_repeat;
-		sent = send(ctx, sink->name, &doc);
-		document_done(&doc);
-	}
-	if (sent) {
-		s->sent = xcalloc(f->all.n, sizeof(*s->sent));
-		s->n_sent = f->all.n;
-		for (size_t i = 0; i < s->n_sent; i++)
-			s->sent[i] = of[i].next;
-	}
-	free(of);
-	return sent;
+	if (alarm_messages_compose(from, sink, &f->all, clock_wall_ms(), s->of, &doc) <= 0)
+		return false;
+	doc.is_repeat = f->is_repeat;
+	s->n_sent = send(ctx, sink->name, &doc) ? f->all.n : 0;
+	document_done(&doc);
+	return s->n_sent > 0;
 }
 
 void fallback_look(struct fallback *f, const struct alarm_sources *from, fallback_send_fn *send, void *ctx)
@@ -129,7 +111,7 @@ void fallback_look(struct fallback *f, const struct alarm_sources *from, fallbac
 		const struct sink_settings *sink = &from->settings->sinks[i];
 		const struct notified_sink *s = find_sink(f, sink->name);
 
-		if (select_news(sink, NEWS_ATTENTION) && !(s && s->sent))
+		if (select_news(sink, NEWS_ATTENTION) && !(s && s->n_sent > 0))
 			sent = send_to(f, from, sink, send, ctx) || sent;
 	}
 	f->is_repeat = f->is_repeat && !sent;
@@ -139,12 +121,11 @@ void fallback_sent(struct fallback *f, const char *sink, bool is_settled)
 {
 	struct notified_sink *s = find_sink(f, sink);
 
-	if (!s || !s->sent)
+	if (!s)
 		return;
-	if (is_settled)
-		memcpy(s->notices, s->sent, s->n_sent * sizeof(*s->sent));
-	free(s->sent);
-	s->sent = NULL;
+	for (size_t i = 0; is_settled && i < s->n_sent; i++)
+		s->of[i].notice = s->of[i].next;
+	s->n_sent = 0;
 }
 
 int fallback_return(struct fallback *f, struct db *history)
@@ -160,6 +141,6 @@ int fallback_return(struct fallback *f, struct db *history)
 	for (size_t i = 0; i < f->n_sinks; i++)
 		for (size_t k = 0; r == 0 && k < f->sinks[i].room; k++)
 			r = alarm_notice_write(history, &f->all.v[k], f->sinks[i].name,
-					       &f->sinks[i].notices[k]);
+					       &f->sinks[i].of[k].notice);
 	return db_end(history, r);
 }
