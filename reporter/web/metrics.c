@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "base/unicode.h"
 #include "base/xalloc.h"
+#include "reporter/web/request.h"
 
 static const struct family {
 	const char *name, *type, *labels, *help, *field;
@@ -306,58 +307,17 @@ const char *metrics_content_type(enum metrics_format f)
 	return formats[f].content_type;
 }
 
-static struct str cut(struct str *rest, char at)
+/* How closely one item of an Accept speaks of that format: 0 = it is not about it, 1 = any type, 2 = any
+ * text, 3 = by name. */
+static unsigned closeness(const struct request_item *item, enum metrics_format f)
 {
-	const char *end = rest->n ? memchr(rest->p, at, rest->n) : NULL;
-	const struct str part = { rest->p, end ? (size_t)(end - rest->p) : rest->n };
-	const size_t skip = part.n + (end != NULL);
-
-	*rest = (struct str){ rest->p + skip, rest->n - skip };
-	return str_trim(part, " \t\"");
-}
-
-/* "0.75" in thousandths, at most three digits behind the point; nonsense is 0. */
-static unsigned parse_q(struct str s)
-{
-	unsigned q = 0, digits = 0;
-
-	if (s.n == 0 || (*s.p != '0' && *s.p != '1') || (s.n > 1 && s.p[1] != '.'))
+	if (item->version.n > 0 && !str_is(item->version, formats[f].versions[0]) &&
+	    !str_is(item->version, formats[f].versions[1]))
 		return 0;
-	for (size_t i = 0; i < s.n && digits < 4; i++) {
-		if (i == 1)
-			continue;
-		if (s.p[i] < '0' || s.p[i] > '9')
-			return 0;
-		q = q * 10 + (unsigned)(s.p[i] - '0');
-		digits++;
-	}
-	for (; digits < 4; digits++)
-		q *= 10;
-	return q < 1000 ? q : 1000;
-}
-
-/* One range of an Accept for that format: 0 = it is not about it, 1 = any type, 2 = any text, 3 = by name. */
-static unsigned is_about(struct str range, enum metrics_format f, unsigned *ret_q)
-{
-	const struct str type = cut(&range, ';');
-	unsigned how = str_is(type, formats[f].type)                 ? 3
-		       : str_is(type, "text/*") && f == METRICS_TEXT ? 2
-		       : str_is(type, "*/*")                         ? 1
-								     : 0;
-
-	*ret_q = 1000;
-	while (range.n > 0) {
-		struct str value = cut(&range, ';');
-		const struct str name = cut(&value, '=');
-
-		if (str_is(name, "q"))
-			*ret_q = parse_q(str_trim(value, " \t"));
-		else if (str_is(name, "version") &&
-			 !str_is(str_trim(value, " \t\""), formats[f].versions[0]) &&
-			 !str_is(str_trim(value, " \t\""), formats[f].versions[1]))
-			how = 0;
-	}
-	return how;
+	return str_is(item->name, formats[f].type)                 ? 3
+	       : str_is(item->name, "text/*") && f == METRICS_TEXT ? 2
+	       : str_is(item->name, "*/*")                         ? 1
+								   : 0;
 }
 
 /* How much that format is wanted, by what speaks of it most closely; *ret_how is how closely. */
@@ -368,13 +328,13 @@ static unsigned wanted(const char *accept, enum metrics_format f, unsigned *ret_
 
 	*ret_how = 0;
 	while (rest.n > 0) {
-		unsigned q;
-		const unsigned how = is_about(cut(&rest, ','), f, &q);
+		const struct request_item item = request_take_item(&rest);
+		const unsigned how = closeness(&item, f);
 
-		if (how == 0 || how < *ret_how || (how == *ret_how && q <= best))
+		if (how == 0 || how < *ret_how || (how == *ret_how && item.q <= best))
 			continue;
 		*ret_how = how;
-		best = q;
+		best = item.q;
 	}
 	return best;
 }

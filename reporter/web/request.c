@@ -88,42 +88,73 @@ int request_refused(const struct web_request *r)
 	return r->local && !names_address(r) ? 421 : 0;
 }
 
-/* "0.75" as 750: a weight has one digit before the point. */
-static unsigned thousandths(const char *p, const char *end)
+static struct str cut(struct str *rest, char at)
 {
-	unsigned v = 0, unit = 1000;
+	const char *end = rest->n ? memchr(rest->p, at, rest->n) : NULL;
+	const struct str part = { rest->p, end ? (size_t)(end - rest->p) : rest->n };
+	const size_t skip = part.n + (end != NULL);
 
-	for (; p < end && ((*p >= '0' && *p <= '9') || *p == '.'); p++) {
-		if (*p == '.')
-			continue;
-		v += (unsigned)(*p - '0') * unit;
-		unit /= 10;
-	}
-	return v < 1000 ? v : 1000;
+	*rest = (struct str){ rest->p + skip, rest->n - skip };
+	return str_trim(part, " \t\"");
 }
 
-/* How much one item ("zh-CN;q=0.9") wants that language, in thousandths. */
-static unsigned weight_of(struct str item, enum language l)
+/* "0.75" in thousandths, at most three digits behind the point; nonsense is 0. */
+static unsigned parse_q(struct str s)
 {
-	const char *name = language_name(l), *q = memmem(item.p, item.n, "q=", 2);
+	unsigned q = 0, digits = 0;
+
+	if (s.n == 0 || (*s.p != '0' && *s.p != '1') || (s.n > 1 && s.p[1] != '.'))
+		return 0;
+	for (size_t i = 0; i < s.n && digits < 4; i++) {
+		if (i == 1)
+			continue;
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return 0;
+		q = q * 10 + (unsigned)(s.p[i] - '0');
+		digits++;
+	}
+	for (; digits < 4; digits++)
+		q *= 10;
+	return q < 1000 ? q : 1000;
+}
+
+struct request_item request_take_item(struct str *list)
+{
+	struct str params = cut(list, ',');
+	struct request_item ret = { .name = cut(&params, ';'), .q = 1000 };
+
+	while (params.n > 0) {
+		struct str value = cut(&params, ';');
+		const struct str name = cut(&value, '=');
+
+		if (str_is(name, "q"))
+			ret.q = parse_q(str_trim(value, " \t"));
+		else if (str_is(name, "version"))
+			ret.version = str_trim(value, " \t\"");
+	}
+	return ret;
+}
+
+static bool is_of_language(struct str item, enum language l)
+{
+	const char *name = language_name(l);
 	const size_t n = strlen(name);
 
-	if (item.n < n || strncasecmp(item.p, name, n) != 0 || (item.n > n && !strchr("-; \t", item.p[n])))
-		return 0;
-	return q ? thousandths(q + 2, item.p + item.n) : 1000;
+	return item.n >= n && strncasecmp(item.p, name, n) == 0 && (item.n == n || item.p[n] == '-');
 }
 
 enum language request_language(const struct web_request *r)
 {
+	struct str rest = STR_C(r->languages ? r->languages : "");
 	enum language best = LANGUAGE_EN;
 	unsigned most = 0;
 
-	for (const char *p = r->languages ? r->languages : ""; *p; p += strcspn(p, ","), p += *p == ',') {
-		const struct str item = str_trim((struct str){ p, strcspn(p, ",") }, " \t");
+	while (rest.n > 0) {
+		const struct request_item item = request_take_item(&rest);
 
 		for (enum language l = 0; l < LANGUAGE__MAX; l++)
-			if (weight_of(item, l) > most) {
-				most = weight_of(item, l);
+			if (is_of_language(item.name, l) && item.q > most) {
+				most = item.q;
 				best = l;
 			}
 	}

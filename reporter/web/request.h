@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "base/str.h"
 #include "model/language.h"
 
 /* Headers that are taken down. */
@@ -33,6 +34,13 @@ bool request_header(char *line, struct web_request *ret);
  * answers for may have been made to mean this machine (DNS rebinding), so that a page from there reads what
  * is here. */
 int request_refused(const struct web_request *r);
+/* An item of the list that a header holds, as "text/plain; version=1; q=0.5" (RFC 9110 12.4.2, 12.5). */
+struct request_item {
+	struct str name, version; /* version: "" = none */
+	unsigned q;               /* thousandths; nonsense is 0 */
+};
+/* Take the first item off a list that is not empty. It borrows from the list. */
+struct request_item request_take_item(struct str *list);
 /* The language that its sender wants most of those spoken here (RFC 9110 12.5.4); English where it wants
  * none of them. */
 enum language request_language(const struct web_request *r);

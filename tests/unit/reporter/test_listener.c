@@ -423,7 +423,7 @@ TEST(the_language_that_is_wanted_most)
 		{ "zh;q=0.8, en;q=0.9", LANGUAGE_EN },
 		{ "fr, zh;q=0.8,en-US;q=0.75", LANGUAGE_ZH },
 		{ "zh;q=0", LANGUAGE_EN },
-		{ "zh;q=99999999999999999999", LANGUAGE_ZH },
+		{ "zh;q=99999999999999999999", LANGUAGE_EN },
 		{ ",,;q=1,zh", LANGUAGE_ZH },
 		{ "zh;q=", LANGUAGE_EN },
 	};
