@@ -66,8 +66,10 @@ struct inbox {
 
 /* -- written down -- */
 
-static void send_ack(struct inbox *i, const struct msg *ack)
+static void send_ack(void *ctx, const struct msg *ack)
 {
+	struct inbox *i = ctx;
+
 	if (i->n_acks == 0 && process_send(i->process, ack) != -EAGAIN)
 		return;
 	i->acks = xreallocarray(i->acks, i->n_acks + 1, sizeof(*i->acks));
@@ -332,11 +334,6 @@ static void on_ctl_question(struct inbox *i, const struct msg *m)
 	(void)process_send(i->process, &end);
 }
 
-static void send_answer(void *ctx, const struct msg *m)
-{
-	send_ack(ctx, m);
-}
-
 static void on_ctl_report(struct inbox *i, const struct msg *m)
 {
 	report_requests_on_ask(i->requests, &m->u.ctl_report);
@@ -359,7 +356,7 @@ static void send_tallies(struct inbox *i, uint64_t conn)
 static void on_ctl_sinks(struct inbox *i, const struct msg *m)
 {
 	send_tallies(i, m->u.ctl_sinks.conn);
-	notifier_answer(i->notifier, m->u.ctl_sinks.conn, send_answer, i);
+	notifier_answer(i->notifier, m->u.ctl_sinks.conn, send_ack, i);
 }
 
 static void on_ctl_restore(struct inbox *i, const struct msg *m)
@@ -502,7 +499,6 @@ struct inbox *inbox_new(struct process *p, const struct settings *s, struct stat
 			struct stats *stats, struct digest_runner *runner, struct notifier *notifier)
 {
 	static const struct response_stream_ops ops = { send_row, on_trouble };
-	static const struct report_requests_ops ops_of_requests = { send_answer };
 	struct event_base *base = process_base(p);
 	struct inbox *i = xcalloc(1, sizeof(*i));
 
@@ -515,7 +511,7 @@ struct inbox *inbox_new(struct process *p, const struct settings *s, struct stat
 			     .notifier = notifier };
 	i->history = history_new(db, &s->cluster_names, on_committed, i);
 	i->stream = response_stream_new(base, &ops, i);
-	i->requests = report_requests_new(base, s, db, runner, &ops_of_requests, i);
+	i->requests = report_requests_new(base, s, db, runner, send_ack, i);
 	i->flush = evtimer_new(base, on_flush, i);
 	i->flush_urgent = evtimer_new(base, on_flush_urgent, i);
 	i->prune = evtimer_new(base, on_prune, i);

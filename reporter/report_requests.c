@@ -43,7 +43,7 @@ struct report_requests {
 	const struct settings *settings;
 	struct db *db;
 	struct digest_runner *runner;
-	const struct report_requests_ops *ops;
+	void (*send)(void *ctx, const struct msg *m);
 	void *ctx;
 	TAILQ_HEAD(ask_list, ask) asks;
 	size_t n;
@@ -60,7 +60,7 @@ static void send_text(struct report_requests *d, uint64_t conn, const char *text
 		struct msg m = { .type = MSG_CTL_TEXT, .u.ctl_text = { .conn = conn, .more = n < line } };
 
 		msg_set(&m, ctl_text.text, text, n > 0 && text[n - 1] == '\r' && n == line ? n - 1 : n);
-		d->ops->send(d->ctx, &m);
+		d->send(d->ctx, &m);
 		text += n == line && text[n] ? n + 1 : n;
 	}
 }
@@ -71,7 +71,7 @@ static void send_end(struct report_requests *d, uint64_t conn, int code, const s
 
 	if (why)
 		facts_set(&m.u.ctl_end.why, why);
-	d->ops->send(d->ctx, &m);
+	d->send(d->ctx, &m);
 }
 
 static void refuse(struct report_requests *d, const struct msg_ctl_report *q, int code, enum text why)
@@ -186,7 +186,7 @@ static char *in_form(struct report_requests *d, enum report_form form, const str
 	return form == REPORT_FORM_HTML ? xstrdup(doc->html) : body_of(s, doc);
 }
 
-static void show(struct ask *a, const struct report_run *e, const struct zone *zone,
+static void show(struct ask *a, const struct report_run *e, const struct report_schedule *schedule,
 		 const struct sink_settings *s)
 {
 	const enum language l = (enum language)a->question.language;
@@ -195,12 +195,12 @@ static void show(struct ask *a, const struct report_run *e, const struct zone *z
 	struct document doc;
 
 	(void)attention_preview(d->db, &attention);
-	if (!report_run_compose(e, s, zone, 0, &attention, &doc)) {
+	if (!report_run_compose(e, schedule, s, 0, &attention, &doc)) {
 		send_text(d, a->question.conn, phrase(REPORT_NOTHING, l));
 		end_ask(a, EXIT_CODE_OK, NULL);
 		return;
 	}
-	_cleanup_free_ char *text = in_form(d, (enum report_form)a->question.form, s, zone, &doc);
+	_cleanup_free_ char *text = in_form(d, (enum report_form)a->question.form, s, schedule->zone, &doc);
 
 	document_done(&doc);
 	send_text(d, a->question.conn, text);
@@ -220,7 +220,7 @@ static struct sink_settings everything(const struct ask *a)
 				       .news = UINT64_C(1) << NEWS_ACTIONS };
 }
 
-static void on_edition(void *ctx, const struct report_run *e, const struct zone *zone)
+static void on_edition(void *ctx, const struct report_run *e, const struct report_schedule *schedule)
 {
 	struct ask *a = ctx;
 	const struct sink_settings all = everything(a);
@@ -230,7 +230,7 @@ static void on_edition(void *ctx, const struct report_run *e, const struct zone 
 	const struct facts busy = facts_of(TEXT_REPORT_BUSY);
 
 	if (e && s)
-		show(a, e, zone, s);
+		show(a, e, schedule, s);
 	else
 		end_ask(a, EXIT_CODE_TEMPORARY, &busy);
 }
@@ -300,8 +300,9 @@ static const struct {
 	[SINK_OTHER] = { EXIT_CODE_FAILURE, TEXT_SINK_OTHER },
 };
 
-static void say_answer(struct ask *a, const struct sink_answer *said)
+static void on_answer(void *ctx, const struct sink_answer *said)
 {
+	struct ask *a = ctx;
 	const enum language l = (enum language)a->question.language;
 	const bool doubtful = said->verdict == SINK_UNKNOWN, accepted = said->verdict == SINK_ACCEPTED;
 	const int code = accepted ? EXIT_CODE_OK : doubtful ? EXIT_CODE_TEMPORARY : causes[said->cause].code;
@@ -318,11 +319,6 @@ static void say_answer(struct ask *a, const struct sink_answer *said)
 	if (accepted)
 		send_text(a->requests, a->question.conn, all);
 	end_ask(a, code, accepted ? NULL : &told);
-}
-
-static void on_answer(void *ctx, const struct sink_answer *said)
-{
-	say_answer(ctx, said);
 }
 
 static void make_test(const struct sink_settings *s, struct document *d)
@@ -354,12 +350,12 @@ static void start_test(struct report_requests *d, const struct msg_ctl_report *q
 
 struct report_requests *report_requests_new(struct event_base *base, const struct settings *s, struct db *db,
 					    struct digest_runner *runner,
-					    const struct report_requests_ops *ops, void *ctx)
+					    void (*send)(void *ctx, const struct msg *m), void *ctx)
 {
 	struct report_requests *d = xcalloc(1, sizeof(*d));
 
 	*d = (struct report_requests){
-		.base = base, .settings = s, .db = db, .runner = runner, .ops = ops, .ctx = ctx
+		.base = base, .settings = s, .db = db, .runner = runner, .send = send, .ctx = ctx
 	};
 	TAILQ_INIT(&d->asks);
 	return d;

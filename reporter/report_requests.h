@@ -12,15 +12,11 @@
 struct event_base;
 struct report_requests;
 
-struct report_requests_ops {
-	/* To the asker; it is kept until the channel has room. */
-	void (*send)(void *ctx, const struct msg *m);
-};
-
-/* *s may change between two calls; it and db must outlive the desk, which must outlive the runner. */
+/* send: to the asker; it is kept until the channel has room. *s may change between two calls; it and db must
+ * outlive the desk, which must outlive the runner. */
 struct report_requests *report_requests_new(struct event_base *base, const struct settings *s, struct db *db,
 					    struct digest_runner *runner,
-					    const struct report_requests_ops *ops, void *ctx);
+					    void (*send)(void *ctx, const struct msg *m), void *ctx);
 /* Accepts NULL. */
 void report_requests_free(struct report_requests **d);
 void report_requests_on_ask(struct report_requests *d, const struct msg_ctl_report *q);

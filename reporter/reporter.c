@@ -20,7 +20,6 @@
 #include "reporter/inbox.h"
 #include "reporter/notifier.h"
 #include "reporter/status_snapshot.h"
-#include "reporter/status_snapshot.h"
 #include "reporter/web/listener.h"
 #include "text/facts_text.h"
 
@@ -66,12 +65,6 @@ static int check_settings(const struct settings *s, enum text *ret_why)
 	return err;
 }
 
-/* Hand r->settings to everything that does not read them at each use. */
-static void use_settings(struct reporter *r)
-{
-	stats_use_settings(&r->stats, r->settings.policy.mode == MODE_OBSERVE);
-}
-
 static void take_settings(struct reporter *r, struct settings *s)
 {
 	enum text why;
@@ -86,18 +79,9 @@ static void take_settings(struct reporter *r, struct settings *s)
 
 /* -- digest -- */
 
-static void ask(void *ctx, const struct msg_digest_get *question)
+static void ask(void *ctx, const struct msg *question)
 {
-	const struct msg m = { .type = MSG_DIGEST_GET, .u.digest_get = *question };
-
-	(void)process_send(((struct reporter *)ctx)->process, &m);
-}
-
-static void inspect(void *ctx, const struct msg_inspect *question)
-{
-	const struct msg m = { .type = MSG_INSPECT, .u.inspect = *question };
-
-	(void)process_send(((struct reporter *)ctx)->process, &m);
+	(void)process_send(((struct reporter *)ctx)->process, question);
 }
 
 static void wake(void *ctx, uint64_t ms)
@@ -237,7 +221,7 @@ static void on_commit(struct process *p, struct settings *s)
 		return;
 	}
 	take_settings(r, s);
-	use_settings(r);
+	stats_use_settings(&r->stats, r->settings.policy.mode == MODE_OBSERVE);
 	notifier_use_settings(r->notifier);
 	if (!db_is_open(r->db)) { /* who changes the settings waits to see whether it works now */
 		open_history(r);
@@ -348,14 +332,14 @@ static void on_trim(struct process *p)
 
 static int on_confined(struct process *p)
 {
-	static const struct digest_ops digest = { ask, inspect, wake, ended, trouble };
+	static const struct digest_ops digest = { ask, wake, ended, trouble };
 	struct reporter *r = process_ctx(p);
 
 	r->runner = digest_runner_new(r->db, &digest, r);
 	r->notifier =
 		notifier_new(p, &r->settings, &r->schedule, r->state, r->db, &r->stats, finish_drain, r);
 	r->inbox = inbox_new(p, &r->settings, r->state, r->db, &r->stats, r->runner, r->notifier);
-	use_settings(r);
+	stats_use_settings(&r->stats, r->settings.policy.mode == MODE_OBSERVE);
 	return open_file(r, &r->history_trouble) < 0;
 }
 

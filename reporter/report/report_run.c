@@ -18,7 +18,7 @@ struct inspection {
 struct report_run {
 	struct digest digest;
 	struct str_list clusters;
-	char *title, *cluster_title, *incomplete;
+	char *incomplete;
 	struct reported *past;
 	struct report_input in;
 	struct report report;
@@ -47,8 +47,6 @@ void report_run_free(struct report_run **e)
 	}
 	free(g->past);
 	free(g->inspections);
-	free(g->title);
-	free(g->cluster_title);
 	free(g->incomplete);
 	report_done(&g->report);
 	routine_done(&g->routine);
@@ -125,32 +123,29 @@ static int64_t since_last(const struct report_run_options *o, int64_t now_ms)
 }
 
 /* Where the window begins. */
-static int64_t window_begin(const struct report_run_options *o, int64_t now_ms)
+static int64_t window_begin(const struct report_schedule *schedule, const struct report_run_options *o,
+			    int64_t now_ms)
 {
-	return o->window_ms > 0 ? now_ms - o->window_ms : since_last(o, now_ms);
+	return schedule->window_ms > 0 ? now_ms - schedule->window_ms : since_last(o, now_ms);
 }
 
-int report_run_collected(struct report_run *e, struct db *db, const struct report_run_options *o,
-			 const bool *answered, int64_t now_ms)
+int report_run_collected(struct report_run *e, struct db *db, const struct report_schedule *schedule,
+			 const struct report_run_options *o, const bool *answered, int64_t now_ms)
 {
 	str_list_add_all(&e->clusters, o->clusters);
-	e->title = xstrdup(o->title);
-	e->cluster_title = o->cluster_title ? xstrdup(o->cluster_title) : NULL;
 	e->incomplete = names_without(&e->clusters, answered);
 	e->number = o->number;
 	e->in = (struct report_input){ .digest = &e->digest,
 				       .clusters = &e->clusters,
 				       .answered = answered,
 				       .is_first = o->last_at == 0,
-				       .from_ms = window_begin(o, now_ms),
+				       .from_ms = window_begin(schedule, o, now_ms),
 				       .at_ms = now_ms,
-				       .title = e->title,
-				       .cluster_title = e->cluster_title,
 				       .late = o->late };
 	digest_finish(&e->digest);
 	const int counted = count_window(e, db, o->is_preview), loaded = load_past(e, db);
 	/* Since the last report, whatever restarts are counted in: none is summed up twice, or left out. */
-	const int summed = routine_read(db, o->routine, since_last(o, now_ms), now_ms, &e->routine);
+	const int summed = routine_read(db, schedule->routine, since_last(o, now_ms), now_ms, &e->routine);
 
 	e->in.past = e->past;
 	e->in.routine = &e->routine;
@@ -202,7 +197,7 @@ void report_run_want_inspections(struct report_run *e, const struct sink_setting
 	free(rows);
 }
 
-bool report_run_next_inspection(struct report_run *e, struct msg_inspect *ret)
+bool report_run_next_inspection(struct report_run *e, struct msg *ret)
 {
 	size_t open = 0, next = e->n_inspections;
 
@@ -213,15 +208,14 @@ bool report_run_next_inspection(struct report_run *e, struct msg_inspect *ret)
 	if (next == e->n_inspections || open >= REPORT_RUN_INSPECTIONS_OPEN)
 		return false;
 	const struct msg_digest_row *d = &e->report.rows[e->inspections[next].row].workload->pods[0].row;
-	struct msg m = { .type = MSG_INSPECT,
-			 .u.inspect = { .cluster = d->cluster, .inspection = e->number + next } };
 
-	msg_set(&m, inspect.ns, d->ns, strlen(d->ns));
-	msg_set(&m, inspect.pod, d->pod, strlen(d->pod));
-	msg_set(&m, inspect.uid, d->uid, strlen(d->uid));
-	msg_set(&m, inspect.container, d->container, strlen(d->container));
+	*ret = (struct msg){ .type = MSG_INSPECT,
+			     .u.inspect = { .cluster = d->cluster, .inspection = e->number + next } };
+	msg_set(ret, inspect.ns, d->ns, strlen(d->ns));
+	msg_set(ret, inspect.pod, d->pod, strlen(d->pod));
+	msg_set(ret, inspect.uid, d->uid, strlen(d->uid));
+	msg_set(ret, inspect.container, d->container, strlen(d->container));
 	e->inspections[next].state = INSPECTION_ASKED;
-	*ret = m.u.inspect;
 	return true;
 }
 
@@ -252,12 +246,15 @@ bool report_run_waits_for_inspections(const struct report_run *e)
 
 /* -- the end -- */
 
-bool report_run_compose(const struct report_run *e, const struct sink_settings *s, const struct zone *zone,
-			int64_t lost, const struct attention *attention, struct document *ret)
+bool report_run_compose(const struct report_run *e, const struct report_schedule *schedule,
+			const struct sink_settings *s, int64_t lost, const struct attention *attention,
+			struct document *ret)
 {
 	struct report_input in = e->in;
 
-	in.zone = zone;
+	in.zone = schedule->zone;
+	in.title = schedule->title;
+	in.cluster_title = schedule->cluster_title;
 	in.attention = attention;
 	for (size_t i = 0; i < e->n_inspections; i++)
 		if (e->inspections[i].state == INSPECTION_DONE && e->inspections[i].answer.found)

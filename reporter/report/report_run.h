@@ -6,8 +6,8 @@
 #define REPORTER_REPORT_REPORT_RUN_H
 
 #include "config/settings.h"
-#include "config/zone.h"
 #include "reporter/report/digest.h"
+#include "reporter/report/schedule.h"
 #include "reporter/history/db.h"
 #include "reporter/news/document.h"
 
@@ -19,13 +19,9 @@
 
 struct report_run;
 
-/* What it is made by; copied. */
+/* What it is made by, beside the schedule; copied. */
 struct report_run_options {
 	const struct str_list *clusters; /* names by index */
-	const char *title;
-	const char *cluster_title; /* of the only cluster, for people; NULL = its name */
-	int64_t window_ms;         /* 0 = since the last report */
-	uint64_t routine;          /* duties whose deletions are summed up (routine.h) */
 	int64_t last_at; /* when the rows of the last report were complete, Unix ms; 0 = there was none */
 	bool late;
 	bool is_preview; /* the history is only read */
@@ -40,8 +36,8 @@ void report_run_add(struct report_run *e, const struct msg_digest_row *row);
 /* No more rows come. Writes them down as samples (not for a preview), counts what came in the window, and
  * finds what is new and what has recovered. answered: by index of the cluster, did it give a full answer;
  * borrowed. 0, or negative errno when the history could not be read or written: then it says less. */
-int report_run_collected(struct report_run *e, struct db *db, const struct report_run_options *o,
-			 const bool *answered, int64_t now_ms);
+int report_run_collected(struct report_run *e, struct db *db, const struct report_schedule *schedule,
+			 const struct report_run_options *o, const bool *answered, int64_t now_ms);
 uint64_t report_run_workloads(const struct report_run *e);
 uint64_t report_run_pods(const struct report_run *e);
 /* Names of the clusters without a full answer, or ""; borrowed. */
@@ -49,16 +45,17 @@ const char *report_run_incomplete(const struct report_run *e);
 
 /* These sinks are told: what they will be shown is to be looked at. */
 void report_run_want_inspections(struct report_run *e, const struct sink_settings *s);
-/* The next question that may be asked now; false when there is none. */
-bool report_run_next_inspection(struct report_run *e, struct msg_inspect *ret);
+/* The next question that may be asked now, an INSPECT; false when there is none. */
+bool report_run_next_inspection(struct report_run *e, struct msg *ret);
 /* False: it answers nothing that was asked here. */
 bool report_run_on_inspected(struct report_run *e, const struct msg_inspected *m);
 bool report_run_waits_for_inspections(const struct report_run *e);
 
 /* The message for one sink; lost: earlier reports that it did not get; attention may be NULL. False, and *ret
  * is empty, when there is nothing to tell it. */
-bool report_run_compose(const struct report_run *e, const struct sink_settings *s, const struct zone *zone,
-			int64_t lost, const struct attention *attention, struct document *ret);
+bool report_run_compose(const struct report_run *e, const struct report_schedule *schedule,
+			const struct sink_settings *s, int64_t lost, const struct attention *attention,
+			struct document *ret);
 
 /* Remember what this report said, for the next one, in the transaction of the caller. 0 or negative errno. */
 int report_run_remember(const struct report_run *e, struct db *db);

@@ -70,7 +70,7 @@ struct digest_runner *digest_runner_new(struct db *db, const struct digest_ops *
 	r->ctx = ctx;
 	/* Differs from the questions before a restart, whose answers may still arrive. */
 	r->number = (uint64_t)clock_wall_ms() + 1;
-	r->sampler = sampler_new(db, ops->ask, ctx);
+	r->sampler = sampler_new(db, ops->send, ctx);
 	return r;
 }
 
@@ -82,7 +82,7 @@ static void clear_run(struct digest_runner *r)
 	str_list_done(&r->previewed.clusters);
 	str_list_done(&r->previewed.namespaces);
 	if (fn)
-		fn(r->preview_ctx, r->phase == INSPECTING ? r->report_run : NULL, r->schedule->zone);
+		fn(r->preview_ctx, r->phase == INSPECTING ? r->report_run : NULL, r->schedule);
 	report_run_free(&r->report_run);
 	for (size_t i = 0; i < r->n_messages; i++) {
 		free(r->messages[i].sink);
@@ -249,7 +249,7 @@ static void compose_one(struct digest_runner *r, const struct sink_settings *s,
 	if (outbox_stats(r->db, s->name, &stats) < 0)
 		r->ops->trouble(r->ctx, -EIO, "whether earlier reports arrived could not be read");
 	/* Who is told what needs an operator as it begins is not told again. */
-	if (!report_run_compose(r->report_run, s, r->schedule->zone, (int64_t)stats.lost_reports,
+	if (!report_run_compose(r->report_run, r->schedule, s, (int64_t)stats.lost_reports,
 				select_news(s, NEWS_ATTENTION) ? NULL : attention, &m->document))
 		return;
 	links_add(&m->document, r->schedule->links);
@@ -296,10 +296,10 @@ static void looked_at(struct digest_runner *r)
 
 static void ask_inspections(struct digest_runner *r)
 {
-	struct msg_inspect question;
+	struct msg question;
 
 	while (report_run_next_inspection(r->report_run, &question))
-		r->ops->inspection(r->ctx, &question);
+		r->ops->send(r->ctx, &question);
 }
 
 /* All rows are there. */
@@ -309,18 +309,14 @@ static void conclude(struct digest_runner *r)
 	int err = db_number(db_stmt(r->db, DB_DIGEST_COLLECTED), &last_at);
 	_cleanup_(str_list_done) struct str_list clusters = names_of_run(r);
 	const struct report_run_options o = { .clusters = &clusters,
-					      .title = r->schedule->title,
-					      .cluster_title = r->schedule->cluster_title,
-					      .window_ms = r->schedule->window_ms,
 					      .last_at = last_at,
-					      .routine = r->schedule->routine,
 					      .late = r->run.late,
 					      .is_preview = r->preview != NULL,
 					      .number = r->number };
 
 	r->run.collected_at = clock_wall_ms();
 	const int collected =
-		report_run_collected(r->report_run, r->db, &o, r->complete, r->run.collected_at);
+		report_run_collected(r->report_run, r->db, r->schedule, &o, r->complete, r->run.collected_at);
 
 	err = err < 0 ? err : collected;
 	if (err < 0)
@@ -338,9 +334,10 @@ static void conclude(struct digest_runner *r)
 
 static void ask_one(struct digest_runner *r, uint64_t cluster)
 {
-	const struct msg_digest_get question = { .cluster = cluster, .digest = r->number };
+	const struct msg question = { .type = MSG_DIGEST_GET,
+				      .u.digest_get = { .cluster = cluster, .digest = r->number } };
 
-	r->ops->ask(r->ctx, &question);
+	r->ops->send(r->ctx, &question);
 }
 
 static void ask_all(struct digest_runner *r)

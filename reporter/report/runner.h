@@ -43,10 +43,8 @@ struct scheduled_run {
 };
 
 struct digest_ops {
-	/* Ask one cluster's watcher. */
-	void (*ask)(void *ctx, const struct msg_digest_get *question);
-	/* Ask a worker. */
-	void (*inspection)(void *ctx, const struct msg_inspect *question);
+	/* Send a question: DIGEST_GET to a watcher, INSPECT to a worker. */
+	void (*send)(void *ctx, const struct msg *question);
 	/* Call digest_runner_tick after ms; replaces an earlier wish. */
 	void (*wake)(void *ctx, uint64_t ms);
 	/* A run ended: what it has to say is in the outbox. */
@@ -81,7 +79,7 @@ void digest_runner_on_inspected(struct digest_runner *r, const struct msg_inspec
  * later, with an report_run to compose from, which goes after the call; with NULL when it comes to nothing.
  * 0, or -EBUSY: a report or another preview is under way. s: who will be shown it; only read during the call.
  */
-typedef void digest_preview_fn(void *ctx, const struct report_run *e, const struct zone *zone);
+typedef void digest_preview_fn(void *ctx, const struct report_run *e, const struct report_schedule *schedule);
 int digest_runner_preview(struct digest_runner *r, const struct sink_settings *s, digest_preview_fn *fn,
 			  void *ctx);
 

@@ -142,7 +142,7 @@ struct sampled_cluster {
 
 struct sampler {
 	struct db *db;
-	sampler_ask_fn *ask;
+	void (*send)(void *ctx, const struct msg *question);
 	void *ctx;
 	bool enable;
 	struct str_list clusters;
@@ -152,12 +152,12 @@ struct sampler {
 	size_t n_batch;
 };
 
-struct sampler *sampler_new(struct db *db, sampler_ask_fn *ask, void *ctx)
+struct sampler *sampler_new(struct db *db, void (*send)(void *ctx, const struct msg *question), void *ctx)
 {
 	struct sampler *s = xcalloc(1, sizeof(*s));
 
 	s->db = db;
-	s->ask = ask;
+	s->send = send;
 	s->ctx = ctx;
 	s->number = SAMPLER_NUMBERS | (uint64_t)clock_wall_ms();
 	return s;
@@ -265,14 +265,15 @@ int sampler_on_end(struct sampler *s, const struct msg_digest_end *end)
 static void ask_cluster(struct sampler *s, uint64_t cluster)
 {
 	struct sampled_cluster *c = &s->v[cluster];
-	struct msg_digest_get q = { .cluster = cluster, .digest = ++s->number, .all = true };
+	struct msg m = { .type = MSG_DIGEST_GET,
+			 .u.digest_get = { .cluster = cluster, .digest = ++s->number, .all = true } };
 
-	(void)samples_since(s->db, s->clusters.v[cluster], clock_wall_ms(), &q.since);
+	(void)samples_since(s->db, s->clusters.v[cluster], clock_wall_ms(), &m.u.digest_get.since);
 	*c = (struct sampled_cluster){ .synced = true,
-				       .all = q.since == 0,
-				       .number = q.digest,
+				       .all = m.u.digest_get.since == 0,
+				       .number = s->number,
 				       .next_ms = clock_boot_ms() + SAMPLER_AGAIN_MS };
-	s->ask(s->ctx, &q);
+	s->send(s->ctx, &m);
 }
 
 uint64_t sampler_tick(struct sampler *s)

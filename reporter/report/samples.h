@@ -41,9 +41,7 @@ int samples_delta(struct db *db, const struct msg_digest_row *row, const char *c
 
 struct sampler;
 
-typedef void sampler_ask_fn(void *ctx, const struct msg_digest_get *question);
-
-struct sampler *sampler_new(struct db *db, sampler_ask_fn *ask, void *ctx);
+struct sampler *sampler_new(struct db *db, void (*send)(void *ctx, const struct msg *question), void *ctx);
 /* Accepts NULL. */
 void sampler_free(struct sampler **s);
 /* From now on; the names are copied. */

@@ -16,10 +16,15 @@ struct world w;
 size_t clusters;
 static char *text;
 
-static void on_ask(void *ctx, const struct msg_digest_get *q)
+static void on_send(void *ctx, const struct msg *m)
 {
+	const struct msg_digest_get *q = &m->u.digest_get;
 	struct world *x = ctx;
 
+	if (m->type == MSG_INSPECT) {
+		x->inspections[x->n_inspections++] = m->u.inspect;
+		return;
+	}
 	if (q->all) {
 		x->sampled++;
 		x->sample = *q;
@@ -27,12 +32,6 @@ static void on_ask(void *ctx, const struct msg_digest_get *q)
 	}
 	x->asked++;
 	x->number = q->digest;
-}
-static void on_inspect(void *ctx, const struct msg_inspect *q)
-{
-	struct world *x = ctx;
-
-	x->inspections[x->n_inspections++] = *q;
 }
 static void on_wake(void *ctx, uint64_t ms)
 {
@@ -52,7 +51,7 @@ static void on_trouble(void *ctx, int err, const char *what)
 	(void)what;
 	((struct world *)ctx)->troubles++;
 }
-static const struct digest_ops ops = { on_ask, on_inspect, on_wake, on_ended, on_trouble };
+static const struct digest_ops ops = { on_send, on_wake, on_ended, on_trouble };
 
 /* One is told reports, the other is not. */
 static struct sink_settings sinks[] = {

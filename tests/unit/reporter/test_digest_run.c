@@ -473,7 +473,7 @@ TEST(the_first_report_knows_what_samples_say)
 static char *previewed;
 static size_t previews;
 
-static void on_preview(void *ctx, const struct report_run *e, const struct zone *zone)
+static void on_preview(void *ctx, const struct report_run *e, const struct report_schedule *schedule)
 {
 	const struct sink_settings s = { .top = 20 };
 	struct document d;
@@ -482,7 +482,7 @@ static void on_preview(void *ctx, const struct report_run *e, const struct zone 
 	previews++;
 	free(previewed);
 	previewed = NULL;
-	if (e && report_run_compose(e, &s, zone, 0, NULL, &d)) {
+	if (e && report_run_compose(e, schedule, &s, 0, NULL, &d)) {
 		previewed = document_to_text(&d);
 		document_done(&d);
 	}

@@ -33,8 +33,6 @@ static void on_send(void *ctx, const struct msg *m)
 
 static void setup(void)
 {
-	static const struct report_requests_ops ops = { on_send };
-
 	sinks[0] = (struct sink_settings){ .name = (char *)"chat",
 					   .type = SINK_WEBHOOK,
 					   .url = (char *)"http://127.0.0.1:1/in/0123" };
@@ -45,7 +43,7 @@ static void setup(void)
 	settings = (struct settings){ .sinks = sinks, .n_sinks = 2 };
 	ends = rows = 0;
 	base = event_base_new();
-	desk = report_requests_new(base, &settings, NULL, NULL, &ops, NULL);
+	desk = report_requests_new(base, &settings, NULL, NULL, on_send, NULL);
 }
 
 static void teardown(void)
