@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "config/table.h"
 #include "reporter/sinks/email.h"
 #include "text/texts.h"
 
@@ -21,7 +22,7 @@ struct delivery {
 	struct event_base *base;
 	delivery_answer_fn *fn;
 	void *ctx;
-	struct sink_settings sink; /* what is needed of it, copied */
+	struct sink_settings sink; /* a copy */
 	struct sink_limit limit;
 	unsigned form;              /* the sink refuses those before it */
 	struct http_client *client; /* NULL before the first message */
@@ -37,52 +38,31 @@ struct delivery {
 
 /* -- a copy of the settings -- */
 
-static char *copy(const char *s)
-{
-	return s ? xstrdup(s) : NULL;
-}
-
 static struct sink_settings copy_sink(const struct sink_settings *s)
 {
-	struct sink_settings c = {
-		.name = copy(s->name),
-		.type = s->type,
-		.url = copy(s->url),
-		.secret = copy(s->secret),
-		.language = s->language,
-		.news = s->news,
-		.top = s->top,
-		.proxy = copy(s->proxy),
-		.ca_pem = copy(s->ca_pem),
-		.from = copy(s->from),
-		.address = copy(s->address),
-		.problem = copy(s->problem),
-	};
+	struct sink_settings c = *s;
 
-	str_list_add_all(&c.mentions, &s->mentions);
-	str_list_add_all(&c.to, &s->to);
+	for (const struct setting *row = settings_sink_table; row->path; row++) {
+		void *member = setting_member(row, &c);
+		char **text = member;
+		struct str_list *list = member;
+
+		if (setting_is_text(row->kind)) {
+			*text = *text ? xstrdup(*text) : NULL;
+		} else if (setting_is_list(row->kind)) {
+			const struct str_list from = *list;
+
+			*list = (struct str_list){ 0 };
+			str_list_add_all(list, &from);
+		}
+	}
 	return c;
-}
-
-static void wipe_free(char *s)
-{
-	if (s)
-		explicit_bzero(s, strlen(s));
-	free(s);
 }
 
 static void free_sink(struct sink_settings *s)
 {
-	free(s->name);
-	wipe_free(s->url);
-	wipe_free(s->secret);
-	wipe_free(s->proxy);
-	free(s->ca_pem);
-	free(s->from);
-	free(s->address);
-	free(s->problem);
-	str_list_done(&s->mentions);
-	str_list_done(&s->to);
+	for (const struct setting *row = settings_sink_table; row->path; row++)
+		setting_clear(row, s);
 	*s = (struct sink_settings){ 0 };
 }
 
@@ -92,7 +72,7 @@ static void free_sink(struct sink_settings *s)
 static char *proxy_at(const struct sink_settings *s)
 {
 	if (!s->proxy || !*s->proxy || !s->address)
-		return copy(s->proxy && *s->proxy ? s->proxy : NULL);
+		return s->proxy && *s->proxy ? xstrdup(s->proxy) : NULL;
 	const char *scheme = strstr(s->proxy, "://");
 	const char *authority = scheme ? scheme + 3 : s->proxy;
 	const size_t n = strcspn(authority, "/?#");

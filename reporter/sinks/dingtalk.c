@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #include "base/cleanup.h"
+#include "base/url_template.h"
 #include "base/xalloc.h"
 #include "reporter/sinks/sink.h"
 
@@ -40,20 +41,10 @@ static const char *mention(const char *who, bool trusted)
 
 /* -- request and answer -- */
 
-/* base64 in a query. */
-static char *encode(const char *base64)
+static const char *sign_of(const void *ctx, struct str key)
 {
-	char *ret = xmalloc(3 * strlen(base64) + 1), *w = ret;
-
-	for (const char *c = base64; *c; c++) {
-		const char *coded = *c == '+' ? "%2B" : *c == '/' ? "%2F" : *c == '=' ? "%3D" : NULL;
-		const size_t n = coded ? 3 : 1;
-
-		memcpy(w, coded ? coded : c, n);
-		w += n;
-	}
-	*w = '\0';
-	return ret;
+	(void)key;
+	return ctx;
 }
 
 static void request(const struct sink_settings *s, const struct document *doc, int64_t now_ms,
@@ -67,7 +58,7 @@ static void request(const struct sink_settings *s, const struct document *doc, i
 
 	sink_hmac_base64(s->secret, message, sign);
 	explicit_bzero(message, strlen(message));
-	_cleanup_free_ char *coded = encode(sign);
+	_cleanup_free_ char *coded = url_template_fill("{{sign}}", sign_of, sign);
 
 	rq->path = xasprintf("%s%ctimestamp=%" PRId64 "&sign=%s", path, strchr(path, '?') ? '&' : '?', now_ms,
 			     coded);
