@@ -564,14 +564,6 @@ static int read_state(struct db *db, struct notified_state *ret)
 	return r;
 }
 
-static bool is_anyone_told(const struct settings *s)
-{
-	for (size_t i = 0; i < s->n_sinks; i++)
-		if (select_news(&s->sinks[i], NEWS_ACTIONS))
-			return true;
-	return false;
-}
-
 /* They are read where a sink is told of them, or where what was done settles what needed an operator. */
 static int read_rows(struct db *db, const struct settings *s, const struct notified_state *at,
 		     struct finished_actions *ret)
@@ -579,7 +571,7 @@ static int read_rows(struct db *db, const struct settings *s, const struct notif
 	int64_t objects = 0;
 	const int r = db_number(db_stmt(db, DB_ATTENTION_OBJECTS), &objects);
 
-	if (r < 0 || (objects == 0 && !is_anyone_told(s)))
+	if (r < 0 || (objects == 0 && !select_any(s, NEWS_ACTIONS)))
 		return r;
 	return finished_actions_read(db, at->up_to, at->newest, objects > 0, ret);
 }

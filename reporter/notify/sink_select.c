@@ -10,6 +10,14 @@ bool select_news(const struct sink_settings *s, enum news news)
 	return s->news >> news & 1;
 }
 
+bool select_any(const struct settings *s, enum news news)
+{
+	for (size_t i = 0; i < s->n_sinks; i++)
+		if (select_news(&s->sinks[i], news))
+			return true;
+	return false;
+}
+
 bool select_object(const struct sink_settings *s, const char *cluster, const char *ns, int64_t duty)
 {
 	const bool of_duty = duty < 0 || duty >= DUTY__MAX || s->duties.n == 0 ||

@@ -370,7 +370,6 @@ void digest_runner_synced(struct digest_runner *r, uint64_t cluster, bool synced
 	/* A watcher that was started again meanwhile has not seen the question. */
 	if (came && r->phase == COLLECTING && !r->complete[cluster] && cluster < r->schedule->clusters.n)
 		ask_one(r, cluster);
-	sampler_synced(r->sampler, cluster, synced);
 	if (came)
 		digest_runner_tick(r);
 }
@@ -508,7 +507,7 @@ void digest_runner_tick(struct digest_runner *r)
 
 	if (r->draining)
 		return;
-	const uint64_t sample_ms = sampler_tick(r->sampler);
+	const uint64_t sample_ms = sampler_tick(r->sampler, r->synced);
 
 	do {
 		before = r->phase;

@@ -133,7 +133,6 @@ int samples_delta(struct db *db, const struct msg_digest_row *row, const char *c
 #define BATCH 64u
 
 struct sampled_cluster {
-	bool synced;
 	bool all;         /* asked for all */
 	uint64_t number;  /* of the open question; 0 = none */
 	uint64_t next_ms; /* boot clock: when to ask, or ask again */
@@ -188,14 +187,7 @@ void sampler_set(struct sampler *s, bool enable, const struct str_list *clusters
 	drop_batch(s);
 	str_list_done(&s->clusters);
 	str_list_add_all(&s->clusters, clusters);
-	for (size_t i = 0; i < clusters->n; i++)
-		s->v[i] = (struct sampled_cluster){ .synced = s->v[i].synced };
-}
-
-void sampler_synced(struct sampler *s, uint64_t cluster, bool synced)
-{
-	if (cluster < CLUSTERS_MAX)
-		s->v[cluster].synced = synced;
+	memset(s->v, 0, sizeof(s->v));
 }
 
 /* -- answers -- */
@@ -269,22 +261,23 @@ static void ask_cluster(struct sampler *s, uint64_t cluster)
 			 .u.digest_get = { .cluster = cluster, .digest = ++s->number, .all = true } };
 
 	(void)samples_since(s->db, s->clusters.v[cluster], clock_wall_ms(), &m.u.digest_get.since);
-	*c = (struct sampled_cluster){ .synced = true,
-				       .all = m.u.digest_get.since == 0,
+	*c = (struct sampled_cluster){ .all = m.u.digest_get.since == 0,
 				       .number = s->number,
 				       .next_ms = clock_boot_ms() + SAMPLER_AGAIN_MS };
 	s->send(s->ctx, &m);
 }
 
-uint64_t sampler_tick(struct sampler *s)
+uint64_t sampler_tick(struct sampler *s, const bool *synced)
 {
 	const uint64_t now = clock_boot_ms();
 	uint64_t ret = SAMPLER_MS;
 
 	for (size_t i = 0; s->enable && i < s->clusters.n; i++) {
-		if (s->v[i].synced && now >= s->v[i].next_ms)
+		if (!synced[i])
+			continue;
+		if (now >= s->v[i].next_ms)
 			ask_cluster(s, i);
-		if (s->v[i].synced && s->v[i].next_ms - now < ret)
+		if (s->v[i].next_ms - now < ret)
 			ret = s->v[i].next_ms - now;
 	}
 	return ret;

@@ -46,13 +46,12 @@ struct sampler *sampler_new(struct db *db, void (*send)(void *ctx, const struct 
 void sampler_free(struct sampler **s);
 /* From now on; the names are copied. */
 void sampler_set(struct sampler *s, bool enable, const struct str_list *clusters);
-/* Is the cache of this cluster complete? */
-void sampler_synced(struct sampler *s, uint64_t cluster, bool synced);
 /* Of another's question they are left alone. 0, or negative errno when it cannot be written down: it is asked
  * again. */
 int sampler_on_row(struct sampler *s, const struct msg_digest_row *row);
 int sampler_on_end(struct sampler *s, const struct msg_digest_end *end);
-/* Ask whom it is time for. Returns when to call it again, in ms. */
-uint64_t sampler_tick(struct sampler *s);
+/* Ask whom it is time for, of those whose cache is complete (synced, by index). Returns when to call it
+ * again, in ms. */
+uint64_t sampler_tick(struct sampler *s, const bool *synced);
 
 #endif

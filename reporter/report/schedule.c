@@ -16,14 +16,6 @@
 #include "reporter/notify/routine.h"
 #include "reporter/notify/sink_select.h"
 
-static bool is_told(const struct settings *s)
-{
-	for (size_t i = 0; i < s->n_sinks; i++)
-		if (select_news(&s->sinks[i], NEWS_REPORT))
-			return true;
-	return false;
-}
-
 int report_schedule_parse(const struct settings *s, struct report_schedule *ret, enum text *ret_why)
 {
 	_cleanup_(report_schedule_done) struct report_schedule o = { 0 };
@@ -31,7 +23,7 @@ int report_schedule_parse(const struct settings *s, struct report_schedule *ret,
 
 	o.sample = policy_enables(&s->policy, DUTY_RESTARTS);
 	o.window_ms = (int64_t)s->report_window_ms;
-	o.enable = policy_enables(&s->policy, DUTY_RESTARTS) && is_told(s);
+	o.enable = policy_enables(&s->policy, DUTY_RESTARTS) && select_any(s, NEWS_REPORT);
 	if (o.enable && cron_parse(schedule, &o.cron, NULL) < 0) {
 		*ret_why = TEXT_NO_SCHEDULE;
 		return -EINVAL;
