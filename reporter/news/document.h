@@ -88,6 +88,10 @@ void entry_add_contact(struct entry *e, const struct facts *about);
 void entry_add_link(struct entry *e, const char *key, const char *url);
 /* Its value, NULL when there is none. */
 const char *entry_fact(const struct entry *e, const char *key);
+struct link_settings;
+/* Add to each entry the operator's links, as far as its facts suffice for them; what has ended gets none.
+ * links NULL: there are none. */
+void document_add_links(struct document *d, const struct link_settings *links);
 
 /* As much of a document as a reader takes. */
 struct document_part {

@@ -13,8 +13,7 @@
 #include "model/object_events.h"
 #include "model/duties.h"
 #include "model/phrases.h"
-#include "reporter/news/when.h"
-#include "reporter/news/links.h"
+#include "reporter/news/words.h"
 #include "reporter/notify/action_title.h"
 #include "reporter/notify/sink_select.h"
 #include "reporter/notify/outbox.h"
@@ -500,7 +499,7 @@ static int put_for(struct composer *c)
 	document_set_title(&doc, title);
 	const bool put = doc.n_sections > 0;
 
-	links_add(&doc, &c->settings->links);
+	document_add_links(&doc, &c->settings->links);
 	if (r == 0 && put)
 		r = outbox_put(c->db, c->sink->name, &doc);
 	composer_done(c);

@@ -1,6 +1,5 @@
 /* alarm_messages.c - see alarm_messages.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "reporter/news/links.h"
 #include "reporter/notify/alarm_messages.h"
 
 #include <inttypes.h>
@@ -14,7 +13,7 @@
 #include "model/duties.h"
 #include "model/phrases.h"
 #include "model/troubles.h"
-#include "reporter/news/when.h"
+#include "reporter/news/words.h"
 #include "reporter/notify/sink_select.h"
 #include "reporter/notify/outbox.h"
 #include "reporter/notify/sender.h"
@@ -303,7 +302,7 @@ int alarm_messages_compose(const struct alarm_sources *from, const struct sink_s
 		r = add_stage(&t, all, s);
 	if (r == 0 && ret->n_sections > 0) {
 		set_title(&t);
-		links_add(ret, &from->settings->links);
+		document_add_links(ret, &from->settings->links);
 		return 1;
 	}
 	document_done(ret);

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "model/reasons.h"
-#include "reporter/news/when.h"
+#include "reporter/news/words.h"
 #include "reporter/page/chart.h"
 #include "text/facts_text.h"
 #include "text/templates.h"

@@ -12,7 +12,7 @@
 #include "model/actions.h"
 #include "model/duties.h"
 #include "model/reasons.h"
-#include "reporter/news/when.h"
+#include "reporter/news/words.h"
 #include "reporter/page/chart.h"
 #include "text/facts_text.h"
 #include "text/short_line.h"

@@ -8,10 +8,9 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "model/phrases.h"
-#include "reporter/report/name_list.h"
 #include "reporter/report/patterns.h"
 #include "reporter/report/report_entry.h"
-#include "reporter/news/when.h"
+#include "reporter/news/words.h"
 #include "reporter/notify/sink_select.h"
 
 /* What crashes in a loop restarts at least this often: a kubelet waits five minutes at most, and runs it. */
@@ -21,46 +20,32 @@
 
 /* -- what became of each workload -- */
 
-static int compare_names(const char *const a[4], const char *const b[4])
+static int compare_past(const void *key, const void *past)
 {
-	int c = 0;
+	const struct report_row *r = key;
+	const struct msg_digest_row *d = &r->workload->pods[0].row;
+	const struct reported *p = past;
+	int c = strcmp(r->cluster, p->cluster);
 
-	for (size_t i = 0; c == 0 && i < 4; i++)
-		c = strcmp(a[i], b[i]);
-	return c;
+	c = c ? c : strcmp(d->ns, p->ns);
+	c = c ? c : strcmp(d->kind, p->kind);
+	return c ? c : strcmp(d->workload, p->workload);
 }
 
-static int by_name(const void *pa, const void *pb)
-{
-	const struct reported *a = *(const struct reported *const *)pa;
-	const struct reported *b = *(const struct reported *const *)pb;
-
-	return compare_names((const char *const[]){ a->cluster, a->ns, a->kind, a->workload },
-			     (const char *const[]){ b->cluster, b->ns, b->kind, b->workload });
-}
-
+/* Then by name, as they stand. */
 static int by_restarts(const void *pa, const void *pb)
 {
 	const struct reported *a = *(const struct reported *const *)pa;
 	const struct reported *b = *(const struct reported *const *)pb;
 
-	return a->restarts == b->restarts ? by_name(pa, pb) : a->restarts < b->restarts ? 1 : -1;
+	if (a->restarts != b->restarts)
+		return a->restarts < b->restarts ? 1 : -1;
+	return (a > b) - (a < b);
 }
 
 static const char *cluster_name(const struct report_input *in, uint64_t cluster)
 {
 	return cluster < in->clusters->n ? in->clusters->v[cluster] : "?";
-}
-
-/* Its place in the sorted list of what the last report had; NULL = it was not there. */
-static const struct reported **find_past(const struct reported **past, size_t n, const struct report_row *r)
-{
-	const struct msg_digest_row *d = &r->workload->pods[0].row;
-	_cleanup_free_ char *cluster = xstrdup(r->cluster), *ns = xstrdup(d->ns), *kind = xstrdup(d->kind);
-	_cleanup_free_ char *workload = xstrdup(d->workload);
-	const struct reported key = { cluster, ns, kind, workload, 0, 0 }, *p = &key;
-
-	return n ? bsearch(&p, past, n, sizeof(*past), by_name) : NULL;
 }
 
 static enum report_class class_of(const struct report_row *r, const struct reported *then, int64_t window_ms)
@@ -86,35 +71,32 @@ void report_build(const struct report_input *in, struct report *ret)
 {
 	const size_t n = in->digest->n_workloads;
 	const int64_t window = in->at_ms - in->from_ms;
-	_cleanup_free_ const struct reported **past = xcalloc(in->n_past + 1, sizeof(*past));
 	_cleanup_free_ bool *seen = xcalloc(in->n_past + 1, sizeof(*seen));
 
 	*ret = (struct report){ .rows = xcalloc(n + 1, sizeof(*ret->rows)),
 				.recovered = xcalloc(in->n_past + 1, sizeof(*ret->recovered)),
 				.quiet = xcalloc(in->n_past + 1, sizeof(*ret->quiet)) };
-	for (size_t i = 0; i < in->n_past; i++)
-		past[i] = &in->past[i];
-	qsort(past, in->n_past, sizeof(*past), by_name);
 	for (size_t i = 0; i < n; i++) {
 		const struct digest_workload *w = &in->digest->workloads[i];
 		struct report_row *r = &ret->rows[ret->n];
 
 		*r = (struct report_row){ .workload = w,
 					  .cluster = cluster_name(in, w->pods[0].row.cluster) };
-		const struct reported **then = find_past(past, in->n_past, r);
+		const struct reported *then =
+			in->n_past ? bsearch(r, in->past, in->n_past, sizeof(*in->past), compare_past) : NULL;
 
 		if (then && w->delta == 0 && window < QUIET_MS)
-			ret->quiet[ret->n_quiet++] = *then;
+			ret->quiet[ret->n_quiet++] = then;
 		if (then && (w->delta != 0 || window < QUIET_MS))
-			seen[then - past] = true;
+			seen[then - in->past] = true;
 		if (w->delta == 0)
 			continue;
-		r->class = then ? class_of(r, *then, window) : REPORT_NEW;
+		r->class = then ? class_of(r, then, window) : REPORT_NEW;
 		ret->n++;
 	}
 	for (size_t i = 0; i < in->n_past; i++)
-		if (!seen[i] && answered(in, past[i]->cluster))
-			ret->recovered[ret->n_recovered++] = past[i];
+		if (!seen[i] && answered(in, in->past[i].cluster))
+			ret->recovered[ret->n_recovered++] = &in->past[i];
 	qsort(ret->recovered, ret->n_recovered, sizeof(*ret->recovered), by_restarts);
 }
 

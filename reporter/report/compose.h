@@ -11,8 +11,7 @@
 #define REPORTER_REPORT_COMPOSE_H
 
 #include "config/settings.h"
-#include "reporter/report/report_row.h"
-#include "reporter/news/document.h"
+#include "reporter/report/report_entry.h"
 
 /* Borrows all that it was made from. */
 struct report {

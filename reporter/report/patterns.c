@@ -9,8 +9,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "model/phrases.h"
-#include "reporter/report/name_list.h"
-#include "reporter/news/when.h"
+#include "reporter/news/words.h"
 
 /* What was found: how many of how many rows are like this one. */
 struct match {

@@ -10,7 +10,7 @@
 #include "base/xalloc.h"
 #include "model/phrases.h"
 #include "model/reasons.h"
-#include "reporter/news/when.h"
+#include "reporter/news/words.h"
 #include "text/facts_text.h"
 
 #define HOUR_MS    3600000.0

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "reporter/news/words.h"
 #include "reporter/report/compose.h"
-#include "reporter/report/name_list.h"
 
 struct inspection {
 	size_t row; /* of the report */

@@ -1,7 +1,6 @@
 /* runner.c - see runner.h. */
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/report/runner.h"
-#include "reporter/news/links.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -252,7 +251,7 @@ static void compose_one(struct digest_runner *r, const struct sink_settings *s,
 	if (!report_run_compose(r->report_run, r->schedule, s, (int64_t)stats.lost_reports,
 				select_news(s, NEWS_ATTENTION) ? NULL : attention, &m->document))
 		return;
-	links_add(&m->document, r->schedule->links);
+	document_add_links(&m->document, r->schedule->links);
 	if (s->type == SINK_EMAIL)
 		digest_attach_page(r->db, s, r->schedule->zone,
 				   cluster_names_count(&r->schedule->clusters, NULL) == 1, &m->document);

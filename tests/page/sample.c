@@ -259,9 +259,9 @@ static void sample_document(struct document *d, enum language language)
 {
 	const struct reported past[] = {
 		{ text("prod"), text("shop"), text("Deployment"), text("cart-worker"), 9, 24 * HOUR_MS },
-		{ text("staging"), text("search"), text("Job"), text("indexer"), 44, 24 * HOUR_MS },
 		{ text("staging"), text("ci"), text("StatefulSet"), text("runner-of-a-team-with-a-long-name"),
 		  36, 24 * HOUR_MS },
+		{ text("staging"), text("search"), text("Job"), text("indexer"), 44, 24 * HOUR_MS },
 	};
 	struct routine_row routine = { text("prod"), text("shop"), DUTY_EVICTED, 34 };
 	_cleanup_(str_list_done) struct str_list clusters = { 0 };

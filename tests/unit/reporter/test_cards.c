@@ -270,8 +270,8 @@ static void take_report(void)
 {
 	static const int64_t deltas[] = { 12, DELTA_UNKNOWN, 3 };
 	struct reported past[] = {
-		{ (char *)"prod", (char *)"shop", (char *)"Deployment", (char *)"web2", 40, 86400000 },
-		{ (char *)"prod", (char *)"pay", (char *)"Deployment", (char *)"api", 7, 86400000 }
+		{ (char *)"prod", (char *)"pay", (char *)"Deployment", (char *)"api", 7, 86400000 },
+		{ (char *)"prod", (char *)"shop", (char *)"Deployment", (char *)"web2", 40, 86400000 }
 	};
 	const bool answered[] = { true, true };
 	_cleanup_(digest_done) struct digest digest = { 0 };

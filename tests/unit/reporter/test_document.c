@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "reporter/news/document.h"
-#include "reporter/news/links.h"
+#include "config/settings.h"
 #include "tests/suite.h"
 
 static void make(struct document *d)
@@ -84,8 +84,8 @@ TEST(links_are_of_an_entry_and_bring_no_marks)
 		entry_add_fact(e, "workload", "web");
 		e->is_over = i == 2;
 	}
-	links_add(&d, NULL);
-	links_add(&d, &links);
+	document_add_links(&d, NULL);
+	document_add_links(&d, &links);
 	const struct entry *e = d.sections[0].entries;
 
 	ck_assert_uint_eq(e[0].n_links, 1);

@@ -117,10 +117,10 @@ static const struct section *section(const char *title)
 
 TEST(new_worse_still_and_recovered)
 {
-	past("shop", "worse", 10);
-	past("shop", "still", 10);
-	past("shop", "quiet", 30);
 	past("shop", "gone", 40);
+	past("shop", "quiet", 30);
+	past("shop", "still", 10);
+	past("shop", "worse", 10);
 	pod("shop", "new", "new-1", 5);
 	pod("shop", "worse", "worse-1", 13);
 	pod("shop", "still", "still-1", 12);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/zone_file.h"
 #include "reporter/report/schedule.h"
-#include "reporter/news/when.h"
+#include "reporter/news/words.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 

@@ -1,11 +1,14 @@
-/* when.c - see when.h. */
+/* words.c - see words.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "reporter/news/when.h"
+#include "reporter/news/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/rfc3339.h"
+#include "base/xalloc.h"
+#include "model/phrases.h"
 
 void when_format(int64_t at_ms, const struct zone *zone, char ret[static WHEN_TEXT_MAX])
 {
@@ -32,4 +35,19 @@ void when_format_zone(int64_t at_ms, const struct zone *zone, char ret[static WH
 	else
 		(void)snprintf(ret, WHEN_TEXT_MAX, "UTC%c%d:%02d", minutes < 0 ? '-' : '+', abs(minutes) / 60,
 			       abs(minutes) % 60);
+}
+
+void name_list_add(struct name_list *l, const char *name)
+{
+	if (l->n++ < l->max)
+		xappend(&l->shown, ", ", name);
+}
+
+char *name_list_end(struct name_list *l, enum language language)
+{
+	_cleanup_free_ char *shown = l->shown ? l->shown : xstrdup("");
+
+	l->shown = NULL;
+	return l->n > l->max ? xasprintf(phrase(NEWS_AND_MORE, language), shown, l->n - l->max)
+			     : TAKE_PTR(shown);
 }
