@@ -101,7 +101,9 @@ static void on_committed(void *ctx, const struct history_entry *e)
 		msg_set(&ack, settled_ack.uid, e->m->u.settled.uid, strlen(e->m->u.settled.uid));
 		send_ack(i, &ack);
 	} else if (e->m->type == MSG_PAUSE) {
-		send_ack(i, e->m);
+		ack.type = MSG_PAUSE; /* e->m is only as long as its own struct */
+		ack.u.pause = e->m->u.pause;
+		send_ack(i, &ack);
 	}
 }
 
