@@ -8,35 +8,6 @@
 
 #include "base/xalloc.h"
 
-static void set(struct health *h, const char *name, bool ok, bool any)
-{
-	for (size_t i = 0; i < h->n; i++)
-		if (strcmp(h->v[i].name, name) == 0) {
-			h->v[i].ok = ok;
-			return;
-		}
-	h->v = xreallocarray(h->v, h->n + 1, sizeof(*h->v));
-	h->v[h->n++] = (struct health_check){ xstrdup(name), ok, any };
-}
-
-void health_set(struct health *h, const char *name, bool ok)
-{
-	set(h, name, ok, false);
-}
-
-void health_set_any(struct health *h, const char *name, bool ok)
-{
-	set(h, name, ok, true);
-}
-
-void health_done(struct health *h)
-{
-	for (size_t i = 0; i < h->n; i++)
-		free(h->v[i].name);
-	free(h->v);
-	*h = (struct health){ 0 };
-}
-
 /* Is "key" or "key=value" one of the '&'-separated parts of query? */
 static bool query_has(const char *query, const char *key, const char *value)
 {
@@ -56,42 +27,42 @@ static bool query_has(const char *query, const char *key, const char *value)
 	return false;
 }
 
-static int one_check(const struct health *h, const char *name, char **ret)
+static int one_check(const struct health_check *v, size_t n, const char *name, char **ret)
 {
-	for (size_t i = 0; i < h->n; i++) {
-		if (strcmp(h->v[i].name, name) != 0)
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(v[i].name, name) != 0)
 			continue;
-		*ret = xstrdup(h->v[i].ok ? "ok" : "internal server error: reason withheld\n");
-		return h->v[i].ok ? 200 : 500;
+		*ret = xstrdup(v[i].ok ? "ok" : "internal server error: reason withheld\n");
+		return v[i].ok ? 200 : 500;
 	}
 	*ret = xstrdup("404 page not found\n");
 	return 404;
 }
 
-int health_answer(const struct health *h, const char *group, const char *path, const char *query, char **ret)
+int health_answer(const struct health_check *v, size_t n, const char *group, const char *path,
+		  const char *query, char **ret)
 {
 	const char *rest = path + 1 + strlen(group);
-	size_t n = 0;
+	size_t size;
 	bool ok = true, any = false, some = false; /* some: there are checks of which one suffices */
 
 	if (*rest == '/' && rest[1])
-		return one_check(h, rest + 1, ret);
+		return one_check(v, n, rest + 1, ret);
 	*ret = NULL;
-	FILE *f = open_memstream(ret, &n);
+	FILE *f = open_memstream(ret, &size);
 
 	if (!f)
 		abort();
-	for (size_t i = 0; i < h->n; i++) {
-		const bool excluded = query_has(query, "exclude", h->v[i].name),
-			   good = h->v[i].ok || excluded;
+	for (size_t i = 0; i < n; i++) {
+		const bool excluded = query_has(query, "exclude", v[i].name), good = v[i].ok || excluded;
 
-		(void)fprintf(f, "[%c]%s %s\n", good ? '+' : '-', h->v[i].name,
+		(void)fprintf(f, "[%c]%s %s\n", good ? '+' : '-', v[i].name,
 			      excluded ? "excluded: ok"
 			      : good   ? "ok"
 				       : "failed: reason withheld");
-		ok = ok && (good || h->v[i].any);
-		some = some || h->v[i].any;
-		any = any || (good && h->v[i].any);
+		ok = ok && (good || v[i].any);
+		some = some || v[i].any;
+		any = any || (good && v[i].any);
 	}
 	ok = ok && (any || !some);
 	(void)fprintf(f, "%s check %s\n", group, ok ? "passed" : "failed");

@@ -9,22 +9,15 @@
 #include <stddef.h>
 
 struct health_check {
-	char *name;
+	char name[80];
 	bool ok;
 	bool any; /* of these one suffices */
 };
-/* Checks in the order they are shown. Zero-initialised is empty. */
-struct health {
-	struct health_check *v;
-	size_t n;
-};
-void health_set(struct health *h, const char *name, bool ok);
-/* The same for a check of which there are several: one that is well suffices. */
-void health_set_any(struct health *h, const char *name, bool ok);
-void health_done(struct health *h);
 
-/* Answer to a request for `path` (which begins with "/" + group) with query string (NULL = none). Returns the
- * HTTP status and a text the caller frees; 404 for a check that does not exist. */
-int health_answer(const struct health *h, const char *group, const char *path, const char *query, char **ret);
+/* Answer to a request for `path` (which begins with "/" + group) with query string (NULL = none), by n checks
+ * in the order they are shown. Returns the HTTP status and a text the caller frees; 404 for a check that does
+ * not exist. */
+int health_answer(const struct health_check *v, size_t n, const char *group, const char *path,
+		  const char *query, char **ret);
 
 #endif

@@ -16,6 +16,7 @@
 #include "base/xalloc.h"
 #include "build_id.h"
 #include "base/memory.h"
+#include "reporter/web/health.h"
 
 static double seconds(int64_t ms)
 {
@@ -31,7 +32,6 @@ void stats_init(struct stats *s, const struct state *state, const struct str_lis
 {
 	*s = (struct stats){ .metrics = metrics_new(), .state = state, .clusters = clusters };
 	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-	health_set(&s->live, "loop", true);
 	metrics_set(s->metrics, METRIC_BUILD_INFO, 1, METRIC_LABELS(OPC_VERSION, __VERSION__));
 	set(s, METRIC_START, seconds(clock_wall_ms()));
 	set(s, METRIC_COMMIT_FAILURES, 0);
@@ -43,8 +43,6 @@ void stats_done(struct stats *s)
 	if (!s->metrics)
 		return;
 	metrics_free(&s->metrics);
-	health_done(&s->ready);
-	health_done(&s->live);
 	if (s->statm_fd >= 0)
 		(void)close(s->statm_fd);
 }
@@ -197,17 +195,13 @@ void stats_read_state(struct stats *s)
 	for (enum metric id = 0; id < METRIC__MAX; id++)
 		if (*metric_field(id))
 			metrics_forget(s->metrics, id, METRIC_NO_LABELS);
-	health_done(&s->ready);
-	health_set(&s->ready, "history", s->is_writable);
 	set(s, METRIC_CONFIG_OK, 1);
 	for (size_t i = 0; i < s->clusters->n; i++) {
 		const char *cluster = s->clusters->v[i];
 		const struct msg_watch_stats *watch = state_watch(s->state, cluster);
-		_cleanup_free_ char *check = xasprintf("watch-%s", cluster);
 
 		if (!*cluster)
 			continue;
-		health_set_any(&s->ready, check, watch && watch->synced);
 		metrics_set(s->metrics, METRIC_WATCH_SYNCED, watch && watch->synced, METRIC_LABELS(cluster));
 		metrics_set(s->metrics, METRIC_LEADER, watch && watch->leading, METRIC_LABELS(cluster));
 	}
@@ -324,16 +318,6 @@ static void refresh(struct stats *s, const struct history *h)
 
 /* -- answers -- */
 
-/* healthz is what livez is, as long as both exist: liveness never depends on the API server. */
-static const struct check_group {
-	const char *name;
-	size_t checks; /* offset of its struct health in struct stats */
-} groups[] = {
-	{ "healthz", offsetof(struct stats, live) },
-	{ "livez", offsetof(struct stats, live) },
-	{ "readyz", offsetof(struct stats, ready) },
-};
-
 static bool in_group(const char *path, const char *name)
 {
 	const size_t n = strlen(name);
@@ -341,12 +325,47 @@ static bool in_group(const char *path, const char *name)
 	return strncmp(path + 1, name, n) == 0 && (path[n + 1] == '\0' || path[n + 1] == '/');
 }
 
+/* Of clusters one suffices; each is red until its watcher says otherwise. */
+static int answer_ready(const struct stats *s, const char *path, const char *query, char **ret)
+{
+	_cleanup_free_ struct health_check *v = xcalloc(1 + s->clusters->n, sizeof(*v));
+	size_t n = 1;
+
+	v[0] = (struct health_check){ "history", s->is_writable, false };
+	for (size_t i = 0; i < s->clusters->n; i++) {
+		const char *cluster = s->clusters->v[i];
+		const struct msg_watch_stats *watch = state_watch(s->state, cluster);
+
+		if (!*cluster)
+			continue;
+		v[n] = (struct health_check){ .ok = watch && watch->synced, .any = true };
+		(void)snprintf(v[n].name, sizeof(v[n].name), "watch-%s", cluster);
+		n++;
+	}
+	return health_answer(v, n, "readyz", path, query, ret);
+}
+
 bool stats_is_ready(struct stats *s, const struct history *h)
 {
 	_cleanup_free_ char *text = NULL;
 
 	refresh(s, h);
-	return health_answer(&s->ready, "readyz", "/readyz", NULL, &text) == 200;
+	return answer_ready(s, "/readyz", NULL, &text) == 200;
+}
+
+/* healthz is what livez is, as long as both exist: liveness never depends on the API server. */
+static int answer_health(const struct stats *s, const struct web_request *r, char **ret)
+{
+	static const char *const live[] = { "healthz", "livez" };
+	static const struct health_check loop = { "loop", true, false };
+
+	for (size_t i = 0; i < ARRAY_SIZE(live); i++)
+		if (in_group(r->path, live[i]))
+			return health_answer(&loop, 1, live[i], r->path, r->query, ret);
+	if (in_group(r->path, "readyz"))
+		return answer_ready(s, r->path, r->query, ret);
+	*ret = xstrdup("404 page not found\n");
+	return 404;
 }
 
 static void serve_metrics(const struct stats *s, const char *accept, struct listener_answer *ret)
@@ -367,12 +386,6 @@ void stats_serve(struct stats *s, const struct history *h, const struct web_requ
 		serve_metrics(s, request->accept, ret);
 		return;
 	}
-	for (size_t i = 0; !ret->body && i < ARRAY_SIZE(groups); i++)
-		if (in_group(request->path, groups[i].name))
-			ret->status =
-				health_answer((const struct health *)((const char *)s + groups[i].checks),
-					      groups[i].name, request->path, request->query, &ret->body);
-	if (!ret->body)
-		ret->body = xstrdup("404 page not found\n");
+	ret->status = answer_health(s, request, &ret->body);
 	ret->size = strlen(ret->body);
 }

@@ -6,15 +6,12 @@
 #include "base/str.h"
 #include "reporter/history/history.h"
 #include "reporter/state/state.h"
-#include "reporter/web/health.h"
 #include "reporter/web/listener.h"
 #include "reporter/web/metrics.h"
 
 /* Everything that is served over HTTP. */
 struct stats {
 	struct metrics *metrics;
-	struct health ready; /* checks of /readyz */
-	struct health live;
 	bool is_writable; /* the history, when it was asked last */
 	int statm_fd;     /* opened before the sandbox */
 	const struct state *state;
@@ -43,8 +40,7 @@ void stats_sink_message(struct stats *s, const char *sink, const char *outcome);
 /* That sink is no longer configured. */
 void stats_sink_gone(struct stats *s, const char *sink);
 
-/* Make of the state what is served: the gauges, and a check of health for every configured cluster, red until
- * its watcher says otherwise. stats_serve() does it by itself. */
+/* Make the gauges of the state. stats_serve() does it by itself. */
 void stats_read_state(struct stats *s);
 /* As /readyz says, now. */
 bool stats_is_ready(struct stats *s, const struct history *h);

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdint.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -37,24 +38,25 @@ static void require_shown(const char *text, size_t n)
 static void ask(const struct web_request *r)
 {
 	static const char *const groups[] = { "healthz", "livez", "readyz" }, *const checks[] = { CHECKS };
-	struct health h = { 0 };
+	struct health_check v[ARRAY_SIZE(checks)];
 
-	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
-		health_set(&h, checks[i], i != 1);
+	for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
+		v[i] = (struct health_check){ .ok = i != 1 };
+		(void)snprintf(v[i].name, sizeof(v[i].name), "%s", checks[i]);
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
 		const size_t n = strlen(groups[i]);
 		char *text = NULL;
 
 		if (strncmp(r->path + 1, groups[i], n) != 0 || (r->path[n + 1] && r->path[n + 1] != '/'))
 			continue;
-		const int status = health_answer(&h, groups[i], r->path, r->query, &text);
+		const int status = health_answer(v, ARRAY_SIZE(v), groups[i], r->path, r->query, &text);
 
 		require(status == 200 || status == 404 || status == 500);
 		require(text && strlen(text) < 400);
 		require_shown(text, strlen(text));
 		free(text);
 	}
-	health_done(&h);
 }
 
 static void try_request(const char *text)

@@ -27,36 +27,31 @@ static const struct {
 
 TEST_LOOP(answers, 0, (int)(sizeof(cases) / sizeof(cases[0])))
 {
-	struct health h = { 0 };
+	const struct health_check v[] = { { "history", cases[_i].history, false },
+					  { "watch-prod", cases[_i].watch, false } };
 	char *text = NULL;
 
-	health_set(&h, "history", !cases[_i].history);
-	health_set(&h, "watch-prod", cases[_i].watch);
-	health_set(&h, "history", cases[_i].history);
-	ck_assert_int_eq(health_answer(&h, "readyz", cases[_i].path, cases[_i].query, &text),
+	ck_assert_int_eq(health_answer(v, 2, "readyz", cases[_i].path, cases[_i].query, &text),
 			 cases[_i].status);
 	ck_assert_str_eq(text, cases[_i].text);
 	free(text);
-	health_done(&h);
 }
 
 /* Of several clusters one that is served makes it ready; what else has to be well, still has. */
 TEST_LOOP(one_cluster_suffices, 0, 8)
 {
 	const bool history = _i & 1, a = _i & 2, b = _i & 4;
-	struct health h = { 0 };
+	const struct health_check v[] = { { "watch-a", a, true },
+					  { "history", history, false },
+					  { "watch-b", b, true } };
 	char *text = NULL;
 
-	health_set_any(&h, "watch-a", a);
-	health_set(&h, "history", history);
-	health_set_any(&h, "watch-b", b);
-	ck_assert_int_eq(health_answer(&h, "readyz", "/readyz", "verbose", &text),
+	ck_assert_int_eq(health_answer(v, 3, "readyz", "/readyz", "verbose", &text),
 			 history && (a || b) ? 200 : 500);
 	ck_assert_int_eq(strstr(text, "[-]watch-b") != NULL, !b);
 	free(text);
-	ck_assert_int_eq(health_answer(&h, "readyz", "/readyz/watch-b", NULL, &text), b ? 200 : 500);
+	ck_assert_int_eq(health_answer(v, 3, "readyz", "/readyz/watch-b", NULL, &text), b ? 200 : 500);
 	free(text);
-	health_done(&h);
 }
 
 SUITE("reporter/health");
