@@ -189,11 +189,7 @@ void email_answer(const struct mail_result *m, struct http_result *ret, char **r
 	};
 }
 
-static const struct {
-	long status;
-	enum sink_verdict verdict;
-	enum sink_cause cause;
-} replies[] = {
+static const struct sink_code replies[] = {
 	{ 450, SINK_AGAIN, SINK_TOO_OFTEN }, /* a mailbox is busy, or greylisting */
 	{ 451, SINK_AGAIN, SINK_BROKEN },
 	{ 452, SINK_AGAIN, SINK_TOO_LARGE },
@@ -206,6 +202,7 @@ static const struct {
 	{ 552, SINK_REFUSED, SINK_TOO_LARGE },
 	{ 553, SINK_REFUSED, SINK_BAD_ADDRESS },
 	{ 554, SINK_REFUSED, SINK_FORBIDDEN },
+	{ 0 },
 };
 
 static bool interpret(const struct http_result *r, struct sink_answer *ret, char **ret_text)
@@ -220,11 +217,7 @@ static bool interpret(const struct http_result *r, struct sink_answer *ret, char
 	ret->code = status;
 	ret->verdict = status < 300 ? SINK_ACCEPTED : status < 500 ? SINK_AGAIN : SINK_REFUSED;
 	ret->cause = status < 300 ? SINK_NO_CAUSE : status < 500 ? SINK_BROKEN : SINK_FORBIDDEN;
-	for (size_t i = 0; i < ARRAY_SIZE(replies); i++)
-		if (replies[i].status == status) {
-			ret->verdict = replies[i].verdict;
-			ret->cause = replies[i].cause;
-		}
+	sink_apply_code(replies, status, ret);
 	/* Who has read the whole mail refuses that mail. */
 	if (r->sent && status >= 500 && ret->cause != SINK_TOO_LARGE)
 		ret->cause = SINK_OTHER;

@@ -294,11 +294,7 @@ static void quote(struct facts *f, const char *s, const struct sink_settings *si
 
 /* -- what a status says, where the sink says nothing of its own -- */
 
-static const struct {
-	long status;
-	enum sink_verdict verdict;
-	enum sink_cause cause;
-} statuses[] = {
+static const struct sink_code statuses[] = {
 	{ 401, SINK_REFUSED, SINK_BAD_SECRET },
 	{ 403, SINK_REFUSED, SINK_FORBIDDEN },
 	{ 404, SINK_REFUSED, SINK_BAD_ADDRESS },
@@ -311,17 +307,27 @@ static const struct {
 	{ 429, SINK_AGAIN, SINK_TOO_OFTEN },
 	/* A gateway that gave up waiting does not know what became of the message. */
 	{ 504, SINK_UNKNOWN, SINK_BROKEN },
+	{ 0 },
 };
+
+void sink_apply_code(const struct sink_code *codes, int64_t code, struct sink_answer *ret)
+{
+	while (codes->code != 0 && codes->code != code)
+		codes++;
+	if (codes->code == 0)
+		return;
+	ret->verdict = codes->verdict;
+	ret->cause = codes->cause;
+	ret->other_form = codes->other_form;
+	if (codes->retry_after_ms > ret->retry_after_ms)
+		ret->retry_after_ms = codes->retry_after_ms;
+}
 
 void sink_judge_status(long status, struct sink_answer *ret)
 {
 	ret->verdict = status >= 500 ? SINK_AGAIN : SINK_REFUSED;
 	ret->cause = status >= 500 ? SINK_BROKEN : status < 400 ? SINK_BAD_ADDRESS : SINK_OTHER;
-	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++)
-		if (statuses[i].status == status) {
-			ret->verdict = statuses[i].verdict;
-			ret->cause = statuses[i].cause;
-		}
+	sink_apply_code(statuses, status, ret);
 }
 
 /* What is no fault of the message: no other one would be taken either. */
@@ -432,14 +438,7 @@ bool sink_read_code(const struct http_result *r, const char *code_key, const cha
 		ret->verdict = ret->code == 0 ? SINK_ACCEPTED : SINK_REFUSED;
 		ret->cause = ret->code == 0 ? SINK_NO_CAUSE : SINK_OTHER;
 		*ret_text = xstrdup(text ? text : "");
-		for (; ret->code != 0 && codes->code != 0; codes++)
-			if (codes->code == ret->code) {
-				ret->verdict = codes->verdict;
-				ret->cause = codes->cause;
-				ret->other_form = codes->other_form;
-				if (codes->retry_after_ms > ret->retry_after_ms)
-					ret->retry_after_ms = codes->retry_after_ms;
-			}
+		sink_apply_code(codes, ret->code, ret);
 	}
 	json_decref(root);
 	return understood;

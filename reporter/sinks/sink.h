@@ -69,7 +69,7 @@ struct sink_request {
 	char *body;
 };
 
-/* What a code of its own means; the last row of a table has code 0. */
+/* What a code means, of an answer or a status; the last row of a table has code 0. */
 struct sink_code {
 	int64_t code;
 	enum sink_verdict verdict;
@@ -170,6 +170,8 @@ bool card_is_mail(const char *s);
 
 /* -- for the types -- */
 
+/* Set what the row of that code says; nothing where there is none. */
+void sink_apply_code(const struct sink_code *codes, int64_t code, struct sink_answer *ret);
 /* What an HTTP status says of itself: verdict and cause. */
 void sink_judge_status(long status, struct sink_answer *ret);
 /* An answer {code_key: 0, text_key: "..."}; what is in no row is refused. */
