@@ -146,13 +146,3 @@ int attention_present(struct db *db, size_t max, struct attention *ret)
 {
 	return read_groups(db_stmt(db, DB_RECENT_ATTENTION, db_i("limit", max)), ret);
 }
-
-int attention_reported(struct db *db)
-{
-	return db_do(db, DB_ATTENTION_REPORTED);
-}
-
-int attention_lost(struct db *db)
-{
-	return db_do(db, DB_ATTENTION_LOST);
-}

@@ -37,7 +37,9 @@ struct attention {
 	struct attention_group *v; /* what concerns most objects first */
 	size_t n;
 };
-/* Take what is due into a report that is under way. 0, or negative errno with *ret empty. */
+/* Take what is due into a report that is under way. DB_ATTENTION_REPORTED says that it is written, in the
+ * transaction of the caller: what it held is not reported again. DB_ATTENTION_LOST, that it did not arrive:
+ * what stands is due once more. 0, or negative errno with *ret empty. */
 int attention_begin(struct db *db, struct attention *ret);
 /* What it would be now, without a write. As attention_begin(). */
 int attention_preview(struct db *db, struct attention *ret);
@@ -45,10 +47,5 @@ int attention_preview(struct db *db, struct attention *ret);
  * itself, the oldest first. As attention_begin(). */
 int attention_present(struct db *db, size_t max, struct attention *ret);
 void attention_done(struct attention *a);
-/* The report is written: what it held is not reported again. Within the transaction of the caller. 0 or
- * negative errno. */
-int attention_reported(struct db *db);
-/* It did not arrive: what stands is due once more. 0 or negative errno. */
-int attention_lost(struct db *db);
 
 #endif

@@ -434,32 +434,32 @@ static void section_from(const json_t *o, struct document *d)
 		entry_from(v, s);
 }
 
-/* The place of s in a list of names; -1 = nowhere. */
-static int place_of(const char *s, const char *(*name)(int place), int n)
+/* -1 = there is none of that name. */
+static int parse_tone(const char *s)
 {
-	for (int i = 0; s && i < n; i++)
-		if (strcmp(s, name(i)) == 0)
-			return i;
-	return -1;
+	int tone = TONE__MAX - 1;
+
+	while (tone >= 0 && !(s && strcmp(s, tones[tone]) == 0))
+		tone--;
+	return tone;
 }
 
-static const char *tone_name(int tone)
+static int parse_language(const char *s)
 {
-	return tones[tone];
-}
+	int l = LANGUAGE__MAX - 1;
 
-static const char *language_at(int language)
-{
-	return language_name((enum language)language);
+	while (l >= 0 && !(s && strcmp(s, language_name((enum language)l)) == 0))
+		l--;
+	return l;
 }
 
 int document_from_json(const char *json, size_t n, struct document *d)
 {
 	json_t *o = json_loadb(json, n, 0, NULL);
-	const char *news = o ? string_of(o, "news") : NULL, *footer = o ? string_of(o, "footer") : NULL;
+	const char *news = string_of(o, "news"), *footer = string_of(o, "footer");
 	const int kind = news ? news_parse(STR_C(news)) : -1;
-	const int tone = o ? place_of(string_of(o, "tone"), tone_name, TONE__MAX) : -1;
-	const int language = o ? place_of(string_of(o, "language"), language_at, LANGUAGE__MAX) : -1;
+	const int tone = parse_tone(string_of(o, "tone"));
+	const int language = parse_language(string_of(o, "language"));
 	const json_t *v;
 	size_t i;
 

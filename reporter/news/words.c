@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
+#include "config/settings.h"
 #include "model/phrases.h"
 
 void when_format(int64_t at_ms, const struct zone *zone, char ret[static WHEN_TEXT_MAX])
@@ -35,6 +36,11 @@ void when_format_zone(int64_t at_ms, const struct zone *zone, char ret[static WH
 	else
 		(void)snprintf(ret, WHEN_TEXT_MAX, "UTC%c%d:%02d", minutes < 0 ? '-' : '+', abs(minutes) / 60,
 			       abs(minutes) % 60);
+}
+
+char *cluster_prefix(const struct str_list *clusters, const char *name)
+{
+	return cluster_names_count(clusters, NULL) > 1 && *name ? xasprintf("[%s] ", name) : xstrdup("");
 }
 
 void name_list_add(struct name_list *l, const char *name)

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "base/str.h"
 #include "config/zone.h"
 #include "model/language.h"
 
@@ -15,6 +16,10 @@
 void when_format(int64_t at_ms, const struct zone *zone, char ret[static WHEN_TEXT_MAX]);
 /* How far that local time is ahead of UTC: "UTC", "UTC+8", "UTC-3:30". */
 void when_format_zone(int64_t at_ms, const struct zone *zone, char ret[static WHEN_TEXT_MAX]);
+
+/* "[prod] " where there are several clusters, "" where there is one, or none is named; the caller frees it.
+ */
+char *cluster_prefix(const struct str_list *clusters, const char *name);
 
 /* Names in one line, so many at most: "a, b, and 3 more". Zero-initialised but for max holds nothing. */
 struct name_list {

@@ -74,17 +74,11 @@ static const char *name_of(const struct action_details *t)
 		       : t->intent.name;
 }
 
-/* "[prod] " where there are several. */
-static char *cluster_prefix(const struct composer *c, const char *cluster)
-{
-	return cluster_names_count(&c->settings->cluster_names, NULL) > 1 && *cluster
-		       ? xasprintf("[%s] ", cluster)
-		       : xstrdup("");
-}
-
 static char *object_of(const struct composer *c, const struct action_details *t)
 {
-	_cleanup_free_ char *kind = kind_of(t), *cluster = cluster_prefix(c, t->kind->cluster), *name = NULL;
+	_cleanup_free_ char *kind = kind_of(t),
+			    *cluster = cluster_prefix(&c->settings->cluster_names, t->kind->cluster),
+			    *name = NULL;
 
 	if (action_desc((enum action_kind)t->intent.action)->target == TARGET_WORKLOAD && *kind)
 		name = xasprintf(phrase(NEWS_OBJECT_KIND, c->language), t->kind->ns, name_of(t), kind);
@@ -275,7 +269,7 @@ static int add_single(struct composer *c, struct section *s, const struct action
 
 static char *place_of(const struct composer *c, const struct action_details *t)
 {
-	_cleanup_free_ char *cluster = cluster_prefix(c, t->kind->cluster);
+	_cleanup_free_ char *cluster = cluster_prefix(&c->settings->cluster_names, t->kind->cluster);
 	_cleanup_free_ char *place =
 		*t->kind->node ? xasprintf(phrase(NEWS_ON_NODE, c->language), t->kind->ns, t->kind->node)
 			       : xstrdup(t->kind->ns);
@@ -295,7 +289,7 @@ static char *failures_title(const struct composer *c, const struct action_detail
 {
 	const enum phrase how =
 		t->kind->outcome == OUTCOME_FORBIDDEN ? PHRASE_NEWS_FORBIDDEN : PHRASE_NEWS_FAILED;
-	_cleanup_free_ char *cluster = cluster_prefix(c, t->kind->cluster);
+	_cleanup_free_ char *cluster = cluster_prefix(&c->settings->cluster_names, t->kind->cluster);
 	_cleanup_free_ char *text = xasprintf(phrase_of(NEWS_FAILURES, n, c->language), n,
 					      phrase_text(how, c->language), t->result.reason);
 

@@ -127,9 +127,8 @@ static struct words words_of(const struct alarm *a, enum language l)
 /* "[prod] errImagePull: " and the sentence */
 static char *title_of(const struct composer *t, const struct alarm *a, const char *sentence)
 {
-	const bool several = cluster_names_count(&t->from->settings->cluster_names, NULL) > 1 && *a->cluster;
 	const bool of_duty = a->duty >= 0 && a->duty < DUTY__MAX;
-	_cleanup_free_ char *cluster = several ? xasprintf("[%s] ", a->cluster) : xstrdup("");
+	_cleanup_free_ char *cluster = cluster_prefix(&t->from->settings->cluster_names, a->cluster);
 	_cleanup_free_ char *text =
 		of_duty ? xasprintf(phrase(NEWS_OF, t->language), duty_name((enum duty)a->duty), sentence)
 			: xstrdup(sentence);

@@ -9,6 +9,7 @@
 #include "model/actions.h"
 #include "model/duties.h"
 #include "model/phrases.h"
+#include "reporter/news/words.h"
 #include "reporter/notify/sink_select.h"
 #include "text/facts_text.h"
 #include "text/texts.h"
@@ -58,7 +59,8 @@ void routine_done(struct routine *r)
 }
 
 /* "[prod] shop: deleted 5 evicted pods" */
-static void add_row(const struct routine_row *row, bool is_many, enum language l, struct section *s)
+static void add_row(const struct routine_row *row, const struct str_list *clusters, enum language l,
+		    struct section *s)
 {
 	const enum text counts = row->duty == DUTY_EVICTED    ? TEXT_TITLE_EVICTED
 				 : row->duty == DUTY_FINISHED ? TEXT_TITLE_FINISHED
@@ -67,7 +69,8 @@ static void add_row(const struct routine_row *row, bool is_many, enum language l
 
 	facts_count(&f, FACT_SEEN, row->deleted);
 	_cleanup_free_ char *count = facts_fill(text_in(counts, l), &f, NULL);
-	_cleanup_free_ char *place = is_many ? xasprintf("[%s] %s", row->cluster, row->ns) : xstrdup(row->ns);
+	_cleanup_free_ char *prefix = cluster_prefix(clusters, row->cluster);
+	_cleanup_free_ char *place = xconcat(prefix, row->ns, NULL);
 	_cleanup_free_ char *title = xasprintf(phrase(NEWS_OF, l), place, count);
 	_cleanup_free_ char *all = xasprintf("ops-pod-cleaner history --cluster %s -n %s --duty %s",
 					     row->cluster, row->ns, duty_name((enum duty)row->duty));
@@ -92,7 +95,8 @@ bool routine_any(const struct routine *r, const struct sink_settings *s)
 	return false;
 }
 
-void routine_put(const struct routine *r, const struct sink_settings *s, bool is_many, struct document *d)
+void routine_put(const struct routine *r, const struct sink_settings *s, const struct str_list *clusters,
+		 struct document *d)
 {
 	struct section *section = NULL;
 
@@ -103,7 +107,7 @@ void routine_put(const struct routine *r, const struct sink_settings *s, bool is
 			continue;
 		section = section ? section : document_add_section(d, phrase(REPORT_ROUTINE, d->language));
 		if (section->n < s->top)
-			add_row(row, is_many, d->language, section);
+			add_row(row, clusters, d->language, section);
 		else
 			section->more++;
 	}

@@ -31,8 +31,9 @@ int routine_read(struct db *db, uint64_t duties, int64_t from_ms, int64_t to_ms,
 void routine_done(struct routine *r);
 /* Is there a row for the sink? */
 bool routine_any(const struct routine *r, const struct sink_settings *s);
-/* A section of the document, with at most s->top rows; none where nothing concerns the sink. is_many: names
- * the cluster in each row. */
-void routine_put(const struct routine *r, const struct sink_settings *s, bool is_many, struct document *d);
+/* A section of the document, with at most s->top rows; none where nothing concerns the sink. Of several
+ * clusters each row names its own. */
+void routine_put(const struct routine *r, const struct sink_settings *s, const struct str_list *clusters,
+		 struct document *d);
 
 #endif

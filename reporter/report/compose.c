@@ -337,6 +337,6 @@ bool report_compose(const struct report *r, const struct report_input *in, const
 	put_recovered(r, in, s, sums.recovered, ret);
 	put_attention(in, s, attention, ret);
 	if (has_routine)
-		routine_put(in->routine, s, cluster_names_count(in->clusters, NULL) > 1, ret);
+		routine_put(in->routine, s, in->clusters, ret);
 	return true;
 }

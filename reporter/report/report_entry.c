@@ -224,8 +224,8 @@ static void add_facts(const struct report_row *r, const char *rate, struct entry
 static char *name_of(const struct report_input *in, const char *cluster, const char *ns, const char *workload,
 		     const char *kind, enum language l)
 {
-	const bool many = cluster_names_count(in->clusters, NULL) > 1;
-	char *name = xconcat(many ? "[" : "", many ? cluster : "", many ? "] " : "", ns, "/", workload, NULL);
+	_cleanup_free_ char *prefix = cluster_prefix(in->clusters, cluster);
+	char *name = xconcat(prefix, ns, "/", workload, NULL);
 
 	if (!*kind)
 		return name;
@@ -292,10 +292,9 @@ void report_entry_add_attention(const struct attention_group *g, const struct re
 				enum language l, struct section *s)
 {
 	const struct reason_desc *reason = reason_find(g->reason);
-	const bool many = cluster_names_count(in->clusters, NULL) > 1;
+	_cleanup_free_ char *prefix = cluster_prefix(in->clusters, g->cluster);
 	_cleanup_free_ char *title =
-		xconcat(many ? "[" : "", many ? g->cluster : "", many ? "] " : "",
-			g->duty >= 0 ? duty_name((enum duty)g->duty) : "", g->duty >= 0 ? ": " : "",
+		xconcat(prefix, g->duty >= 0 ? duty_name((enum duty)g->duty) : "", g->duty >= 0 ? ": " : "",
 			g->reason, l == LANGUAGE_ZH ? "：" : ": ", reason->text[l].sentence, NULL);
 	char since[WHEN_TEXT_MAX];
 	struct entry *e = section_add_entry(s, title);

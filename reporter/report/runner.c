@@ -164,7 +164,7 @@ static int write_run(struct digest_runner *r)
 	if (err == 0)
 		err = report_run_remember(r->report_run, r->db);
 	if (err == 0)
-		err = attention_reported(r->db);
+		err = db_do(r->db, DB_ATTENTION_REPORTED);
 	for (size_t i = 0; err == 0 && i < r->n_messages; i++)
 		err = outbox_put(r->db, r->messages[i].sink, &r->messages[i].document);
 	return db_end(r->db, err);
@@ -268,7 +268,7 @@ static int recall_lost(struct digest_runner *r)
 	for (size_t i = 0; err == 0 && stats.lost_reports == 0 && i < r->schedule->n_sinks; i++)
 		if (select_news(&r->schedule->sinks[i], NEWS_REPORT))
 			err = outbox_stats(r->db, r->schedule->sinks[i].name, &stats);
-	return err == 0 && stats.lost_reports > 0 ? attention_lost(r->db) : err;
+	return err == 0 && stats.lost_reports > 0 ? db_do(r->db, DB_ATTENTION_LOST) : err;
 }
 
 /* A message for each sink that is told reports. */

@@ -81,7 +81,7 @@ TEST(a_preview_shows_what_is_due_and_leaves_it_so)
 	ck_assert_int_eq(attention_begin(w.db, &attention), 0);
 	ck_assert_uint_eq(attention.n, 1);
 	attention_done(&attention);
-	ck_assert_int_eq(attention_reported(w.db), 0);
+	ck_assert_int_eq(db_do(w.db, DB_ATTENTION_REPORTED), 0);
 	ck_assert_int_eq(attention_preview(w.db, &attention), 0);
 	ck_assert_uint_eq(attention.n, 0);
 	attention_done(&attention);
@@ -105,7 +105,7 @@ TEST(reported_when_it_has_lasted_and_once)
 	ck_assert(says("what to do: check why the controller that set the finalizer"));
 	ck_assert(!says("NamespaceExcluded"));
 	ck_assert_uint_eq(begin(), 2); /* not delivered yet: a crash in between loses nothing */
-	ck_assert_int_eq(attention_reported(w.db), 0);
+	ck_assert_int_eq(db_do(w.db, DB_ATTENTION_REPORTED), 0);
 	refuse("u1", "HasFinalizers");
 	ck_assert_uint_eq(begin(), 0);
 	clock_fake_advance(24 * HOUR);

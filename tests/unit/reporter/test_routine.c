@@ -24,7 +24,7 @@ static void sum_up(const struct sink_settings *s, int64_t from_ms)
 	document_init(&d, NEWS_REPORT, (enum language)s->language, clock_wall_ms());
 	ck_assert_int_eq(routine_read(w.db, routine_duties(&settings), from_ms, clock_wall_ms(), &r), 0);
 	ck_assert_uint_eq(routine_any(&r, s), d.n_sections + (r.n > 0));
-	routine_put(&r, s, false, &d);
+	routine_put(&r, s, &(const struct str_list){ 0 }, &d);
 	_cleanup_free_ char *shown = document_to_text(&d);
 
 	(void)snprintf(text, sizeof(text), "%s", shown);
