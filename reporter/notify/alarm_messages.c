@@ -60,10 +60,8 @@ static void add_sinks(const struct sender *sender, struct alarms *ret)
 
 static int find_alarms(const struct alarm_sources *from, struct alarms *ret)
 {
-	int r = alarms_add_reasons(from->history, ret);
+	const int r = alarms_add_present(from->history, ret);
 
-	if (r == 0)
-		r = alarms_add_pauses(from->history, ret);
 	add_troubles(from, ret);
 	add_sinks(from->sender, ret);
 	return r;
@@ -213,7 +211,7 @@ static int add_more(struct composer *t, struct section *s, const struct alarm *a
 	while ((r = db_step(st)) > 0) {
 		struct alarm more = *a;
 		_cleanup_free_ struct facts *detail = db_facts_dup(st, 1);
-		_cleanup_free_ char *names = alarm_names(db_text(st, 2), sqlite3_column_int64(st, 3));
+		_cleanup_free_ char *names = db_text_dup(st, 2);
 
 		more.state.begin_at = sqlite3_column_int64(st, 0);
 		more.detail = detail;

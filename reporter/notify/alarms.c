@@ -8,9 +8,6 @@
 
 #include "base/xalloc.h"
 
-/* Objects that are named, as the statements have it. */
-#define NAMED 3
-
 /* -- what comes next -- */
 
 static int64_t at_least(int64_t a, int64_t b)
@@ -104,11 +101,6 @@ struct alarm *alarms_add(struct alarms *l, const char *kind, const char *code, c
 	return add(l, &a);
 }
 
-char *alarm_names(const char *first, int64_t n)
-{
-	return n > NAMED ? xasprintf("%s, +%" PRId64, first, n - NAMED) : xstrdup(first);
-}
-
 static struct alarm *find_alarm(const struct alarms *l, const char *key)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -179,38 +171,29 @@ int alarms_join(struct db *history)
 	return r < 0 ? r : db_do(history, DB_ATTENTION_JOIN);
 }
 
-int alarms_add_reasons(struct db *db, struct alarms *ret)
+/* Columns are those of ALARMS. */
+static int read_alarms(sqlite3_stmt *st, bool is_new, struct alarms *ret)
 {
-	sqlite3_stmt *st = db_stmt(db, DB_ALARMS_OF_ATTENTION);
 	int r;
 
 	while ((r = db_step(st)) > 0) {
-		struct alarm *a = alarms_add(ret, ALARM_OF_REASON, db_text(st, 2), db_text(st, 0),
-					     sqlite3_column_int64(st, 1), db_text(st, 3), "");
+		struct alarm *a = alarms_add(ret, db_text(st, 0), db_text(st, 1), db_text(st, 2),
+					     sqlite3_column_int64(st, 3), db_text(st, 4), db_text(st, 5));
 
-		a->state.begin_at = sqlite3_column_int64(st, 4);
-		a->detail = db_facts_dup(st, 5);
-		a->n = sqlite3_column_int64(st, 7);
-		a->state.newest = sqlite3_column_int64(st, 8);
-		free(a->name);
-		a->name = alarm_names(db_text(st, 6), a->n);
+		a->is_changed = is_new;
+		a->detail = db_facts_dup(st, 6);
+		a->state = (struct alarm_state){ .begin_at = sqlite3_column_int64(st, 7),
+						 .lasting_ms = sqlite3_column_int64(st, 8),
+						 .gone_at = sqlite3_column_int64(st, 9),
+						 .newest = sqlite3_column_int64(st, 11) };
+		a->n = sqlite3_column_int64(st, 10);
 	}
 	return r;
 }
 
-int alarms_add_pauses(struct db *db, struct alarms *ret)
+int alarms_add_present(struct db *db, struct alarms *ret)
 {
-	sqlite3_stmt *st = db_stmt(db, DB_ALARMS_OF_PAUSES);
-	int r;
-
-	while ((r = db_step(st)) > 0) {
-		struct alarm *a = alarms_add(ret, ALARM_OF_PAUSE, "Paused", db_text(st, 0),
-					     sqlite3_column_int64(st, 1), "", db_text(st, 3));
-
-		a->state.begin_at = sqlite3_column_int64(st, 2);
-		a->detail = db_facts_dup(st, 4);
-	}
-	return r;
+	return read_alarms(db_stmt(db, DB_ALARMS_PRESENT), true, ret);
 }
 
 /* -- what is kept of them -- */
@@ -222,26 +205,7 @@ int alarms_read(struct db *db, struct alarms *ret)
 
 	if (r == 0)
 		r = db_do(db, DB_ALARM_NOTICES_CLAMP);
-	if (r < 0)
-		return r;
-	sqlite3_stmt *st = db_stmt(db, DB_ALARMS);
-
-	while ((r = db_step(st)) > 0) {
-		const struct alarm a = { .key = db_text_dup(st, 0),
-					 .cluster = db_text_dup(st, 1),
-					 .kind = db_text_dup(st, 2),
-					 .code = db_text_dup(st, 3),
-					 .duty = sqlite3_column_int64(st, 4),
-					 .ns = db_text_dup(st, 5),
-					 .name = db_text_dup(st, 6),
-					 .detail = db_facts_dup(st, 7),
-					 .state = { .begin_at = sqlite3_column_int64(st, 8),
-						    .lasting_ms = sqlite3_column_int64(st, 9),
-						    .gone_at = sqlite3_column_int64(st, 10) } };
-
-		(void)add(ret, &a);
-	}
-	return r;
+	return r < 0 ? r : read_alarms(db_stmt(db, DB_ALARMS), false, ret);
 }
 
 int alarms_write(struct db *db, struct alarms *l)

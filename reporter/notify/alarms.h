@@ -76,8 +76,6 @@ void alarms_done(struct alarms *l);
 /* Texts are copied; the detail is left to be set, and owned. Valid until the next one is added. */
 struct alarm *alarms_add(struct alarms *l, const char *kind, const char *code, const char *cluster,
 			 int64_t duty, const char *ns, const char *name);
-/* "web-1, web-2, web-3, +4": the first of n objects. Owned by the caller. */
-char *alarm_names(const char *first, int64_t n);
 /* kept becomes the alarms of the present, and those that have just ended; present is emptied of what is new.
  */
 void alarms_merge(struct alarms *kept, struct alarms *present, int64_t now);
@@ -87,8 +85,7 @@ void alarms_merge(struct alarms *kept, struct alarms *present, int64_t now);
 /* Objects that came since the last time join their alarm. */
 int alarms_join(struct db *history);
 /* Add the alarms of the history's reasons and pauses. */
-int alarms_add_reasons(struct db *history, struct alarms *ret);
-int alarms_add_pauses(struct db *history, struct alarms *ret);
+int alarms_add_present(struct db *history, struct alarms *ret);
 /* Read all that are kept; a time that lies ahead becomes now. */
 int alarms_read(struct db *history, struct alarms *ret);
 /* Keep what is_changed. */
