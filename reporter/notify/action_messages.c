@@ -14,7 +14,6 @@
 #include "model/duties.h"
 #include "model/phrases.h"
 #include "reporter/news/words.h"
-#include "reporter/notify/action_title.h"
 #include "reporter/notify/sink_select.h"
 #include "reporter/notify/outbox.h"
 #include "reporter/notify/routine.h"

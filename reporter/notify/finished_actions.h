@@ -1,6 +1,7 @@
-/* finished_actions.h - the actions that ended and are not told yet. Of each only what it is counted by is
- * read: its kind, which many of them share. The rest is read of the few that a message shows one by one, or
- * as an example. Layer: process (reporter), notify. Within the transaction of the caller. */
+/* finished_actions.h - the actions that ended and are not told yet, and the title of a message about them. Of
+ * each only what it is counted by is read: its kind, which many of them share. The rest is read of the few
+ * that a message shows one by one, or as an example. Layer: process (reporter), notify. Within the
+ * transaction of the caller. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_NOTIFY_FINISHED_ACTIONS_H
 #define REPORTER_NOTIFY_FINISHED_ACTIONS_H
@@ -10,6 +11,7 @@
 #include <stdint.h>
 
 #include "model/actions.h"
+#include "model/language.h"
 #include "reporter/history/db.h"
 
 enum section_kind {
@@ -74,5 +76,35 @@ void finished_actions_done(struct finished_actions *r);
 
 /* *ret borrows the row's kind. 0 or negative errno. */
 int action_details_read(struct db *db, const struct finished_action *row, struct action_details *ret);
+
+/* -- the title of a message about them is the news: "[prod] Scaled 1 workload to 0, deleted 5 evicted pods"
+ * -- */
+
+/* What the title counts, in its order. */
+enum tally {
+	TALLY_SCALED,
+	TALLY_SUSPENDED,
+	TALLY_RESTORED,
+	TALLY_ANNOUNCED,
+	TALLY_FORCED,
+	TALLY_EVICTED,
+	TALLY_FINISHED,
+	TALLY_PODS,
+	TALLY_FAILED,
+	TALLY__MAX,
+};
+
+/* Zero-initialised counts nothing. */
+struct action_title {
+	uint64_t n[2][TALLY__MAX]; /* what was done; what mode observe only tells */
+};
+
+void action_title_count(struct action_title *t, const struct action_group *k);
+/* Of a message that was gathered while the mode changed, what was done. cluster: the one that all of it is
+ * about, also where the settings have no other, as another instance may tell the same chat; "": several. The
+ * caller frees it. */
+char *action_title_text(const struct action_title *t, const char *cluster, enum language l);
+/* Is anything in it but pods that were deleted, which is routine, and what mode observe tells? */
+bool action_title_warns(const struct action_title *t);
 
 #endif

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "config/table.h"
-#include "reporter/sinks/email.h"
 #include "text/texts.h"
 
 /* Largest answer read. */

@@ -7,8 +7,6 @@
  * (replies). The same document has the same Message-ID for ever: what is sent twice is one mail for most
  * servers and programs, but no standard promises that, so a repetition says so in its subject. */
 // SPDX-License-Identifier: Apache-2.0
-#include "reporter/sinks/email.h"
-
 #include <inttypes.h>
 #include <jansson.h>
 #include <openssl/evp.h>

@@ -13,6 +13,7 @@
 
 #include "config/settings.h"
 #include "http/client.h"
+#include "http/mail.h"
 #include "model/sink_types.h"
 #include "reporter/news/document.h"
 #include "text/escape.h"
@@ -146,6 +147,15 @@ void sink_request_done(struct sink_request *rq);
 void sink_interpret(const struct sink_settings *s, const struct http_result *r, struct sink_answer *ret);
 /* Where the path begins: "https://host:port|/open-apis/..." */
 size_t sink_base_length(const char *url);
+
+/* -- mails (email.c) -- */
+
+/* The login of its server: *ret_user is the caller's, NULL = the one in the URL, or none; *ret_password
+ * points into s, and is NULL when there is none. */
+void email_login(const struct sink_settings *s, char **ret_user, const char **ret_password);
+/* The server's last reply as sink_interpret() takes it: a body that begins with its code, which the caller
+ * frees when *ret has been read. */
+void email_answer(const struct mail_result *m, struct http_result *ret, char **ret_body);
 
 /* -- cards (card.c) -- */
 

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "reporter/sinks/email.h"
+#include "reporter/sinks/sink.h"
 #include "tests/facts_en.h"
 #include "tests/suite.h"
 
