@@ -25,13 +25,14 @@ struct row_kind {
 struct query_row {
 	int64_t id;
 	const struct row_kind *kind;
+	struct msg_packed *made; /* at once, when it was asked for; NULL = made of the id by its kind */
 };
 
 struct query {
 	struct db *db;
 	const struct history *history;
 	bool asked; /* by an operator, who can ask again; else by a process that cannot go on without it */
-	uint64_t cluster, conn, action;
+	uint64_t cluster, conn;
 	struct query_row *rows;
 	size_t n, i;
 	uint32_t room;
@@ -59,6 +60,10 @@ static int read_row(struct query *q, const struct query_row *row, struct msg *re
 {
 	const int64_t id = row->id;
 
+	if (row->made) {
+		msg_unpack(row->made, ret);
+		return 1;
+	}
 	if (row->kind->read)
 		return row->kind->read(q, id, ret);
 	sqlite3_stmt *st =
@@ -82,27 +87,19 @@ static int read_open_intent(struct query *q, int64_t id, struct msg *ret)
 	return cluster >= 0 ? 1 : r;
 }
 
-/* One column of the row of q->action; empty ones are left out. */
-static int read_column(struct query *q, int64_t column, struct msg *ret)
+/* One column of an action; false where it is empty. */
+static bool read_column(sqlite3_stmt *st, int column, uint64_t conn, struct msg *ret)
 {
-	sqlite3_stmt *st = prepare(q, DB_SHOW, (int64_t)q->action, NULL);
-	const int rc = sqlite3_step(st);
-	const bool is_facts = rc == SQLITE_ROW && sqlite3_column_type(st, (int)column) == SQLITE_BLOB;
-	const char *value =
-		rc == SQLITE_ROW && !is_facts ? (const char *)sqlite3_column_text(st, (int)column) : NULL;
-	const char *name = sqlite3_column_name(st, (int)column);
-	bool some = value && *value;
+	const char *name = sqlite3_column_name(st, column);
 
-	*ret = (struct msg){ .type = MSG_CTL_SHOW_ROW, .u.ctl_show_row.conn = q->conn };
+	*ret = (struct msg){ .type = MSG_CTL_SHOW_ROW, .u.ctl_show_row.conn = conn };
 	msg_set(ret, ctl_show_row.name, name, strlen(name));
-	if (is_facts) {
-		db_facts(st, (int)column, &ret->u.ctl_show_row.facts);
-		some = !facts_empty(&ret->u.ctl_show_row.facts);
-	} else if (some) {
-		msg_set(ret, ctl_show_row.value, value, strlen(value));
+	if (sqlite3_column_type(st, column) == SQLITE_BLOB) {
+		db_facts(st, column, &ret->u.ctl_show_row.facts);
+		return !facts_empty(&ret->u.ctl_show_row.facts);
 	}
-	(void)sqlite3_reset(st);
-	return rc == SQLITE_ROW || rc == SQLITE_DONE ? some : db_errno(rc);
+	msg_set(ret, ctl_show_row.value, db_text(st, column), strlen(db_text(st, column)));
+	return *ret->u.ctl_show_row.value != '\0';
 }
 
 /* The end of a response to connection conn of the control socket. */
@@ -110,13 +107,6 @@ static void make_end(uint64_t conn, int code, enum text why, struct msg *ret)
 {
 	*ret = (struct msg){ .type = MSG_CTL_END, .u.ctl_end = { .conn = conn, .code = (uint64_t)code } };
 	facts_finding(&ret->u.ctl_end.why, why);
-}
-
-static int read_unknown(struct query *q, int64_t id, struct msg *ret)
-{
-	(void)id;
-	make_end(q->conn, EXIT_CODE_FAILURE, TEXT_NO_ACTION, ret);
-	return 1;
 }
 
 /* -- kinds -- */
@@ -141,14 +131,13 @@ static const struct row_kind history_rows[] = {
 };
 static const struct row_kind quote_row = { DB_SHOW_QUOTE_IDS, .row = DB_QUOTE_ROW,
 					   .type = MSG_CTL_QUOTE_ROW };
-static const struct row_kind show_column = { .type = MSG_CTL_SHOW_ROW, .read = read_column };
 static const struct row_kind show_end = { .row = DB_CTL_END, .type = MSG_CTL_END };
-static const struct row_kind show_unknown = { .type = MSG_CTL_END, .read = read_unknown };
 
-static void add_row(struct query *q, const struct row_kind *kind, int64_t id)
+/* made: the query's from now on. */
+static void add_row(struct query *q, const struct row_kind *kind, int64_t id, struct msg_packed *made)
 {
 	q->rows = xgrow(q->rows, &q->room, (uint32_t)q->n, sizeof(*q->rows));
-	q->rows[q->n++] = (struct query_row){ id, kind };
+	q->rows[q->n++] = (struct query_row){ id, kind, made };
 }
 
 /* A row of that kind for each id. 0 or negative errno. */
@@ -158,7 +147,7 @@ static int add_rows(struct query *q, const struct row_kind *kind, int64_t id, co
 	int r;
 
 	while ((r = db_step(st)) > 0)
-		add_row(q, kind, sqlite3_column_int64(st, 0));
+		add_row(q, kind, sqlite3_column_int64(st, 0), NULL);
 	return r;
 }
 
@@ -208,18 +197,24 @@ int query_history(struct db *db, const struct history *h, const struct msg *ques
 int query_show(struct db *db, const struct history *h, const struct msg *question, struct query **ret)
 {
 	const struct msg_ctl_show *s = &question->u.ctl_show;
-	const struct query like = { .db = db, .history = h, .asked = true, .conn = s->conn, .action = s->id };
+	const struct query like = { .db = db, .history = h, .asked = true, .conn = s->conn };
 	struct query *q = xmemdup(&like, sizeof(like));
 	sqlite3_stmt *st = prepare(q, DB_SHOW, (int64_t)s->id, NULL);
 	int r = db_step(st);
-	const bool known = r > 0;
+	struct msg m;
 
-	for (int i = 0; known && i < sqlite3_column_count(st); i++)
-		add_row(q, &show_column, i);
+	if (r == 0) {
+		make_end(s->conn, EXIT_CODE_FAILURE, TEXT_NO_ACTION, &m);
+		add_row(q, NULL, 0, msg_pack(&m));
+	}
+	if (r <= 0)
+		return finish_new(q, r, ret);
+	for (int i = 0; i < sqlite3_column_count(st); i++)
+		if (read_column(st, i, s->conn, &m))
+			add_row(q, NULL, 0, msg_pack(&m));
 	(void)sqlite3_reset(st);
-	if (known)
-		r = add_rows(q, &quote_row, (int64_t)s->id, NULL);
-	add_row(q, known ? &show_end : &show_unknown, 0);
+	r = add_rows(q, &quote_row, (int64_t)s->id, NULL);
+	add_row(q, &show_end, 0, NULL);
 	return finish_new(q, r, ret);
 }
 
@@ -227,6 +222,8 @@ void query_free(struct query **q)
 {
 	if (!*q)
 		return;
+	for (size_t i = 0; i < (*q)->n; i++)
+		free((*q)->rows[i].made);
 	free((*q)->rows);
 	free(*q);
 	*q = NULL;
