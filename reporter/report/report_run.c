@@ -130,8 +130,10 @@ static int64_t window_begin(const struct report_schedule *schedule, const struct
 }
 
 int report_run_collected(struct report_run *e, struct db *db, const struct report_schedule *schedule,
-			 const struct report_run_options *o, const bool *answered, int64_t now_ms)
+			 const struct report_run_options *o, const bool *answered, struct scheduled_run *run)
 {
+	const int64_t now_ms = run->collected_at;
+
 	str_list_add_all(&e->clusters, o->clusters);
 	e->incomplete = names_without(&e->clusters, answered);
 	e->number = o->number;
@@ -141,7 +143,7 @@ int report_run_collected(struct report_run *e, struct db *db, const struct repor
 				       .is_first = o->last_at == 0,
 				       .from_ms = window_begin(schedule, o, now_ms),
 				       .at_ms = now_ms,
-				       .late = o->late };
+				       .late = run->late };
 	digest_finish(&e->digest);
 	const int counted = count_window(e, db, o->is_preview), loaded = load_past(e, db);
 	/* Since the last report, whatever restarts are counted in: none is summed up twice, or left out. */
@@ -151,26 +153,11 @@ int report_run_collected(struct report_run *e, struct db *db, const struct repor
 	e->in.routine = &e->routine;
 	digest_group(&e->digest);
 	report_build(&e->in, &e->report);
-	return counted < 0 ? counted : loaded < 0 ? loaded : summed;
-}
-
-uint64_t report_run_workloads(const struct report_run *e)
-{
-	return e->report.n;
-}
-
-uint64_t report_run_pods(const struct report_run *e)
-{
-	uint64_t n = 0;
-
+	run->incomplete = e->incomplete;
+	run->workloads = e->report.n;
 	for (size_t i = 0; i < e->report.n; i++)
-		n += e->report.rows[i].workload->n;
-	return n;
-}
-
-const char *report_run_incomplete(const struct report_run *e)
-{
-	return e->incomplete ? e->incomplete : "";
+		run->pods += e->report.rows[i].workload->n;
+	return counted < 0 ? counted : loaded < 0 ? loaded : summed;
 }
 
 /* -- looks -- */

@@ -17,13 +17,31 @@
 /* The first report counts this long, in ms. */
 #define REPORT_RUN_FIRST_MS (INT64_C(7) * 86400000)
 
+enum run_state {
+	RUN_CLAIMED, /* rows are collected */
+	RUN_DONE,    /* its messages are in the outbox */
+	RUN_EMPTY,   /* nothing to report */
+	RUN_STATE__MAX
+};
+/* "done"; "?" outside the range. */
+const char *run_state_name(enum run_state s);
+
+/* A run is named by the time when it is due (Unix ms). */
+struct scheduled_run {
+	int64_t due_at;
+	enum run_state state;
+	uint64_t workloads, pods;
+	int64_t collected_at; /* when its rows were complete: its window ends there */
+	bool late;
+	const char *incomplete; /* clusters without a full answer, or ""; borrowed from the report */
+};
+
 struct report_run;
 
 /* What it is made by, beside the schedule; copied. */
 struct report_run_options {
 	const struct str_list *clusters; /* names by index */
 	int64_t last_at; /* when the rows of the last report were complete, Unix ms; 0 = there was none */
-	bool late;
 	bool is_preview; /* the history is only read */
 	uint64_t number; /* of the first question to a worker */
 };
@@ -33,15 +51,12 @@ struct report_run *report_run_new(void);
 void report_run_free(struct report_run **e);
 void report_run_add(struct report_run *e, const struct msg_digest_row *row);
 
-/* No more rows come. Writes them down as samples (not for a preview), counts what came in the window, and
- * finds what is new and what has recovered. answered: by index of the cluster, did it give a full answer;
- * borrowed. 0, or negative errno when the history could not be read or written: then it says less. */
+/* No more rows come, as of run->collected_at. Writes them down as samples (not for a preview), counts what
+ * came in the window, finds what is new and what has recovered, and sets what is counted in *run. answered:
+ * by index of the cluster, did it give a full answer; borrowed. 0, or negative errno when the history could
+ * not be read or written: then it says less. */
 int report_run_collected(struct report_run *e, struct db *db, const struct report_schedule *schedule,
-			 const struct report_run_options *o, const bool *answered, int64_t now_ms);
-uint64_t report_run_workloads(const struct report_run *e);
-uint64_t report_run_pods(const struct report_run *e);
-/* Names of the clusters without a full answer, or ""; borrowed. */
-const char *report_run_incomplete(const struct report_run *e);
+			 const struct report_run_options *o, const bool *answered, struct scheduled_run *run);
 
 /* These sinks are told: what they will be shown is to be looked at. */
 void report_run_want_inspections(struct report_run *e, const struct sink_settings *s);

@@ -225,7 +225,6 @@ static void wait_until(struct digest_runner *r, enum runner_phase phase, uint64_
 static void finish(struct digest_runner *r)
 {
 	r->run.state = r->n_messages > 0 ? RUN_DONE : RUN_EMPTY;
-	r->run.incomplete = report_run_incomplete(r->report_run);
 	const int err = write_run(r);
 
 	if (err < 0) {
@@ -309,19 +308,16 @@ static void conclude(struct digest_runner *r)
 	_cleanup_(str_list_done) struct str_list clusters = names_of_run(r);
 	const struct report_run_options o = { .clusters = &clusters,
 					      .last_at = last_at,
-					      .late = r->run.late,
 					      .is_preview = r->preview != NULL,
 					      .number = r->number };
 
 	r->run.collected_at = clock_wall_ms();
 	const int collected =
-		report_run_collected(r->report_run, r->db, r->schedule, &o, r->complete, r->run.collected_at);
+		report_run_collected(r->report_run, r->db, r->schedule, &o, r->complete, &r->run);
 
 	err = err < 0 ? err : collected;
 	if (err < 0)
 		r->ops->trouble(r->ctx, err, "earlier restart counts could not be read");
-	r->run.workloads = report_run_workloads(r->report_run);
-	r->run.pods = report_run_pods(r->report_run);
 	if (r->preview)
 		report_run_want_inspections(r->report_run, &r->previewed);
 	for (size_t i = 0; !r->preview && i < r->schedule->n_sinks; i++)

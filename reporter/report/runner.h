@@ -23,25 +23,6 @@
 /* A run this long overdue when it starts is called late. */
 #define DIGEST_LATE_MS 60000
 
-enum run_state {
-	RUN_CLAIMED, /* rows are collected */
-	RUN_DONE,    /* its messages are in the outbox */
-	RUN_EMPTY,   /* nothing to report */
-	RUN_STATE__MAX
-};
-/* "done"; "?" outside the range. */
-const char *run_state_name(enum run_state s);
-
-/* A run is named by the time when it is due (Unix ms). */
-struct scheduled_run {
-	int64_t due_at;
-	enum run_state state;
-	uint64_t workloads, pods;
-	int64_t collected_at; /* when its rows were complete: its window ends there */
-	bool late;
-	const char *incomplete; /* clusters without a full answer, or "" */
-};
-
 struct digest_ops {
 	/* Send a question: DIGEST_GET to a watcher, INSPECT to a worker. */
 	void (*send)(void *ctx, const struct msg *question);
