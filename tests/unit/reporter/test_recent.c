@@ -176,6 +176,33 @@ TEST(a_page_shows_what_concerns_its_sink)
 	str_list_done(&s.clusters);
 }
 
+/* What is held back elsewhere takes no room on the page of a part. */
+TEST(a_page_of_a_part_has_rows_of_its_own)
+{
+	struct sink_settings s = { .name = (char[]){ "mail" } };
+	struct msg m = world_refusal("u", "HasFinalizers");
+	char uid[16];
+
+	for (unsigned i = 0; i <= SERIES_HELD_MAX; i++) {
+		(void)snprintf(uid, sizeof(uid), "uid-%u", i);
+		test_set(&m, refusal.uid, uid);
+		test_set(&m, refusal.ns, i == SERIES_HELD_MAX ? "pay" : "shop");
+		test_set(&m, refusal.name, i == SERIES_HELD_MAX ? "ledger-0" : uid);
+		world_write(&m, 1);
+		clock_fake_advance(1000);
+	}
+	_cleanup_free_ char *all = page_of(NULL);
+
+	ck_assert_ptr_null(strstr(all, "pay/ledger-0"));
+	ck_assert_ptr_nonnull(strstr(all, "… and 1 more"));
+	str_list_add(&s.namespaces, "pay", 3);
+	_cleanup_free_ char *part = page_of(&s);
+
+	ck_assert_ptr_nonnull(strstr(part, "pay/ledger-0"));
+	ck_assert_ptr_null(strstr(part, "… and 1 more"));
+	str_list_done(&s.namespaces);
+}
+
 /* As the titles of the lists say. */
 TEST(the_worst_stands_first_on_a_page)
 {
