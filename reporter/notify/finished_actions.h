@@ -77,8 +77,7 @@ void finished_actions_done(struct finished_actions *r);
 /* *ret borrows the row's kind. 0 or negative errno. */
 int action_details_read(struct db *db, const struct finished_action *row, struct action_details *ret);
 
-/* -- the title of a message about them is the news: "[prod] Scaled 1 workload to 0, deleted 5 evicted pods"
- * -- */
+/* -- titles: the news itself, as "[prod] Scaled 1 workload to 0, deleted 5 evicted pods" -- */
 
 /* What the title counts, in its order. */
 enum tally {

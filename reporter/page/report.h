@@ -8,8 +8,7 @@
 #include "model/duties.h"
 #include "reporter/news/document.h"
 
-/* -- the numbers behind a report, which a page draws and a chat does not show: report/attach.h reads them --
- */
+/* -- series: the numbers behind a report, which a page draws and a chat does not show -- */
 
 #define SERIES_HOURS 336u /* 14 days */
 #define SERIES_DAYS  14u
