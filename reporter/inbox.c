@@ -15,7 +15,7 @@
 #include "base/xalloc.h"
 #include "reporter/report_requests.h"
 #include "reporter/history/attention.h"
-#include "reporter/history/response_stream.h"
+#include "reporter/history/query.h"
 #include "reporter/status_snapshot.h"
 
 #define FIRST_PRUNE_MS 1000

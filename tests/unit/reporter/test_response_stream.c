@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <event2/event.h>
 
-#include "reporter/history/response_stream.h"
+#include "reporter/history/query.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
