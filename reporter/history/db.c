@@ -55,7 +55,8 @@ static const char schema[] =
 #include "reporter/history/schema.def"
 	;
 
-int db_errno(int rc)
+/* errno for a result code of SQLite; 0 for success, row and done. */
+static int db_errno(int rc)
 {
 	static const struct {
 		int rc, err;

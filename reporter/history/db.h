@@ -92,8 +92,6 @@ int db_run(sqlite3_stmt *st, int *ret_changes);
 #define db_do_msg(d, id, m, ...) db_run(db_stmt_msg(d, id, m, ##__VA_ARGS__), NULL)
 /* Run a statement that returns one number and reset it. 0, -ENOENT (no row) or negative errno. */
 int db_number(sqlite3_stmt *st, int64_t *ret);
-/* errno for a result code of SQLite; 0 for success, row and done. */
-int db_errno(int rc);
 /* What SQLite says about the last failure; borrowed until the next call. */
 const char *db_error(struct db *d);
 

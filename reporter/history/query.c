@@ -243,7 +243,9 @@ int query_next(struct query *q, struct msg *ret)
 	return r;
 }
 
-bool query_fail(struct query *q, struct msg *ret)
+/* Give up: *ret ends the response with an error. False for the responses that another process cannot go on
+ * without: those must be tried until they succeed. */
+static bool query_fail(struct query *q, struct msg *ret)
 {
 	if (!q->asked)
 		return false;

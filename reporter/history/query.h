@@ -33,9 +33,6 @@ void query_free(struct query **q);
 /* Next message of the response. 1, 0 (the last one was given), or negative errno, which may be tried again. A
  * row that has gone meanwhile is left out. */
 int query_next(struct query *q, struct msg *ret);
-/* Give up: *ret ends the response with an error. False for the responses that another process cannot go on
- * without: those must be tried until they succeed. */
-bool query_fail(struct query *q, struct msg *ret);
 
 /* -- a stream: sends several responses side by side, a few messages a run of the loop each, and waits while
  * the channel is full -- */
