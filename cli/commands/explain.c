@@ -12,9 +12,9 @@
 #include "base/xalloc.h"
 #include "cli/commands/command.h"
 #include "cli/instance/ctl.h"
+#include "cli/instance/instance_status.h"
 #include "cli/commands/explain_report.h"
 #include "cli/view/output.h"
-#include "text/texts.h"
 
 /* An answer of the watcher may take this long. */
 #define ASK_MS UINT64_C(10000)
@@ -50,21 +50,6 @@ static char *named_object(const char *s, const char *ns)
 	if (ns && *name && strlen(name) < 320)
 		return xasprintf("%s/%s", ns, name);
 	return object ? xstrdup(object) : NULL;
-}
-
-struct clusters {
-	const struct option_names *wanted;
-	char names[CLUSTERS_MAX][64];
-	size_t n;
-};
-
-static void on_cluster(void *ctx, const struct msg *m)
-{
-	const char *name = m->u.ctl_cluster.cluster_name;
-	struct clusters *c = ctx;
-
-	if (m->type == MSG_CTL_CLUSTER && c->n < CLUSTERS_MAX && option_names_take(c->wanted, name))
-		(void)snprintf(c->names[c->n++], sizeof(c->names[0]), "%s", name);
 }
 
 struct question {
@@ -117,26 +102,24 @@ static int ask_cluster(const struct options *o, struct ctl *c, struct question *
 static int ask_watchers(const struct options *o, const char *object, struct ctl *c,
 			struct explain_report *into)
 {
-	const struct msg status = { .type = MSG_CTL_STATUS };
 	struct question q = { object, "", strcspn(object, "/"), into };
-	struct clusters all = { .wanted = &o->clusters };
-	int code = ctl_request(c, &status, ASK_MS, on_cluster, &all);
+	struct rows status = { 0 };
+	int code = instance_status_request(c, &o->clusters, &status);
 	const char *loud = NULL;
 
-	if (code == EXIT_CODE_OK && all.n == 0) {
-		output_complain(NULL, "%s", text_in(TEXT_UNKNOWN_CLUSTER, language_of_environment()));
-		return EXIT_CODE_USAGE;
-	}
-	into->many = all.n > 1;
-	for (size_t i = 0; code == EXIT_CODE_OK && all.n > 1 && i < all.n; i++) {
-		q.cluster = all.names[i];
-		const int answer = ask_cluster(o, c, &q, true);
+	into->many = status.ctl_cluster.n > 1;
+	for (size_t i = 0; code == EXIT_CODE_OK && i < status.ctl_cluster.n; i++) {
+		q.cluster = status.ctl_cluster.v[i].cluster_name;
+		const int answer = into->many ? ask_cluster(o, c, &q, true) : EXIT_CODE_OK;
 
 		if (answer != EXIT_CODE_OK && answer != EXIT_CODE_FAILURE && !loud)
 			loud = q.cluster;
 	}
-	q.cluster = loud ? loud : all.names[all.n ? all.n - 1 : 0];
-	return code == EXIT_CODE_OK && into->n == 0 ? ask_cluster(o, c, &q, false) : code;
+	q.cluster = loud ? loud : q.cluster;
+	if (code == EXIT_CODE_OK && into->n == 0)
+		code = ask_cluster(o, c, &q, false);
+	rows_done(&status);
+	return code;
 }
 
 /* -- the command -- */

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <inttypes.h>
 #include <jansson.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +17,15 @@
 #include "base/xalloc.h"
 #include "cli/view/output.h"
 #include "cli/commands/command.h"
-#include "cli/commands/history_summary.h"
 #include "cli/instance/answers.h"
 #include "cli/instance/ctl.h"
-#include "cli/instance/leaders.h"
-#include "cli/instance/history_rows.h"
+#include "cli/instance/instance_status.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
 #include "text/short_line.h"
 
 #define ASK_MS     UINT64_C(30000)
+#define ROWS_MAX   100000                    /* of a summary */
 #define FOLLOW_MS  (15 * 60 * INT64_C(1000)) /* changes that are asked for again and again */
 #define FOLLOW_MAX 10000
 
@@ -35,9 +35,21 @@ static uint64_t action_of(const struct msg_ctl_history_row *h)
 	return h->id ? h->action : duty_desc((enum duty)h->duty)->action;
 }
 
+/* OUTCOME__MAX: open. A refusal by the watcher is refused, too. */
+static enum outcome outcome_of(const struct msg_ctl_history_row *h)
+{
+	return h->outcome >= 0 ? (enum outcome)h->outcome : h->id ? OUTCOME__MAX : OUTCOME_REFUSED;
+}
+
+/* Several names of one kind are asked for as all: is the row of one that was meant? */
+static bool is_meant(const struct options *o, const struct msg_ctl_history_row *h)
+{
+	return option_names_take(&o->clusters, h->cluster_name) && option_names_take(&o->namespaces, h->ns);
+}
+
 /* A row of one instance. */
 struct item {
-	const struct history_rows *of;
+	const struct rows *of;
 	const struct msg_ctl_history_row *h;
 	const char *replica; /* NULL: there is one instance */
 };
@@ -48,11 +60,18 @@ struct items {
 	size_t n;
 };
 
-static void add_items(struct items *all, const struct history_rows *of, const char *replica)
+static void add_item(struct items *all, const struct rows *of, size_t i, const char *replica)
 {
-	all->v = xreallocarray(all->v, all->n + of->n + 1, sizeof(*all->v));
-	for (size_t i = 0; i < of->n; i++)
-		all->v[all->n++] = (struct item){ of, &of->v[i], replica };
+	all->v = xreallocarray(all->v, all->n + 1, sizeof(*all->v));
+	all->v[all->n++] = (struct item){ of, &of->ctl_history_row.v[i], replica };
+}
+
+/* All that were meant. */
+static void add_items(const struct options *o, struct items *all, const struct rows *of, const char *replica)
+{
+	for (size_t i = 0; i < of->ctl_history_row.n; i++)
+		if (is_meant(o, &of->ctl_history_row.v[i]))
+			add_item(all, of, i, replica);
 }
 
 /* As the reporter orders them. */
@@ -72,9 +91,10 @@ static json_t *row_json(const struct item *i)
 	const struct msg_ctl_history_row *h = i->h;
 	json_t *row = json_of(MSG_CTL_HISTORY_ROW, h);
 
-	json_object_set_new(row, "outcome", json_string(outcome_name(history_outcome(h))));
+	json_object_set_new(row, "outcome", json_string(outcome_name(outcome_of(h))));
 	json_object_set_new(row, "action", json_string(output_action(action_of(h))));
-	json_object_set_new(row, "quotes", json_of_quotes(i->of->quotes, i->of->n_quotes, h->id));
+	json_object_set_new(row, "quotes",
+			    json_of_quotes(i->of->ctl_quote_row.v, i->of->ctl_quote_row.n, h->id));
 	if (i->replica)
 		json_object_set_new(row, "replica", json_string(i->replica));
 	return row;
@@ -166,7 +186,7 @@ static void print_table(const struct items *rows, const struct table_view *view)
 		table_add(t, COLOR_NONE, "%s/%s", h->ns, h->name);
 		output_duty(duty, sizeof(duty), h->duty, action_of(h));
 		table_add(t, COLOR_NONE, "%s", duty);
-		table_add(t, outcome_color(h), "%s%s", outcome_name(history_outcome(h)),
+		table_add(t, outcome_color(h), "%s%s", outcome_name(outcome_of(h)),
 			  h->observe ? " (observe)" : "");
 		table_add(t, COLOR_NONE, "%s", h->reason);
 		add_target(t, h, view);
@@ -193,24 +213,12 @@ static bool is_same(const struct msg_ctl_history_row *a, const struct msg_ctl_hi
 	       strcmp(a->cluster_name, b->cluster_name) == 0;
 }
 
-static bool holds(const struct history_rows *rows, const struct msg_ctl_history_row *h)
+static bool holds(const struct rows *rows, const struct msg_ctl_history_row *h)
 {
-	for (size_t i = 0; i < rows->n; i++)
-		if (is_same(&rows->v[i], h))
+	for (size_t i = 0; i < rows->ctl_history_row.n; i++)
+		if (is_same(&rows->ctl_history_row.v[i], h))
 			return true;
 	return false;
-}
-
-/* Into new, what rows hold and last do not; no action that began before since_ms. It borrows the quotes. */
-static void take_new(const struct history_rows *rows, const struct history_rows *last, int64_t since_ms,
-		     struct history_rows *new)
-{
-	new->v = xreallocarray(NULL, rows->n + 1, sizeof(*new->v));
-	new->quotes = rows->quotes;
-	new->n_quotes = rows->n_quotes;
-	for (size_t i = 0; i < rows->n; i++)
-		if (!holds(last, &rows->v[i]) && (!rows->v[i].id || rows->v[i].intent_at >= since_ms))
-			new->v[new->n++] = rows->v[i];
 }
 
 static void print_items(const struct options *o, const struct items *rows, const struct table_view *view)
@@ -224,36 +232,8 @@ static void print_items(const struct options *o, const struct items *rows, const
 	(void)fflush(stdout);
 }
 
-static void print(const struct options *o, const struct history_rows *rows, const struct table_view *view)
-{
-	struct items all = { 0 };
-
-	add_items(&all, rows, NULL);
-	print_items(o, &all, view);
-	free(all.v);
-}
-
-static void keep_named(const struct options *o, struct history_rows *rows)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < rows->n; i++)
-		if (history_is_meant(o, &rows->v[i]))
-			rows->v[n++] = rows->v[i];
-	rows->n = n;
-}
-
-static int ask(const struct options *o, const char *socket, const struct msg *request,
-	       struct history_rows *ret)
-{
-	const int code = ctl_ask(socket, request, ASK_MS, history_rows_take, ret);
-
-	keep_named(o, ret);
-	return code;
-}
-
 /* Ask for what has changed lately, however long ago it began. */
-static int ask_recent(const struct options *o, const struct msg *request, struct history_rows *ret)
+static int ask_recent(const struct options *o, const struct msg *request, struct rows *ret)
 {
 	struct msg m = *request;
 	struct msg_ctl_history *asked = &m.u.ctl_history;
@@ -261,58 +241,261 @@ static int ask_recent(const struct options *o, const struct msg *request, struct
 	asked->limit = FOLLOW_MAX;
 	asked->since = clock_wall_ms() - FOLLOW_MS;
 	asked->changed = true;
-	return ask(o, o->socket, &m, ret);
+	return ctl_ask(o->socket, &m, ASK_MS, rows_take, ret);
 }
 
-/* Every second what is new; until it is interrupted, nobody reads it any more, or the instance is gone. */
-static int follow(const struct options *o, const struct msg *request, struct history_rows *last)
+/* Every second what is new, which neither `earlier` nor `last` holds, but no action that began before
+ * --since; until it is interrupted, nobody reads it any more, or the instance is gone. */
+static int follow(const struct options *o, const struct msg *request, struct rows *earlier, struct rows *last)
 {
 	struct table_view view = options_view(o);
 	int code = EXIT_CODE_OK;
 
 	view.bare = true;
 	while (code == EXIT_CODE_OK && !ferror(stdout)) {
-		struct history_rows rows = { 0 }, new = { 0 };
+		struct rows rows = { 0 };
+		struct items new = { 0 };
 
 		(void)sleep(1);
 		code = ask_recent(o, request, &rows);
-		take_new(&rows, last, o->since_ms, &new);
-		print(o, &new, &view);
-		free(new.v);
-		if (code == EXIT_CODE_OK) {
-			history_rows_done(last);
-			*last = rows;
-		} else {
-			history_rows_done(&rows);
+		for (size_t i = 0; i < rows.ctl_history_row.n; i++) {
+			const struct msg_ctl_history_row *h = &rows.ctl_history_row.v[i];
+
+			if (is_meant(o, h) && !holds(earlier, h) && !holds(last, h) &&
+			    (!h->id || h->intent_at >= o->since_ms))
+				add_item(&new, &rows, i, NULL);
 		}
+		print_items(o, &new, &view);
+		free(new.v);
+		rows_done(earlier);
+		rows_done(last);
+		*last = rows;
 	}
 	return code;
 }
 
-/* The newest of all, in one order. One that does not answer says why on stderr. The code of the first. */
-static int print_joined(const struct options *o, const struct msg *request, const struct table_view *view)
+/* Of each instance; of several the newest in one order. One that does not answer says why on stderr. The code
+ * of the first. */
+static int print_all(const struct options *o, const struct msg *request,
+		     struct rows rows[static 1 + ANSWERS_MAX])
 {
-	struct history_rows rows[1 + ANSWERS_MAX] = { 0 };
+	const struct table_view view = options_view(o);
+	const bool joined = answers_count() > 0 && !o->follow;
 	struct items all = { 0 };
 	int first = EXIT_CODE_OK;
 
-	for (size_t i = 0; i <= answers_count(); i++) {
-		const int code = ask(o, answers_socket(o->socket, i), request, &rows[i]);
+	for (size_t i = 0; i == 0 || (joined && i <= answers_count()); i++) {
+		const int code = ctl_ask(answers_socket(o->socket, i), request, ASK_MS, rows_take, &rows[i]);
 
 		if (code == EXIT_CODE_OK)
-			add_items(&all, &rows[i], answers_replica(i));
+			add_items(o, &all, &rows[i], joined ? answers_replica(i) : NULL);
 		first = first == EXIT_CODE_OK ? code : first;
 	}
-	if (all.n > 0)
+	if (joined && all.n > 0)
 		qsort(all.v, all.n, sizeof(all.v[0]), compare_times);
-	if (all.n > request->u.ctl_history.limit)
+	if (joined && all.n > request->u.ctl_history.limit)
 		all.n = request->u.ctl_history.limit;
-	print_items(o, &all, view);
+	if (joined || first == EXIT_CODE_OK)
+		print_items(o, &all, &view);
 	free(all.v);
-	for (size_t i = 0; i <= answers_count(); i++)
-		history_rows_done(&rows[i]);
 	return first;
 }
+
+/* -- counted: a line for each duty, namespace, node, cluster or reason -- */
+
+/* The names of lines are owned by the caller. */
+
+static char *duty_of(const struct msg_ctl_history_row *h)
+{
+	return xstrdup(duty_name((enum duty)h->duty));
+}
+
+static char *namespace_of(const struct msg_ctl_history_row *h)
+{
+	return xstrdup(h->ns);
+}
+
+static char *cluster_of(const struct msg_ctl_history_row *h)
+{
+	return xstrdup(h->cluster_name);
+}
+
+static char *reason_of(const struct msg_ctl_history_row *h)
+{
+	return xstrdup(h->reason);
+}
+
+/* "-" where the evidence names none: an eviction is no matter of its node alone. */
+static char *node_of(const struct msg_ctl_history_row *h)
+{
+	struct fact_value v;
+	struct facts all;
+
+	history_row_facts(h, &all);
+	return facts_find(&all, FACT_NODE, &v) ? xstrndup(v.text.p, v.text.n) : xstrdup("-");
+}
+
+static const struct {
+	const char *column;
+	char *(*of)(const struct msg_ctl_history_row *h);
+} by[] = {
+	[BY_DUTY] = { "DUTY", duty_of },       [BY_NAMESPACE] = { "NAMESPACE", namespace_of },
+	[BY_NODE] = { "NODE", node_of },       [BY_CLUSTER] = { "CLUSTER", cluster_of },
+	[BY_REASON] = { "REASON", reason_of },
+};
+
+struct group {
+	char *name;
+	uint64_t n[OUTCOME__MAX + 1]; /* by outcome; the last: open */
+	uint64_t all;
+	int64_t last_ms;
+};
+
+struct summary {
+	const struct options *o;
+	enum option_by by;
+	void *tree; /* of groups by name: tsearch(3) */
+	struct group **v;
+	size_t n;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct group *)a)->name, ((const struct group *)b)->name);
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+	const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
+
+	return x->all != y->all ? (x->all < y->all) - (x->all > y->all) : compare_names(x, y);
+}
+
+/* Takes name over. */
+static struct group *group_of(struct summary *s, char *name)
+{
+	struct group wanted = { .name = name };
+	struct group *const *found = tfind(&wanted, &s->tree, compare_names);
+
+	if (found) {
+		free(wanted.name);
+		return *found;
+	}
+	s->v = xreallocarray(s->v, s->n + 1, sizeof(struct group *));
+	s->v[s->n] = xmemdup(&wanted, sizeof(wanted));
+	if (!tsearch(s->v[s->n], &s->tree, compare_names))
+		abort(); /* no memory */
+	return s->v[s->n++];
+}
+
+static void take(void *ctx, const struct msg *m)
+{
+	const struct msg_ctl_history_row *h = &m->u.ctl_history_row;
+	struct summary *s = ctx;
+
+	if (m->type != MSG_CTL_HISTORY_ROW || !is_meant(s->o, h))
+		return;
+	struct group *g = group_of(s, by[s->by].of(h));
+	const int64_t at = h->result_at ? h->result_at : h->intent_at;
+	const uint64_t times = !h->id && h->seen > 1 ? h->seen : 1; /* a refusal that repeats is one row */
+
+	g->n[outcome_of(h)] += times;
+	g->all += times;
+	g->last_ms = at > g->last_ms ? at : g->last_ms;
+}
+
+/* -- printing -- */
+
+static void print_summary_json(const struct summary *s)
+{
+	json_t *root = json_array();
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct group *g = s->v[i];
+		json_t *outcomes = json_object();
+
+		for (enum outcome k = 0; k <= OUTCOME__MAX; k++)
+			if (g->n[k] > 0)
+				json_object_set_new(outcomes, outcome_name(k),
+						    json_integer((json_int_t)g->n[k]));
+		json_array_append_new(root, json_pack("{s:s, s:I, s:o, s:o}", option_by_name((int)s->by),
+						      g->name, "actions", (json_int_t)g->all, "outcomes",
+						      outcomes, "last", json_time(g->last_ms)));
+	}
+	output_json(root);
+}
+
+/* "done 12, refused 3". Owned by the caller. */
+static char *outcomes_text(const struct group *g)
+{
+	char *ret = NULL;
+
+	for (enum outcome k = 0; k <= OUTCOME__MAX; k++) {
+		_cleanup_free_ char *one = xasprintf("%s %" PRIu64, outcome_name(k), g->n[k]);
+
+		if (g->n[k] > 0)
+			xappend(&ret, ", ", one);
+	}
+	return ret;
+}
+
+static void print_summary(const struct summary *s, const struct table_view *view)
+{
+	const struct table_column columns[] = {
+		{ by[s->by].column, 0, 0 },
+		{ "ACTIONS", 0, 0 },
+		{ "LAST", 1, COLUMN_BELOW },
+		{ "OUTCOMES", 0, COLUMN_FLOWS },
+	};
+	struct table *t = table_new(columns, ARRAY_SIZE(columns));
+
+	for (size_t i = 0; i < s->n; i++) {
+		_cleanup_free_ char *outcomes = outcomes_text(s->v[i]);
+		char when[RFC3339_MAX];
+
+		output_time(view, s->v[i]->last_ms, when);
+		table_add(t, COLOR_NONE, "%s", s->v[i]->name);
+		table_add(t, COLOR_NONE, "%" PRIu64, s->v[i]->all);
+		table_add(t, COLOR_DIM, "%s", when);
+		table_add(t, COLOR_NONE, "%s", outcomes);
+	}
+	table_print(t, stdout, view);
+	table_free(&t);
+}
+
+static void keep(void *group)
+{
+	(void)group; /* the array has it */
+}
+
+/* Ask for the rows, count them as they arrive, and print, most first: an exit code. */
+static int summarize(const struct options *o, const struct msg *request)
+{
+	const struct table_view view = options_view(o);
+	struct summary s = { .o = o, .by = o->by < 0 ? BY_DUTY : (enum option_by)o->by };
+	struct msg m = *request;
+
+	m.u.ctl_history.limit = o->count ? (uint64_t)o->count : ROWS_MAX;
+	int code = EXIT_CODE_OK;
+
+	for (size_t i = 0; code == EXIT_CODE_OK && i <= answers_count(); i++)
+		code = ctl_ask(answers_socket(o->socket, i), &m, ASK_MS, take, &s);
+	if (s.n > 0)
+		qsort(s.v, s.n, sizeof(struct group *), compare_counts);
+	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
+		print_summary_json(&s);
+	else if (code == EXIT_CODE_OK)
+		print_summary(&s, &view);
+	tdestroy(s.tree, keep);
+	for (size_t i = 0; i < s.n; i++) {
+		free(s.v[i]->name);
+		free(s.v[i]);
+	}
+	free(s.v);
+	return code;
+}
+
+/* -- the command -- */
 
 int command_history(const struct options *o)
 {
@@ -322,11 +505,9 @@ int command_history(const struct options *o)
 						  .duty = o->duty,
 						  .outcomes = o->outcome < 0 ? OUTCOMES_ALL
 									     : UINT64_C(1) << o->outcome,
-						  .refusals = o->refusals } };
-	const struct table_view view = options_view(o);
-	struct history_rows rows = { 0 }, earlier = { 0 };
-
-	request.u.ctl_history.quotes = o->output == OUTPUT_JSON;
+						  .refusals = o->refusals,
+						  .quotes = o->output == OUTPUT_JSON } };
+	struct rows rows[1 + ANSWERS_MAX] = { 0 }, earlier = { 0 };
 	int code = EXIT_CODE_OK;
 
 	if (o->namespaces.n == 1)
@@ -336,23 +517,17 @@ int command_history(const struct options *o)
 	if (o->target)
 		msg_set(&request, ctl_history.target, o->target, strlen(o->target));
 	if (o->summary || o->by >= 0)
-		return o->follow ? command_misuse(o, "%s", TEXT(HISTORY_ONCE))
-				 : history_summarize(o, &request);
-	if (answers_count() > 0 && !o->follow)
-		return print_joined(o, &request, &view);
+		return o->follow ? command_misuse(o, "%s", TEXT(HISTORY_ONCE)) : summarize(o, &request);
 	if (o->follow) /* asked for first: what comes between the two answers is in the second */
 		code = ask_recent(o, &request, &earlier);
 	if (code == EXIT_CODE_OK)
-		code = ask(o, o->socket, &request, &rows);
+		code = print_all(o, &request, rows);
 	if (code == EXIT_CODE_OK)
-		print(o, &rows, &view);
-	if (code == EXIT_CODE_OK && o->output != OUTPUT_JSON)
-		leaders_tell_others(o->socket, &view);
-	if (code == EXIT_CODE_OK && o->follow) {
-		history_rows_add(&rows, &earlier);
-		code = follow(o, &request, &rows);
-	}
-	history_rows_done(&earlier);
-	history_rows_done(&rows);
+		leaders_tell_others(o);
+	if (code == EXIT_CODE_OK && o->follow)
+		code = follow(o, &request, &earlier, &rows[0]);
+	rows_done(&earlier);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		rows_done(&rows[i]);
 	return code;
 }

@@ -1,6 +1,6 @@
 /* names.c - `names WHAT`: what a shell completes with, from the running instance; nothing where none runs. */
 // SPDX-License-Identifier: Apache-2.0
-#include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,37 +8,10 @@
 #include "base/exit.h"
 #include "cli/commands/command.h"
 #include "cli/instance/ctl.h"
+#include "cli/view/json.h"
 
 #define ASK_MS  2000
 #define ACTIONS 20
-
-static void print_cluster(void *ctx, const struct msg *m)
-{
-	(void)ctx;
-	if (m->type == MSG_CTL_CLUSTER)
-		printf("%s\n", msg_cluster_name(m));
-}
-
-static void print_sink(void *ctx, const struct msg *m)
-{
-	(void)ctx;
-	if (m->type == MSG_CTL_SINK_ROW)
-		printf("%s\n", m->u.ctl_sink_row.name);
-}
-
-static void print_action(void *ctx, const struct msg *m)
-{
-	(void)ctx;
-	if (m->type == MSG_CTL_HISTORY_ROW)
-		printf("%" PRIu64 "\n", m->u.ctl_history_row.id);
-}
-
-static void print_namespace(void *ctx, const struct msg *m)
-{
-	(void)ctx;
-	if (m->type == MSG_CTL_HISTORY_ROW)
-		printf("%s\n", m->u.ctl_history_row.ns);
-}
 
 #define HISTORY(n)                                                                                           \
 	{                                                                                                    \
@@ -46,21 +19,40 @@ static void print_namespace(void *ctx, const struct msg *m)
 		.u.ctl_history = { .limit = (n), .duty = DUTY_ALL, .outcomes = OUTCOMES_ALL },               \
 	}
 
-static const struct {
+static const struct row {
 	const char *what;
 	struct msg request;
-	void (*print)(void *ctx, const struct msg *m);
+	enum msg_type type; /* of the messages that are printed */
+	const char *member; /* of their JSON */
 } rows[] = {
-	{ "clusters", { .type = MSG_CTL_STATUS }, print_cluster },
-	{ "sinks", { .type = MSG_CTL_SINKS }, print_sink },
-	{ "actions", HISTORY(ACTIONS), print_action },
-	{ "namespaces", HISTORY(500), print_namespace },
+	{ "clusters", { .type = MSG_CTL_STATUS }, MSG_CTL_CLUSTER, "cluster" },
+	{ "sinks", { .type = MSG_CTL_SINKS }, MSG_CTL_SINK_ROW, "name" },
+	{ "actions", HISTORY(ACTIONS), MSG_CTL_HISTORY_ROW, "id" },
+	{ "namespaces", HISTORY(500), MSG_CTL_HISTORY_ROW, "namespace" },
 };
+
+static void print_name(void *ctx, const struct msg *m)
+{
+	const struct row *row = ctx;
+
+	if (m->type != row->type)
+		return;
+	json_auto_t *message = json_of(m->type, &m->u);
+	const json_t *name = json_object_get(message, row->member);
+
+	if (json_is_integer(name))
+		printf("%" JSON_INTEGER_FORMAT "\n", json_integer_value(name));
+	else
+		printf("%s\n", json_string_value(name));
+}
 
 int command_names(const struct options *o)
 {
-	for (size_t i = 0; o->n_args == 1 && i < ARRAY_SIZE(rows); i++)
-		if (strcmp(o->args[0], rows[i].what) == 0)
-			return ctl_ask(o->socket, &rows[i].request, ASK_MS, rows[i].print, NULL);
+	for (size_t i = 0; o->n_args == 1 && i < ARRAY_SIZE(rows); i++) {
+		struct row row = rows[i];
+
+		if (strcmp(o->args[0], row.what) == 0)
+			return ctl_ask(o->socket, &row.request, ASK_MS, print_name, &row);
+	}
 	return EXIT_CODE_USAGE;
 }

@@ -15,16 +15,15 @@
 #include "cli/instance/private_instance.h"
 #include "cli/commands/command.h"
 #include "cli/instance/ctl.h"
-#include "cli/instance/leaders.h"
+#include "cli/instance/instance_status.h"
 #include "cli/instance/answers.h"
 #include "cli/instance/plan_rows.h"
 #include "cli/view/output.h"
 #include "cli/instance/wait_settled.h"
 #include "cli/instance/start.h"
-#include "cli/instance/stops.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
-#include "text/texts.h"
+#include "text/facts_text.h"
 #include "model/duties.h"
 #include "model/troubles.h"
 #include "text/short_line.h"
@@ -54,7 +53,7 @@ static json_t *row_json(const struct plan *p, const struct dry_run_row *r)
 	json_t *row = json_of(MSG_CTL_PLAN_ROW, &r->row);
 
 	json_object_set_new(row, "when", json_string(when_names[plan_when(r)]));
-	json_object_set_new(row, "cluster", json_string(p->clusters[r->row.cluster]));
+	json_object_set_new(row, "cluster", json_string(p->clusters[r->row.cluster].name));
 	json_object_set_new(row, "reason", json_string(reason_of(r)));
 	json_object_set_new(row, "stoppedBy",
 			    r->stopped ? json_string(trouble_desc((enum trouble)r->stopped->trouble)->name)
@@ -89,8 +88,8 @@ static json_t *left_out_json(const struct plan *p)
 	json_t *names = json_array();
 
 	for (uint64_t i = 0; i < p->n_clusters; i++)
-		if (p->left_out[i])
-			json_array_append_new(names, json_string(p->clusters[i]));
+		if (p->clusters[i].left_out && *p->clusters[i].name)
+			json_array_append_new(names, json_string(p->clusters[i].name));
 	return names;
 }
 
@@ -98,14 +97,14 @@ static json_t *seen_json(const struct plan *p)
 {
 	json_t *all = json_array();
 
-	for (uint64_t i = 0; i < p->n_clusters; i++)
-		if (p->has_seen[i])
-			json_array_append_new(
-				all, json_pack("{s:s, s:I, s:I, s:I, s:I}", "cluster", p->clusters[i], "pods",
-					       (json_int_t)p->seen[i].pods, "namespaces",
-					       (json_int_t)p->seen[i].namespaces, "otherPods",
-					       (json_int_t)p->seen[i].other_pods, "otherNamespaces",
-					       (json_int_t)p->seen[i].other_namespaces));
+	for (const struct plan_cluster *c = p->clusters; c < p->clusters + p->n_clusters; c++)
+		if (c->has_seen)
+			json_array_append_new(all,
+					      json_pack("{s:s, s:I, s:I, s:I, s:I}", "cluster", c->name,
+							"pods", (json_int_t)c->seen.pods, "namespaces",
+							(json_int_t)c->seen.namespaces, "otherPods",
+							(json_int_t)c->seen.other_pods, "otherNamespaces",
+							(json_int_t)c->seen.other_namespaces));
 	return all;
 }
 
@@ -117,8 +116,8 @@ static void print_json(const struct plan *p)
 		json_array_append_new(rows, row_json(p, &p->rows.v[i]));
 	output_json(json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "takenAt", json_time(p->taken_ms),
 			      "mode", p->observe ? "observe" : "enforce", "leftOut", left_out_json(p),
-			      "stops", stops_json(&p->stops), "looked", seen_json(p), "counts",
-			      counts_json(p), "items", rows));
+			      "stops", json_of_all(MSG_TROUBLE_ROW, p->stops, p->n_stops), "looked",
+			      seen_json(p), "counts", counts_json(p), "items", rows));
 }
 
 /* -- table -- */
@@ -211,7 +210,7 @@ static void print_rows(const struct plan *p, const struct table_view *view)
 		output_time(view, r->row.until, until);
 		table_add(t, colors[w], "%s%s%s", when_names[w], r->row.until ? " " : "",
 			  r->row.until ? until : "");
-		table_add(t, COLOR_NONE, "%s", p->clusters[r->row.cluster]);
+		table_add(t, COLOR_NONE, "%s", p->clusters[r->row.cluster].name);
 		table_add(t, COLOR_NONE, "%s/%s", r->row.ns, r->row.name);
 		output_duty(duty, sizeof(duty), r->row.duty, r->row.action);
 		table_add(t, COLOR_NONE, "%s", duty);
@@ -227,27 +226,22 @@ static void print_rows(const struct plan *p, const struct table_view *view)
 	table_free(&t);
 }
 
-/* The duties that act and are on, or the one that was asked for. */
+/* The duties that act and are on, or the one that was asked for; NULL: none. */
 static char *duties_text(const struct plan *p)
 {
-	char *text = xstrdup("");
+	char *text = NULL;
 
 	for (size_t i = 0; i < DUTY__MAX; i++) {
 		const enum duty d = duty_at(i);
 
-		if (!duty_acts(d) || !(p->duties >> d & 1) || (p->o->duty >= 0 && p->o->duty != d))
-			continue;
-		char *more = xconcat(text, *text ? ", " : "", duty_name(d), NULL);
-
-		free(text);
-		text = more;
+		if (duty_acts(d) && p->duties >> d & 1 && (p->o->duty < 0 || p->o->duty == d))
+			xappend(&text, ", ", duty_name(d));
 	}
 	return text;
 }
 
-static void print_unworked(const struct plan *p, uint64_t cluster, const struct table_view *view)
+static void print_unworked(const struct msg_ctl_plan_seen *seen, const struct table_view *view)
 {
-	const struct msg_ctl_plan_seen *seen = &p->seen[cluster];
 	_cleanup_free_ char *pods = xasprintf(TEXT_OF(PLAN_PODS, seen->other_pods), seen->other_pods);
 	_cleanup_free_ char *namespaces =
 		xasprintf(TEXT_OF(PLAN_NAMESPACES, seen->other_namespaces), seen->other_namespaces);
@@ -264,19 +258,35 @@ static void print_seen(const struct plan *p, const struct table_view *view)
 {
 	_cleanup_free_ char *duties = duties_text(p);
 
-	for (uint64_t i = 0; i < p->n_clusters; i++) {
-		const struct msg_ctl_plan_seen *seen = &p->seen[i];
+	for (const struct plan_cluster *c = p->clusters; c < p->clusters + p->n_clusters; c++) {
+		const struct msg_ctl_plan_seen *seen = &c->seen;
 		_cleanup_free_ char *pods = xasprintf(TEXT_OF(PLAN_PODS, seen->pods), seen->pods);
 		_cleanup_free_ char *namespaces =
 			xasprintf(TEXT_OF(PLAN_NAMESPACES, seen->namespaces), seen->namespaces);
 
-		if (!p->has_seen[i])
-			continue;
-		if (seen->pods > 0 || p->o->namespaces.n == 0)
-			table_text(stdout, view, TEXT(PLAN_SEEN), p->clusters[i], pods, namespaces,
-				   *duties ? duties : TEXT(NONE));
-		if (seen->other_pods > 0 && p->o->namespaces.n == 0)
-			print_unworked(p, i, view);
+		if (c->has_seen && (seen->pods > 0 || p->o->namespaces.n == 0))
+			table_text(stdout, view, TEXT(PLAN_SEEN), c->name, pods, namespaces,
+				   duties ? duties : TEXT(NONE));
+		if (c->has_seen && seen->other_pods > 0 && p->o->namespaces.n == 0)
+			print_unworked(seen, view);
+	}
+}
+
+/* A line for each trouble while which nothing is written, with its remedy. */
+static void print_stops(const struct plan *p, const struct table_view *view)
+{
+	const enum language l = language_of_environment();
+
+	for (size_t i = 0; i < p->n_stops; i++) {
+		const struct msg_trouble_row *t = &p->stops[i];
+		const struct trouble_desc *d = trouble_desc((enum trouble)t->trouble);
+		_cleanup_free_ char *in = t->cluster_name[0]
+						  ? xasprintf(TEXT(STATUS_IN_CLUSTER), t->cluster_name)
+						  : xstrdup("");
+		_cleanup_free_ char *detail = facts_render_in(&t->particulars, l);
+
+		table_text(stdout, view, TEXT(PLAN_STOPPED), in, d->text[l].sentence, *detail ? ": " : "",
+			   detail, d->text[l].remedy);
 	}
 }
 
@@ -284,7 +294,7 @@ static void print_text(const struct plan *p, const struct table_view *view)
 {
 	if (p->observe)
 		printf("%s\n\n", TEXT(PLAN_OBSERVE));
-	stops_print(&p->stops, view);
+	print_stops(p, view);
 	if (p->rows.n == 0) {
 		printf("%s\n", TEXT(PLAN_NOTHING));
 		print_seen(p, view);
@@ -429,18 +439,14 @@ static int await_and_show(const void *ctx, const char *socket)
 static char *default_config(const struct option_names *namespaces)
 {
 	_cleanup_free_ char *ns = option_names_join(namespaces);
-	char *text = xstrdup("");
+	char *text = NULL;
 
 	for (size_t i = 0; i < DUTY__MAX; i++) {
-		const enum duty d = duty_at(i);
-		char *more = duty_acts(d) ? xasprintf("%s%s: {enable: true, namespaces: \"%s\"}\n", text,
-						      duty_name(d), ns ? ns : "*")
-					  : NULL;
+		_cleanup_free_ char *one = xasprintf("%s: {enable: true, namespaces: \"%s\"}\n",
+						     duty_name(duty_at(i)), ns ? ns : "*");
 
-		if (!more)
-			continue;
-		free(text);
-		text = more;
+		if (duty_acts(duty_at(i)))
+			xappend(&text, "", one);
 	}
 	output_complain(NULL, TEXT(PLAN_NO_CONFIG), ns ? ns : TEXT(PLAN_UNPROTECTED));
 	return text;
@@ -462,13 +468,10 @@ static int run_alone(const struct options *o)
 
 int command_plan(const struct options *o)
 {
-	const struct table_view view = options_view(o);
-
 	if (o->kubeconfig || o->context || o->config)
 		return run_alone(o);
 	const int code = answers_count() > 0 ? show_joined(o) : show(o, o->socket, NULL);
 
-	if (o->output != OUTPUT_JSON)
-		leaders_tell_others(o->socket, &view);
+	leaders_tell_others(o);
 	return code;
 }

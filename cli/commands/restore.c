@@ -18,7 +18,6 @@
 #include "cli/instance/answers.h"
 #include "cli/instance/ctl.h"
 #include "cli/instance/instance_status.h"
-#include "cli/instance/leaders.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
 #include "text/texts.h"
@@ -28,8 +27,8 @@
 #define ACT_MS UINT64_C(180000)
 
 struct item {
-	struct msg_ctl_marked_row mark; /* what it says, where that is all that is known; else empty */
-	size_t cluster;
+	struct msg_ctl_marked_row mark;  /* what it says, where that is all that is known; else empty */
+	char cluster[64];                /* the mark's */
 	struct msg_ctl_dry_run_result r; /* replicas: that were taken, -1 = not known; outcome: refused, too,
 					  * when the instance itself says no */
 };
@@ -40,8 +39,7 @@ struct restore {
 	struct ctl *ctl;
 	struct item *v;
 	size_t n;
-	char clusters[CLUSTERS_MAX][64]; /* those that are asked for marks */
-	size_t n_clusters, cluster;
+	const char *cluster; /* that is asked for marks */
 };
 
 static struct item *add(struct restore *r, uint64_t id)
@@ -97,8 +95,7 @@ static void on_history_row(void *ctx, const struct msg *m)
 static bool is_listed(const struct restore *r, const char *target)
 {
 	for (size_t i = 0; i < r->n; i++)
-		if (strcmp(r->v[i].r.target, target) == 0 &&
-		    strcmp(r->clusters[r->v[i].cluster], r->clusters[r->cluster]) == 0)
+		if (strcmp(r->v[i].r.target, target) == 0 && strcmp(r->v[i].cluster, r->cluster) == 0)
 			return true;
 	return false;
 }
@@ -114,7 +111,7 @@ static void on_marked_row(void *ctx, const struct msg *m)
 	struct item *i = add(r, row->number);
 
 	i->mark = *row;
-	i->cluster = r->cluster;
+	(void)snprintf(i->cluster, sizeof(i->cluster), "%s", r->cluster);
 	i->r.replicas = row->replicas;
 	memcpy(i->r.target, row->target, sizeof(i->r.target));
 }
@@ -123,7 +120,6 @@ static void on_marked_row(void *ctx, const struct msg *m)
 static int ask_for_marks(struct restore *r, const char *ns)
 {
 	struct msg ask = { .type = MSG_CTL_MARKED };
-	const char *cluster = r->clusters[r->cluster];
 	const char *slash = r->workload ? strrchr(r->workload, '/') : NULL, *begin = slash;
 
 	while (begin && begin > r->workload && begin[-1] != '/')
@@ -134,39 +130,33 @@ static int ask_for_marks(struct restore *r, const char *ns)
 	} else if (ns) {
 		msg_set(&ask, ctl_marked.ns, ns, strlen(ns));
 	}
-	msg_set(&ask, ctl_marked.cluster_name, cluster, strlen(cluster));
+	msg_set(&ask, ctl_marked.cluster_name, r->cluster, strlen(r->cluster));
 	return ctl_request(r->ctl, &ask, ASK_MS, on_marked_row, r);
 }
 
 /* A list is of what this replica leads, and of what nobody does: others list the rest. */
-static bool is_meant(const struct restore *r, const struct instance_status *s, size_t cluster)
+static bool is_meant(const struct restore *r, const struct cluster_status *c)
 {
-	return !r->o->list || instance_status_leads(s, cluster) || !s->leaders[cluster].holder[0];
+	return !r->o->list || cluster_status_leads(c) || !c->leader->holder[0];
 }
 
-/* Those that are asked for marks next. */
-static int find_clusters(struct restore *r, const char *socket)
-{
-	struct instance_status *s;
-	const int code = instance_status_ask(r->o, socket, false, &s);
-
-	r->cluster = r->n_clusters;
-	for (size_t i = 0; i < s->n_clusters && r->n_clusters < CLUSTERS_MAX; i++)
-		if (is_meant(r, s, i))
-			memcpy(r->clusters[r->n_clusters++], s->clusters[i].cluster_name,
-			       sizeof(r->clusters[0]));
-	instance_status_free(&s);
-	return code;
-}
-
-static int find_marks(struct restore *r)
+static int find_marks(struct restore *r, const char *socket)
 {
 	const struct option_names *names = &r->o->namespaces;
-	int code = EXIT_CODE_OK;
+	struct rows status = { 0 };
+	int code = instance_status_ask(r->o, socket, false, &status);
 
-	for (; code == EXIT_CODE_OK && r->cluster < r->n_clusters; r->cluster++)
-		for (size_t i = 0; code == EXIT_CODE_OK && i < (names->n ? names->n : 1); i++)
+	if (code == EXIT_CODE_OK && !r->ctl)
+		code = ctl_open(socket, &r->ctl);
+	for (size_t k = 0; code == EXIT_CODE_OK && k < status.ctl_cluster.n; k++) {
+		const struct cluster_status c = cluster_status_of(&status, k);
+
+		r->cluster = c.at->cluster_name;
+		for (size_t i = 0; code == EXIT_CODE_OK && is_meant(r, &c) && i < (names->n ? names->n : 1);
+		     i++)
 			code = ask_for_marks(r, names->n ? names->v[i] : NULL);
+	}
+	rows_done(&status);
 	if (code == EXIT_CODE_OK && r->n > 0 && r->workload)
 		output_complain("restore", TEXT(RESTORE_BY_MARK), r->workload);
 	return code;
@@ -186,8 +176,7 @@ static int find_scale_downs(struct restore *r)
 
 	if (code != EXIT_CODE_OK || r->n > 0)
 		return code;
-	if (r->workload &&
-	    (find_clusters(r, r->o->socket) != EXIT_CODE_OK || find_marks(r) != EXIT_CODE_OK || r->n > 0))
+	if (r->workload && (find_marks(r, r->o->socket) != EXIT_CODE_OK || r->n > 0))
 		return r->n > 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 	if (r->workload)
 		output_complain("restore", TEXT(RESTORE_UNKNOWN), r->workload);
@@ -220,7 +209,7 @@ static void take_answer(struct item *i, const struct msg_ctl_dry_run_result *t)
 	i->r = r;
 }
 
-static struct msg question(const struct restore *r, const struct item *i, bool dry)
+static struct msg question(const struct item *i, bool dry)
 {
 	struct msg ask = { .type = MSG_CTL_RESTORE, .u.ctl_restore = { .id = i->r.id, .dry = dry } };
 
@@ -228,7 +217,7 @@ static struct msg question(const struct restore *r, const struct item *i, bool d
 		return ask;
 	ask.u.ctl_restore.duty = i->mark.duty;
 	ask.u.ctl_restore.want_replicas = i->mark.replicas;
-	msg_set(&ask, ctl_restore.cluster_name, r->clusters[i->cluster], strlen(r->clusters[i->cluster]));
+	msg_set(&ask, ctl_restore.cluster_name, i->cluster, strlen(i->cluster));
 	msg_set(&ask, ctl_restore.want_target, i->mark.target, strlen(i->mark.target));
 	msg_set(&ask, ctl_restore.want_uid, i->mark.target_uid, strlen(i->mark.target_uid));
 	return ask;
@@ -236,24 +225,18 @@ static struct msg question(const struct restore *r, const struct item *i, bool d
 
 static int ask_one(struct restore *r, struct item *i, bool dry)
 {
-	const struct msg ask = question(r, i, dry);
-	struct msg m;
+	const struct msg ask = question(i, dry);
+	struct msg m = { 0 };
 	int code = ctl_send(r->ctl, &ask);
 
-	while (code == EXIT_CODE_OK) {
+	while (code == EXIT_CODE_OK && m.type != MSG_CTL_DRY_RUN_RESULT && m.type != MSG_CTL_END)
 		code = ctl_recv(r->ctl, dry ? ASK_MS : ACT_MS, &m);
-		if (code != EXIT_CODE_OK)
-			return code;
-		if (m.type == MSG_CTL_DRY_RUN_RESULT) {
-			take_answer(i, &m.u.ctl_dry_run_result);
-			return EXIT_CODE_OK;
-		}
-		if (m.type == MSG_CTL_END) {
-			i->r.outcome = OUTCOME_REFUSED;
-			i->r.reason[0] = '\0';
-			facts_set(&i->r.detail, &m.u.ctl_end.why);
-			return EXIT_CODE_OK;
-		}
+	if (code == EXIT_CODE_OK && m.type == MSG_CTL_DRY_RUN_RESULT) {
+		take_answer(i, &m.u.ctl_dry_run_result);
+	} else if (code == EXIT_CODE_OK) {
+		i->r.outcome = OUTCOME_REFUSED;
+		i->r.reason[0] = '\0';
+		facts_set(&i->r.detail, &m.u.ctl_end.why);
 	}
 	return code;
 }
@@ -312,11 +295,8 @@ static json_t *items_json(const struct restore *r)
 {
 	json_t *all = json_array();
 
-	for (size_t k = 0; k < r->n; k++) {
-		json_t *one = json_of(MSG_CTL_DRY_RUN_RESULT, &r->v[k].r);
-
-		json_array_append_new(all, one);
-	}
+	for (size_t k = 0; k < r->n; k++)
+		json_array_append_new(all, json_of(MSG_CTL_DRY_RUN_RESULT, &r->v[k].r));
 	return all;
 }
 
@@ -344,7 +324,7 @@ static void print_marks(const struct restore *r)
 		const struct msg_ctl_marked_row *m = &r->v[k].mark;
 		char at[RFC3339_MAX];
 
-		table_add(t, COLOR_NONE, "%s", r->clusters[r->v[k].cluster]);
+		table_add(t, COLOR_NONE, "%s", r->v[k].cluster);
 		table_add(t, COLOR_NONE, "%s", m->target);
 		table_add(t, COLOR_NONE, "0 -> %" PRId64, m->replicas);
 		output_time(&view, m->at, at);
@@ -362,7 +342,7 @@ static void print_marks_json(const struct restore *r)
 	for (size_t k = 0; k < r->n; k++) {
 		json_t *one = json_of(MSG_CTL_MARKED_ROW, &r->v[k].mark);
 
-		json_object_set_new(one, "cluster", json_string(r->clusters[r->v[k].cluster]));
+		json_object_set_new(one, "cluster", json_string(r->v[k].cluster));
 		json_array_append_new(all, one);
 	}
 	output_json(all);
@@ -374,13 +354,8 @@ static int list(struct restore *r)
 	int first = EXIT_CODE_OK;
 
 	for (size_t i = 0; i <= answers_count(); i++) {
-		const char *socket = answers_socket(r->o->socket, i);
-		int code = find_clusters(r, socket);
+		const int code = find_marks(r, answers_socket(r->o->socket, i));
 
-		if (code == EXIT_CODE_OK)
-			code = ctl_open(socket, &r->ctl);
-		if (code == EXIT_CODE_OK)
-			code = find_marks(r);
 		ctl_close(&r->ctl);
 		first = first == EXIT_CODE_OK ? code : first;
 	}
@@ -459,7 +434,6 @@ static int take_arguments(const struct options *o, struct restore *r)
 
 int command_restore(const struct options *o)
 {
-	const struct table_view view = options_view(o);
 	struct restore r = { .o = o };
 	int code = take_arguments(o, &r);
 
@@ -470,9 +444,8 @@ int command_restore(const struct options *o)
 		code = code == EXIT_CODE_OK ? act(&r) : code;
 	}
 	ctl_close(&r.ctl);
-	if ((code == EXIT_CODE_FAILURE || o->list) &&
-	    o->output != OUTPUT_JSON) /* perhaps it is another replica's to do */
-		leaders_tell_others(o->socket, &view);
+	if (code == EXIT_CODE_FAILURE || o->list) /* perhaps it is another replica's to do */
+		leaders_tell_others(o);
 	free(r.v);
 	return code;
 }

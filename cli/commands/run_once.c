@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "cli/instance/private_instance.h"
-#include "cli/instance/history_rows.h"
+#include "cli/instance/rows.h"
 #include "cli/local/paths.h"
 #include "cli/instance/wait_settled.h"
 #include "cli/instance/start.h"
@@ -27,13 +27,13 @@ static const uint64_t failures = UINT64_C(1) << OUTCOME_FAILED | UINT64_C(1) << 
 				 UINT64_C(1) << OUTCOME_CONFLICT | UINT64_C(1) << OUTCOME_UNCONFIRMED;
 
 /* How each ended at last: what failed and was done at the next try did not fail. */
-static void count_last_outcomes(struct history_rows *r, size_t ret[static OUTCOME__MAX])
+static void count_last_outcomes(struct rows *r, size_t ret[static OUTCOME__MAX])
 {
 	const char *key = NULL;
 
-	history_rows_sort(r);
-	for (size_t i = 0; i < r->n; i++) {
-		const struct msg_ctl_history_row *h = &r->v[i];
+	rows_sort_history(r);
+	for (size_t i = 0; i < r->ctl_history_row.n; i++) {
+		const struct msg_ctl_history_row *h = &r->ctl_history_row.v[i];
 
 		if (h->outcome < 0 || (key && strcmp(h->action_key, key) == 0))
 			continue;
@@ -50,9 +50,9 @@ static bool print_outcomes(struct ctl *c, int64_t since)
 						    .limit = ROWS_MAX,
 						    .duty = DUTY_ALL,
 						    .outcomes = OUTCOMES_ALL } };
-	struct history_rows rows = { 0 };
+	struct rows rows = { 0 };
 	size_t n[OUTCOME__MAX] = { 0 };
-	bool ok = ctl_request(c, &ask, ASK_MS, history_rows_take, &rows) == EXIT_CODE_OK;
+	bool ok = ctl_request(c, &ask, ASK_MS, rows_take, &rows) == EXIT_CODE_OK;
 
 	count_last_outcomes(&rows, n);
 	printf("%s", TEXT(ROUND_OVER));
@@ -61,7 +61,7 @@ static bool print_outcomes(struct ctl *c, int64_t since)
 			printf(" %zu %s,", n[i], outcome_name((enum outcome)i));
 		ok = ok && !(n[i] > 0 && failures >> i & 1);
 	}
-	free(rows.v);
+	rows_done(&rows);
 	return ok;
 }
 

@@ -14,49 +14,33 @@
 #include "cli/view/output.h"
 #include "cli/commands/command.h"
 #include "cli/instance/ctl.h"
+#include "cli/instance/rows.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
 #include "text/facts_json.h"
 #include "text/short_line.h"
 
-#define ROWS_MAX 64
-
-struct rows {
-	struct msg_ctl_show_row v[ROWS_MAX];
-	size_t n;
-	struct msg_ctl_quote_row quotes[QUOTES_MAX];
-	size_t n_quotes;
-};
-
-static void on_row(void *ctx, const struct msg *m)
-{
-	struct rows *r = ctx;
-
-	if (m->type == MSG_CTL_SHOW_ROW && r->n < ROWS_MAX)
-		r->v[r->n++] = m->u.ctl_show_row;
-	if (m->type == MSG_CTL_QUOTE_ROW && r->n_quotes < QUOTES_MAX)
-		r->quotes[r->n_quotes++] = m->u.ctl_quote_row;
-}
-
 static void print_json(const struct rows *rows)
 {
 	json_t *root = json_object();
 
-	for (size_t i = 0; i < rows->n; i++) {
+	for (size_t i = 0; i < rows->ctl_show_row.n; i++) {
 		_cleanup_free_ char *key = NULL;
 		int64_t time;
-		json_t *value = json_of_column(rows->v[i].name, rows->v[i].value, &key, &time);
+		json_t *value = json_of_column(rows->ctl_show_row.v[i].name, rows->ctl_show_row.v[i].value,
+					       &key, &time);
 
-		if (!facts_empty(&rows->v[i].facts)) {
+		if (!facts_empty(&rows->ctl_show_row.v[i].facts)) {
 			json_decref(value);
-			value = facts_json(&rows->v[i].facts);
+			value = facts_json(&rows->ctl_show_row.v[i].facts);
 		}
 		if (value)
 			json_object_set_new(root, key, value);
 	}
-	const uint64_t id = rows->n_quotes ? rows->quotes[0].id : 0;
+	const struct msg_ctl_quote_row *quotes = rows->ctl_quote_row.v;
+	const size_t n = rows->ctl_quote_row.n;
 
-	json_object_set_new(root, "quotes", json_of_quotes(rows->quotes, rows->n_quotes, id));
+	json_object_set_new(root, "quotes", json_of_quotes(quotes, n, n ? quotes->id : 0));
 	output_json(root);
 }
 
@@ -77,38 +61,24 @@ static char *readable(const struct msg_ctl_show_row *r, const struct table_view 
 	return json_is_string(value) ? xstrdup(json_string_value(value)) : json_dumps(value, JSON_ENCODE_ANY);
 }
 
-static const char *value_of(const struct rows *rows, const char *name)
+/* The row of that name; an empty one where there is none. */
+static const struct msg_ctl_show_row *find(const struct rows *rows, const char *name)
 {
-	for (size_t i = 0; i < rows->n; i++)
-		if (strcmp(rows->v[i].name, name) == 0)
-			return rows->v[i].value;
-	return "";
-}
+	static const struct msg_ctl_show_row none;
 
-/* NULL: there are none. */
-static const struct facts *facts_at(const struct rows *rows, const char *name)
-{
-	for (size_t i = 0; i < rows->n; i++)
-		if (strcmp(rows->v[i].name, name) == 0)
-			return &rows->v[i].facts;
-	return NULL;
+	for (size_t i = 0; i < rows->ctl_show_row.n; i++)
+		if (strcmp(rows->ctl_show_row.v[i].name, name) == 0)
+			return &rows->ctl_show_row.v[i];
+	return &none;
 }
 
 /* What was found, and what was found again: it is said once. */
-static bool repeats(const struct rows *rows, size_t i, const struct table_view *view)
+static bool repeats(const struct rows *rows, const struct msg_ctl_show_row *r)
 {
-	const struct msg_ctl_show_row *r = &rows->v[i];
+	const struct msg_ctl_show_row *before = find(rows, "evidence");
 
-	if (strcmp(r->name, "detail") != 0)
-		return false;
-	for (size_t k = 0; k < i; k++) {
-		_cleanup_free_ char *before = output_facts(&rows->v[k].facts, view);
-		_cleanup_free_ char *again = output_facts(&r->facts, view);
-
-		if (strcmp(rows->v[k].name, "evidence") == 0)
-			return strcmp(rows->v[k].value, r->value) == 0 && strcmp(before, again) == 0;
-	}
-	return false;
+	return strcmp(r->name, "detail") == 0 && before->name[0] && strcmp(before->value, r->value) == 0 &&
+	       facts_equal(&before->facts, &r->facts);
 }
 
 /* The column holds whether it was a dry run, its value is a mode. */
@@ -138,13 +108,13 @@ static void print_table(const struct rows *rows, const struct table_view *view)
 	static const struct table_column columns[] = { { "WHAT", 0, 0 }, { "VALUE", 0, COLUMN_FLOWS } };
 	struct table *t = table_new(columns, ARRAY_SIZE(columns));
 
-	for (size_t i = 0; i < rows->n; i++) {
-		_cleanup_free_ char *value = readable(&rows->v[i], view);
+	for (size_t i = 0; i < rows->ctl_show_row.n; i++) {
+		_cleanup_free_ char *value = readable(&rows->ctl_show_row.v[i], view);
 
-		if (!value || repeats(rows, i, view))
+		if (!value || repeats(rows, &rows->ctl_show_row.v[i]))
 			continue;
-		table_add(t, COLOR_DIM, "%s", label_of(&rows->v[i]));
-		_cleanup_free_ char *facts = output_facts(&rows->v[i].facts, view);
+		table_add(t, COLOR_DIM, "%s", label_of(&rows->ctl_show_row.v[i]));
+		_cleanup_free_ char *facts = output_facts(&rows->ctl_show_row.v[i].facts, view);
 
 		table_add(t, COLOR_NONE, "%s%s", value, facts);
 	}
@@ -157,10 +127,10 @@ static void print_table(const struct rows *rows, const struct table_view *view)
 static void print_summary(const struct rows *rows, const struct table_view *view)
 {
 	const enum language l = language_of_environment();
-	const char *reason = value_of(rows, "reason");
-	const struct reason_desc *desc = reason_find(reason[0] ? reason : value_of(rows, "nominated_for"));
+	const char *reason = find(rows, "reason")->value;
+	const struct reason_desc *desc = reason_find(reason[0] ? reason : find(rows, "nominated_for")->value);
 	_cleanup_free_ char *at_a_glance =
-		short_line(facts_at(rows, "detail"), facts_at(rows, "live_evidence"), l);
+		short_line(&find(rows, "detail")->facts, &find(rows, "live_evidence")->facts, l);
 
 	if (*at_a_glance)
 		table_text(stdout, view, "%s", at_a_glance);
@@ -168,20 +138,20 @@ static void print_summary(const struct rows *rows, const struct table_view *view
 		table_text(stdout, view, "%s", desc->text[l].sentence);
 		table_text(stdout, view, TEXT(REMEDY_IS), desc->text[l].remedy);
 	}
-	for (size_t i = 0; i < rows->n_quotes; i++)
-		print_quote(&rows->quotes[i], l, view);
+	for (size_t i = 0; i < rows->ctl_quote_row.n; i++)
+		print_quote(&rows->ctl_quote_row.v[i], l, view);
 }
 
 int command_show(const struct options *o)
 {
 	struct msg request = { .type = MSG_CTL_SHOW };
-	struct rows rows = { .n = 0 };
+	struct rows rows = { 0 };
 
 	if (o->n_args != 1 || str_to_u64(o->args[0], strlen(o->args[0]), &request.u.ctl_show.id) < 0 ||
 	    request.u.ctl_show.id == 0 || request.u.ctl_show.id > LEASE_ID_MAX)
 		return command_misuse(o, "%s", TEXT(SHOW_NEEDS));
 	const struct table_view view = options_view(o);
-	const int code = ctl_ask(o->socket, &request, 20000, on_row, &rows);
+	const int code = ctl_ask(o->socket, &request, 20000, rows_take, &rows);
 
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
 		print_json(&rows);
@@ -189,5 +159,6 @@ int command_show(const struct options *o)
 		print_summary(&rows, &view);
 		print_table(&rows, &view);
 	}
+	rows_done(&rows);
 	return code;
 }

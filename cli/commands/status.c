@@ -17,7 +17,6 @@
 #include "cli/commands/command.h"
 #include "cli/instance/answers.h"
 #include "cli/instance/instance_status.h"
-#include "cli/instance/leaders.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
 #include "text/facts_json.h"
@@ -25,13 +24,13 @@
 
 /* One cluster as one instance shows it. */
 struct shown {
-	const struct instance_status *s;
-	size_t i, of;
+	struct cluster_status s;
+	size_t of;
 };
 
 /* One instance, or several as one: each cluster as the one shows it that leads it, else as the first. */
 struct joined {
-	struct instance_status *of[1 + ANSWERS_MAX];
+	struct rows of[1 + ANSWERS_MAX];
 	const char *replica[1 + ANSWERS_MAX];
 	size_t n;
 	struct shown *clusters;
@@ -41,29 +40,25 @@ struct joined {
 static struct shown *find_shown(struct joined *j, const char *cluster)
 {
 	for (size_t i = 0; i < j->n_clusters; i++)
-		if (strcmp(j->clusters[i].s->clusters[j->clusters[i].i].cluster_name, cluster) == 0)
+		if (strcmp(j->clusters[i].s.at->cluster_name, cluster) == 0)
 			return &j->clusters[i];
 	return NULL;
 }
 
 static void add_clusters(struct joined *j, size_t of)
 {
-	const struct instance_status *s = j->of[of];
+	const struct rows *r = &j->of[of];
 
-	j->clusters = xreallocarray(j->clusters, j->n_clusters + s->n_clusters + 1, sizeof(*j->clusters));
-	for (size_t i = 0; i < s->n_clusters; i++) {
-		struct shown *before = find_shown(j, s->clusters[i].cluster_name);
+	j->clusters = xreallocarray(j->clusters, j->n_clusters + r->ctl_cluster.n + 1, sizeof(*j->clusters));
+	for (size_t i = 0; i < r->ctl_cluster.n; i++) {
+		const struct shown one = { cluster_status_of(r, i), of };
+		struct shown *before = find_shown(j, one.s.at->cluster_name);
 
 		if (!before)
-			j->clusters[j->n_clusters++] = (struct shown){ s, i, of };
-		else if (!instance_status_leads(before->s, before->i) && instance_status_leads(s, i))
-			*before = (struct shown){ s, i, of };
+			j->clusters[j->n_clusters++] = one;
+		else if (!cluster_status_leads(&before->s) && cluster_status_leads(&one.s))
+			*before = one;
 	}
-}
-
-static bool has_duty(const struct instance_status *s, enum duty d)
-{
-	return s->supervisor.duties >> d & 1;
 }
 
 /* -- JSON -- */
@@ -82,24 +77,25 @@ static json_t *kubernetes_json(const struct msg_watch_stats *w)
 }
 
 /* null: no election. */
-static json_t *leader_json(const struct instance_status *s, size_t cluster)
+static json_t *leader_json(const struct msg_leader *leader)
 {
-	struct msg_leader l = s->leaders[cluster];
+	if (!leader)
+		return json_null();
+	struct msg_leader l = *leader;
 
 	l.leading = leaders_is_here(&l);
-	return s->elects[cluster] ? json_of(MSG_LEADER, &l) : json_null();
+	return json_of(MSG_LEADER, &l);
 }
 
-static json_t *cluster_json(const struct instance_status *s, size_t i)
+static json_t *cluster_json(const struct cluster_status *s)
 {
-	json_t *cluster =
-		s->tallies[i].cluster_name[0] ? json_of(MSG_CTL_TALLY_ROW, &s->tallies[i]) : json_object();
+	json_t *cluster = s->tally->cluster_name[0] ? json_of(MSG_CTL_TALLY_ROW, s->tally) : json_object();
 
-	json_object_update_new(cluster, json_of(MSG_CTL_CLUSTER, &s->clusters[i]));
-	json_object_update_new(cluster, json_of(MSG_WATCH_STATS, &s->watch[i]));
-	json_object_update_new(cluster, json_of(MSG_WORKER_STATS, &s->workers[i]));
-	json_object_set_new(cluster, "leader", leader_json(s, i));
-	json_object_set_new(cluster, "kubernetes", kubernetes_json(&s->watch[i]));
+	json_object_update_new(cluster, json_of(MSG_CTL_CLUSTER, s->at));
+	json_object_update_new(cluster, json_of(MSG_WATCH_STATS, s->watch));
+	json_object_update_new(cluster, json_of(MSG_WORKER_STATS, s->workers));
+	json_object_set_new(cluster, "leader", leader_json(s->leader));
+	json_object_set_new(cluster, "kubernetes", kubernetes_json(s->watch));
 	return cluster;
 }
 
@@ -137,22 +133,23 @@ static void append_all(const struct joined *j, size_t of, json_t *list, json_t *
 
 static void print_json(const struct joined *j)
 {
-	json_t *root = json_of(MSG_CTL_SUPERVISOR, &j->of[0]->supervisor), *replicas = json_array();
+	json_t *root = json_of(MSG_CTL_SUPERVISOR, supervisor_status(&j->of[0])), *replicas = json_array();
 	json_t *clusters = json_array(), *troubles = json_array(), *processes = json_array(),
 	       *pauses = json_array(), *sinks = json_array();
 
 	for (size_t of = 0; of < j->n; of++) {
-		const struct instance_status *s = j->of[of];
+		const struct rows *r = &j->of[of];
 
-		append(j, of, replicas, json_of(MSG_CTL_SUPERVISOR, &s->supervisor));
-		for (size_t i = 0; i < s->n_troubles; i++)
-			append(j, of, troubles, trouble_json(&s->troubles[i]));
-		append_all(j, of, processes, json_of_all(MSG_CHILD_STATS, s->children, s->n_children));
-		append_all(j, of, pauses, json_of_all(MSG_PAUSE, s->pauses, s->n_pauses));
-		append_all(j, of, sinks, json_of_all(MSG_CTL_SINK_ROW, s->sinks, s->n_sinks));
+		append(j, of, replicas, json_of(MSG_CTL_SUPERVISOR, supervisor_status(r)));
+		for (size_t i = 0; i < r->trouble_row.n; i++)
+			append(j, of, troubles, trouble_json(&r->trouble_row.v[i]));
+		append_all(j, of, processes,
+			   json_of_all(MSG_CHILD_STATS, r->child_stats.v, r->child_stats.n));
+		append_all(j, of, pauses, json_of_all(MSG_PAUSE, r->pause.v, r->pause.n));
+		append_all(j, of, sinks, json_of_all(MSG_CTL_SINK_ROW, r->ctl_sink_row.v, r->ctl_sink_row.n));
 	}
 	for (size_t i = 0; i < j->n_clusters; i++)
-		append(j, j->clusters[i].of, clusters, cluster_json(j->clusters[i].s, j->clusters[i].i));
+		append(j, j->clusters[i].of, clusters, cluster_json(&j->clusters[i].s));
 	json_object_set_new(root, "troubles", troubles);
 	json_object_set_new(root, "processes", processes);
 	json_object_set_new(root, "clusters", clusters);
@@ -188,14 +185,14 @@ static bool are_alike(const struct msg_child_stats *a, const struct msg_child_st
 	return strcmp(a->role, b->role) == 0 && strcmp(a->state, b->state) == 0;
 }
 
-static struct group group_of(const struct instance_status *s, size_t of, bool grouped)
+static struct group group_of(const struct rows *r, size_t of, bool grouped)
 {
-	struct group g = { .first = s->n_children, .started = INT64_MAX };
+	struct group g = { .first = r->child_stats.n, .started = INT64_MAX };
 
-	for (size_t i = 0; i < s->n_children; i++) {
-		const struct msg_child_stats *c = &s->children[i];
+	for (size_t i = 0; i < r->child_stats.n; i++) {
+		const struct msg_child_stats *c = &r->child_stats.v[i];
 
-		if (grouped ? !are_alike(c, &s->children[of]) : i != of)
+		if (grouped ? !are_alike(c, &r->child_stats.v[of]) : i != of)
 			continue;
 		g.first = g.n ? g.first : i;
 		g.last = i;
@@ -204,7 +201,7 @@ static struct group group_of(const struct instance_status *s, size_t of, bool gr
 		g.rss_kb += c->rss_kb;
 		g.leases += c->leases;
 		g.started = c->started < g.started ? c->started : g.started;
-		g.many_clusters |= strcmp(c->cluster_name, s->children[g.first].cluster_name) != 0;
+		g.many_clusters |= strcmp(c->cluster_name, r->child_stats.v[g.first].cluster_name) != 0;
 	}
 	return g;
 }
@@ -239,15 +236,16 @@ static void add_group(struct table *t, const struct msg_child_stats *c, const st
 	table_add(t, COLOR_BAD, "%s", error);
 }
 
-static void add_processes(struct table *t, const struct instance_status *s, const char *replica,
+static void add_processes(struct table *t, const struct rows *r, const char *replica,
 			  const struct table_view *view)
 {
-	for (size_t i = 0; i < s->n_children; i++) {
-		const struct group g =
-			group_of(s, i, view->width && !view->wide && s->n_children > GROUPS_FROM);
+	const size_t n = r->child_stats.n;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct group g = group_of(r, i, view->width && !view->wide && n > GROUPS_FROM);
 
 		if (g.first == i)
-			add_group(t, &s->children[i], &g, s->n_children, replica, view);
+			add_group(t, &r->child_stats.v[i], &g, n, replica, view);
 	}
 }
 
@@ -269,31 +267,27 @@ static void print_processes(const struct joined *j, const struct table_view *vie
 	struct table *t = table_new(columns, ARRAY_SIZE(columns));
 
 	for (size_t of = 0; of < j->n; of++)
-		add_processes(t, j->of[of], j->n > 1 ? j->replica[of] : "", view);
+		add_processes(t, &j->of[of], j->n > 1 ? j->replica[of] : "", view);
 	table_print(t, stdout, view);
 	table_free(&t);
 }
 
 /* What an operator has to know of it first. */
-static const char *cluster_state(const struct instance_status *s, size_t i, enum table_color *ret)
+static const char *cluster_state(const struct rows *r, const struct cluster_status *c, enum table_color *ret)
 {
-	const char *name = s->clusters[i].cluster_name;
-	const char *state = s->watch[i].synced ? "running" : "blind";
+	const char *name = c->at->cluster_name;
 
-	*ret = s->watch[i].synced ? COLOR_GOOD : COLOR_BAD;
-	for (size_t k = 0; k < s->n_troubles && s->watch[i].synced; k++) {
-		if (strcmp(s->troubles[k].cluster_name, name) != 0)
-			continue;
-		state = "degraded";
-		*ret = COLOR_WARN;
-	}
-	for (size_t k = 0; k < s->n_pauses && *ret == COLOR_GOOD; k++) {
-		if (s->pauses[k].cluster_name[0] && strcmp(s->pauses[k].cluster_name, name) != 0)
-			continue;
-		state = "paused";
-		*ret = COLOR_WARN;
-	}
-	return state;
+	*ret = c->watch->synced ? COLOR_WARN : COLOR_BAD;
+	if (!c->watch->synced)
+		return "blind";
+	for (size_t k = 0; k < r->trouble_row.n; k++)
+		if (strcmp(r->trouble_row.v[k].cluster_name, name) == 0)
+			return "degraded";
+	for (size_t k = 0; k < r->pause.n; k++)
+		if (!r->pause.v[k].cluster_name[0] || strcmp(r->pause.v[k].cluster_name, name) == 0)
+			return "paused";
+	*ret = COLOR_GOOD;
+	return "running";
 }
 
 static void add_tally(struct table *t, enum table_color color, const struct msg_ctl_tally_row *from,
@@ -329,11 +323,11 @@ static void print_clusters(const struct joined *j, const struct table_view *view
 	char span[32];
 
 	for (const struct shown *c = j->clusters; c < j->clusters + j->n_clusters; c++) {
-		const struct msg_watch_stats *w = &c->s->watch[c->i];
-		const struct msg_ctl_tally_row *tally = &c->s->tallies[c->i];
-		const char *state = cluster_state(c->s, c->i, &color);
+		const struct msg_watch_stats *w = c->s.watch;
+		const struct msg_ctl_tally_row *tally = c->s.tally;
+		const char *state = cluster_state(&j->of[c->of], &c->s, &color);
 
-		table_add(t, COLOR_NONE, "%s", c->s->clusters[c->i].cluster_name);
+		table_add(t, COLOR_NONE, "%s", c->s.at->cluster_name);
 		table_add(t, COLOR_NONE, "%s", j->n > 1 ? j->replica[c->of] : "");
 		table_add(t, color, "%s", state);
 		table_add(t, COLOR_NONE, "%" PRIu64, w->pods);
@@ -358,35 +352,25 @@ static void print_at_zero(const struct joined *j, const struct table_view *view)
 	uint64_t n = 0;
 
 	for (const struct shown *c = j->clusters; c < j->clusters + j->n_clusters; c++)
-		n += c->s->tallies[c->i].at_zero;
+		n += c->s.tally->at_zero;
 	if (n > 0)
 		table_text(stdout, view, TEXT_OF(STATUS_AT_ZERO, n), n);
-}
-
-static void print_leaders(const struct instance_status *s, const struct table_view *view)
-{
-	_cleanup_free_ struct cluster_leaders *all = xcalloc(1, sizeof(*all));
-
-	for (size_t i = 0; i < s->n_clusters; i++)
-		if (s->elects[i])
-			leaders_add(all, s->clusters[i].cluster_name, &s->leaders[i]);
-	leaders_print(all, stdout, view);
 }
 
 static void print_unseen(const struct joined *j, const struct table_view *view)
 {
 	for (const struct shown *c = j->clusters; c < j->clusters + j->n_clusters; c++) {
-		_cleanup_free_ char *why = output_facts(&c->s->watch[c->i].unseen, view);
+		_cleanup_free_ char *why = output_facts(&c->s.watch->unseen, view);
 
 		if (*why)
-			table_text(stdout, view, TEXT(STATUS_UNSEEN), c->s->clusters[c->i].cluster_name, why);
+			table_text(stdout, view, TEXT(STATUS_UNSEEN), c->s.at->cluster_name, why);
 	}
 }
 
-static void print_pauses(const struct instance_status *s, const struct table_view *view)
+static void print_pauses(const struct rows *r, const struct table_view *view)
 {
-	for (size_t i = 0; i < s->n_pauses; i++) {
-		const struct msg_pause *p = &s->pauses[i];
+	for (size_t i = 0; i < r->pause.n; i++) {
+		const struct msg_pause *p = &r->pause.v[i];
 		char since[RFC3339_MAX], until[RFC3339_MAX];
 		_cleanup_free_ char *clusters = output_clusters(p->cluster_name);
 		_cleanup_free_ char *why = output_facts(&p->why, view);
@@ -401,24 +385,23 @@ static void print_pauses(const struct instance_status *s, const struct table_vie
 static void print_blocked(const struct joined *j, const struct table_view *view)
 {
 	for (const struct shown *c = j->clusters; c < j->clusters + j->n_clusters; c++) {
-		_cleanup_free_ char *by = output_facts(&c->s->watch[c->i].blocked_by, view);
+		_cleanup_free_ char *by = output_facts(&c->s.watch->blocked_by, view);
 
-		if (c->s->watch[c->i].blocked)
-			table_text(stdout, view, TEXT(STATUS_BLOCKED), c->s->clusters[c->i].cluster_name,
-				   c->s->watch[c->i].blocked, by);
+		if (c->s.watch->blocked)
+			table_text(stdout, view, TEXT(STATUS_BLOCKED), c->s.at->cluster_name,
+				   c->s.watch->blocked, by);
 	}
 }
 
 /* When a cluster that could not be loaded is tried again; "" of everything else. */
-static void next_load(const struct instance_status *s, const struct msg_trouble_row *t, char *ret,
-		      size_t size)
+static void next_load(const struct rows *r, const struct msg_trouble_row *t, char *ret, size_t size)
 {
 	const int64_t now = clock_wall_ms();
 	char span[32];
 
 	ret[0] = '\0';
-	for (size_t i = 0; i < s->n_clusters; i++) {
-		const struct msg_ctl_cluster *c = &s->clusters[i];
+	for (size_t i = 0; i < r->ctl_cluster.n; i++) {
+		const struct msg_ctl_cluster *c = &r->ctl_cluster.v[i];
 
 		if ((t->trouble != TROUBLE_CLUSTER_WAITS && t->trouble != TROUBLE_CREDENTIAL_KEPT) ||
 		    strcmp(c->cluster_name, t->cluster_name) != 0)
@@ -430,16 +413,16 @@ static void next_load(const struct instance_status *s, const struct msg_trouble_
 	}
 }
 
-static void print_troubles(const struct instance_status *s, const struct table_view *view)
+static void print_troubles(const struct rows *r, const struct table_view *view)
 {
 	const enum language l = language_of_environment();
 	char span[32], next[96];
 
-	for (size_t i = 0; i < s->n_troubles; i++) {
-		const struct msg_trouble_row *t = &s->troubles[i];
+	for (size_t i = 0; i < r->trouble_row.n; i++) {
+		const struct msg_trouble_row *t = &r->trouble_row.v[i];
 		const struct trouble_desc *d = trouble_desc((enum trouble)t->trouble);
 
-		next_load(s, t, next, sizeof(next));
+		next_load(r, t, next, sizeof(next));
 		_cleanup_free_ char *in = t->cluster_name[0]
 						  ? xasprintf(TEXT(STATUS_IN_CLUSTER), t->cluster_name)
 						  : xstrdup("");
@@ -480,9 +463,9 @@ static void print_workers(const struct msg_worker_stats *w, const struct table_v
 			   (unsigned)w->workers_limit, text_in(why, language_of_environment()));
 }
 
-static void print_place(const struct msg_ctl_cluster *c, const struct msg_watch_stats *w,
-			const struct msg_worker_stats *workers, const struct table_view *view)
+static void print_place(const struct cluster_status *s, const struct table_view *view)
 {
+	const struct msg_ctl_cluster *c = s->at;
 	_cleanup_free_ char *context =
 		c->context[0] ? xasprintf(TEXT(STATUS_CONTEXT), c->context) : xstrdup("");
 	_cleanup_free_ char *user = c->user[0] ? xasprintf(TEXT(STATUS_USER), c->user) : xstrdup("");
@@ -491,8 +474,8 @@ static void print_place(const struct msg_ctl_cluster *c, const struct msg_watch_
 		   c->server[0] ? c->server : TEXT(STATUS_NO_SERVER),
 		   c->namespaces[0] ? c->namespaces : TEXT(STATUS_NO_NAMESPACES), context, user,
 		   c->kubeconfig);
-	print_kubernetes(w, view);
-	print_workers(workers, view);
+	print_kubernetes(s->watch, view);
+	print_workers(s->workers, view);
 	if (c->writer[0])
 		table_text(stdout, view, TEXT(STATUS_WRITER), c->writer);
 }
@@ -500,42 +483,34 @@ static void print_place(const struct msg_ctl_cluster *c, const struct msg_watch_
 /* Which configuration, and which clusters: so that nobody acts on another one than they think. */
 static void print_places(const struct joined *j, const struct table_view *view)
 {
-	char duties[256] = "";
-	size_t n = 0;
+	const struct msg_ctl_supervisor *s = supervisor_status(&j->of[0]);
+	_cleanup_free_ char *duties = NULL;
 
-	for (enum duty d = 0; d < DUTY__MAX && n < sizeof(duties); d++)
-		if (has_duty(j->of[0], d))
-			n += (size_t)snprintf(duties + n, sizeof(duties) - n, "%s%s", n ? ", " : "",
-					      duty_name(d));
-	table_text(stdout, view, TEXT(STATUS_PLACES), j->of[0]->supervisor.config, n ? duties : TEXT(NONE));
+	for (enum duty d = 0; d < DUTY__MAX; d++)
+		if (s->duties >> d & 1)
+			xappend(&duties, ", ", duty_name(d));
+	table_text(stdout, view, TEXT(STATUS_PLACES), s->config, duties ? duties : TEXT(NONE));
 	for (const struct shown *c = j->clusters; c < j->clusters + j->n_clusters; c++)
-		print_place(&c->s->clusters[c->i], &c->s->watch[c->i], &c->s->workers[c->i], view);
+		print_place(&c->s, view);
 }
 
 static void print_shared(const struct joined *j, const struct table_view *view)
 {
 	for (const struct shown *c = j->clusters; c < j->clusters + j->n_clusters; c++)
-		if (c->s->watch[c->i].shared)
-			table_text(stdout, view, TEXT(STATUS_SHARED), c->s->clusters[c->i].cluster_name);
-}
-
-/* True when a child before the i-th has the same sandbox. */
-static bool sandbox_was_printed(const struct instance_status *s, size_t i)
-{
-	size_t k = 0;
-
-	while (k < i && strcmp(s->children[k].sandbox, s->children[i].sandbox) != 0)
-		k++;
-	return k < i;
+		if (c->s.watch->shared)
+			table_text(stdout, view, TEXT(STATUS_SHARED), c->s.at->cluster_name);
 }
 
 /* Each way in which it is weaker than it could be, once. */
-static void print_sandboxes(const struct instance_status *s, const struct table_view *view)
+static void print_sandboxes(const struct rows *r, const struct table_view *view)
 {
-	for (size_t i = 0; i < s->n_children; i++) {
-		const struct msg_child_stats *c = &s->children[i];
+	for (size_t i = 0; i < r->child_stats.n; i++) {
+		const struct msg_child_stats *c = &r->child_stats.v[i];
+		size_t first = 0;
 
-		if (sandbox_is_weak(c->sandbox) && !sandbox_was_printed(s, i))
+		while (strcmp(r->child_stats.v[first].sandbox, c->sandbox) != 0)
+			first++;
+		if (sandbox_is_weak(c->sandbox) && first == i)
 			table_text(stdout, view, TEXT(STATUS_SANDBOX), c->role, c->sandbox,
 				   strcmp(c->sandbox, "off") == 0 ? TEXT(STATUS_SANDBOX_OFF)
 								  : TEXT(STATUS_SANDBOX_LACKS));
@@ -543,12 +518,12 @@ static void print_sandboxes(const struct instance_status *s, const struct table_
 }
 
 /* Only those that something waits for. */
-static void print_sinks(const struct instance_status *s, const struct table_view *view)
+static void print_sinks(const struct rows *r, const struct table_view *view)
 {
 	char span[32];
 
-	for (size_t i = 0; i < s->n_sinks; i++) {
-		const struct msg_ctl_sink_row *k = &s->sinks[i];
+	for (size_t i = 0; i < r->ctl_sink_row.n; i++) {
+		const struct msg_ctl_sink_row *k = &r->ctl_sink_row.v[i];
 		_cleanup_free_ char *error = output_facts(&k->error, view);
 
 		if (k->waiting > 0)
@@ -557,20 +532,19 @@ static void print_sinks(const struct instance_status *s, const struct table_view
 	}
 }
 
-static void print_head(const struct instance_status *s, const struct table_view *view)
+static void print_head(const struct rows *r, const struct table_view *view)
 {
-	_cleanup_free_ char *actions =
-		xasprintf(TEXT_OF(STATUS_ACTIONS, s->supervisor.actions), s->supervisor.actions);
-	_cleanup_free_ char *leases = xasprintf(TEXT(STATUS_LEASES), s->supervisor.leases);
-	_cleanup_free_ char *note = output_facts(&s->supervisor.note, view);
+	const struct msg_ctl_supervisor *s = supervisor_status(r);
+	_cleanup_free_ char *actions = xasprintf(TEXT_OF(STATUS_ACTIONS, s->actions), s->actions);
+	_cleanup_free_ char *leases = xasprintf(TEXT(STATUS_LEASES), s->leases);
+	_cleanup_free_ char *note = output_facts(&s->note, view);
 	char span[32];
 
-	table_text(stdout, view, TEXT(STATUS_HEAD), s->supervisor.version, s->supervisor.phase,
-		   s->n_pauses ? TEXT(STATUS_HEAD_PAUSED) : "",
-		   s->supervisor.observe ? TEXT(STATUS_OBSERVE) : "enforce",
-		   table_span(clock_wall_ms() - s->supervisor.started, span), s->supervisor.generation,
-		   actions, leases, s->supervisor.pending);
-	print_troubles(s, view);
+	table_text(stdout, view, TEXT(STATUS_HEAD), s->version, s->phase,
+		   r->pause.n ? TEXT(STATUS_HEAD_PAUSED) : "", s->observe ? TEXT(STATUS_OBSERVE) : "enforce",
+		   table_span(clock_wall_ms() - s->started, span), s->generation, actions, leases,
+		   s->pending);
+	print_troubles(r, view);
 	if (*note)
 		table_text(stdout, view, TEXT(STATUS_NOTE), note);
 }
@@ -591,24 +565,24 @@ static void print_text(const struct joined *j, const struct table_view *view)
 	for (size_t of = 0; of < j->n; of++) {
 		if (j->n > 1)
 			print_replica(j, of, view);
-		print_head(j->of[of], view);
+		print_head(&j->of[of], view);
 		if (of == 0)
 			print_places(j, view);
-		print_pauses(j->of[of], view);
+		print_pauses(&j->of[of], view);
 	}
 	print_blocked(j, view);
 	print_at_zero(j, view);
 	for (size_t of = 0; of < j->n; of++)
-		print_sinks(j->of[of], view);
+		print_sinks(&j->of[of], view);
 	print_shared(j, view);
 	for (size_t of = 0; of < j->n; of++)
-		print_sandboxes(j->of[of], view);
+		print_sandboxes(&j->of[of], view);
 	printf("\n");
 	print_clusters(j, view);
 	printf("\n");
 	print_processes(j, view);
 	if (j->n == 1)
-		print_leaders(j->of[0], view);
+		leaders_print(&j->of[0], stdout, view);
 	print_unseen(j, view);
 }
 
@@ -625,7 +599,7 @@ static int ask_all(const struct options *o, struct joined *j)
 		if (code == EXIT_CODE_OK)
 			add_clusters(j, j->n++);
 		else
-			instance_status_free(&j->of[j->n]);
+			rows_done(&j->of[j->n]);
 		first = first == EXIT_CODE_OK ? code : first;
 	}
 	return first;
@@ -643,8 +617,8 @@ int command_status(const struct options *o)
 	else if (j.n > 0 && !o->quiet)
 		print_text(&j, &view);
 	for (size_t i = 0; i < j.n; i++) {
-		well = well && j.of[i]->n_troubles + j.of[i]->n_pauses == 0;
-		instance_status_free(&j.of[i]);
+		well = well && j.of[i].trouble_row.n + j.of[i].pause.n == 0;
+		rows_done(&j.of[i]);
 	}
 	free(j.clusters);
 	return code == EXIT_CODE_OK && !well ? EXIT_CODE_FAILURE : code;

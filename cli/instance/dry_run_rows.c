@@ -25,7 +25,7 @@
 void dry_run_rows_done(struct dry_run_rows *l)
 {
 	free(l->v);
-	free(l->refusals.v);
+	rows_done(&l->refusals);
 	*l = (struct dry_run_rows){ 0 };
 }
 
@@ -52,19 +52,19 @@ bool dry_run_was_declined(const struct dry_run_row *r)
 /* The first of that key, which is the newest, or NULL. */
 static const struct msg_ctl_history_row *newest(const struct dry_run_rows *l, const char *key)
 {
-	size_t from = 0, to = l->refusals.n;
+	const struct msg_ctl_history_row *v = l->refusals.ctl_history_row.v;
+	const size_t n = l->refusals.ctl_history_row.n;
+	size_t from = 0, to = n;
 
 	while (from < to) {
 		const size_t middle = from + (to - from) / 2;
 
-		if (strcmp(l->refusals.v[middle].action_key, key) < 0)
+		if (strcmp(v[middle].action_key, key) < 0)
 			from = middle + 1;
 		else
 			to = middle;
 	}
-	if (from == l->refusals.n || strcmp(l->refusals.v[from].action_key, key) != 0)
-		return NULL;
-	return &l->refusals.v[from];
+	return from < n && strcmp(v[from].action_key, key) == 0 ? &v[from] : NULL;
 }
 
 void dry_run_rows_find_refusals(struct dry_run_rows *l, struct ctl *c, const char *ns)
@@ -80,8 +80,8 @@ void dry_run_rows_find_refusals(struct dry_run_rows *l, struct ctl *c, const cha
 		return;
 	if (ns)
 		msg_set(&ask, ctl_history.ns, ns, strlen(ns));
-	(void)ctl_request(c, &ask, HISTORY_MS, history_rows_take, &l->refusals);
-	history_rows_sort(&l->refusals);
+	(void)ctl_request(c, &ask, HISTORY_MS, rows_take, &l->refusals);
+	rows_sort_history(&l->refusals);
 	for (size_t i = 0; i < l->n; i++)
 		l->v[i].refused = newest(l, l->v[i].row.action_key);
 }

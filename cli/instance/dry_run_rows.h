@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "cli/instance/ctl.h"
-#include "cli/instance/history_rows.h"
+#include "cli/instance/rows.h"
 #include "cli/view/table.h"
 
 struct dry_run_row {
@@ -22,7 +22,7 @@ struct dry_run_row {
 struct dry_run_rows {
 	struct dry_run_row *v;
 	size_t n;
-	struct history_rows refusals;
+	struct rows refusals;
 };
 
 void dry_run_rows_done(struct dry_run_rows *l);

@@ -5,148 +5,198 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
-#include "cli/instance/ctl.h"
-#include "cli/instance/leaders.h"
+#include "cli/instance/answers.h"
 #include "cli/view/output.h"
 #include "text/texts.h"
 
-#define ASK_MS   10000u
-#define SINKS_MS 2000u
+#define ASK_MS    10000u
+#define SINKS_MS  2000u
+#define NAMES_MAX 4 /* that are written out; one more is a number */
 
-static void note_tally(struct instance_status *s, const struct msg_ctl_tally_row *row)
+/* -- asking -- */
+
+struct wanted {
+	const struct option_names *clusters;
+	struct rows *rows;
+};
+
+/* NULL: it is not there. */
+static const struct msg_ctl_cluster *find_cluster(const struct rows *r, uint64_t cluster)
 {
-	for (size_t i = 0; i < s->n_clusters; i++)
-		if (strcmp(s->clusters[i].cluster_name, row->cluster_name) == 0)
-			s->tallies[i] = *row;
+	for (size_t i = 0; i < r->ctl_cluster.n; i++)
+		if (r->ctl_cluster.v[i].cluster == cluster)
+			return &r->ctl_cluster.v[i];
+	return NULL;
 }
 
-static void on_row(void *ctx, const struct msg *m)
+/* A LEADER comes behind its CTL_CLUSTER. */
+static void take_wanted(void *ctx, const struct msg *m)
 {
-	struct instance_status *s = ctx;
+	const struct wanted *w = ctx;
+	const char *cluster = msg_cluster_name(m);
 
-	switch (m->type) {
-	case MSG_CTL_SUPERVISOR:
-		s->supervisor = m->u.ctl_supervisor;
-		break;
-	case MSG_CHILD_STATS:
-		s->children = xreallocarray(s->children, s->n_children + 1, sizeof(*s->children));
-		s->children[s->n_children++] = m->u.child_stats;
-		break;
-	case MSG_CTL_CLUSTER:
-		s->clusters[m->u.ctl_cluster.cluster] = m->u.ctl_cluster;
-		s->n_clusters = m->u.ctl_cluster.cluster + 1;
-		break;
-	case MSG_WATCH_STATS:
-		if (m->u.watch_stats.cluster < CLUSTERS_MAX)
-			s->watch[m->u.watch_stats.cluster] = m->u.watch_stats;
-		break;
-	case MSG_WORKER_STATS:
-		s->workers[m->u.worker_stats.cluster] = m->u.worker_stats;
-		break;
-	case MSG_PAUSE:
-		s->pauses = xreallocarray(s->pauses, s->n_pauses + 1, sizeof(*s->pauses));
-		s->pauses[s->n_pauses++] = m->u.pause;
-		break;
-	case MSG_CTL_SINK_ROW:
-		s->sinks = xreallocarray(s->sinks, s->n_sinks + 1, sizeof(*s->sinks));
-		s->sinks[s->n_sinks++] = m->u.ctl_sink_row;
-		break;
-	case MSG_CTL_TALLY_ROW:
-		note_tally(s, &m->u.ctl_tally_row);
-		break;
-	case MSG_TROUBLE_ROW:
-		s->troubles = xreallocarray(s->troubles, s->n_troubles + 1, sizeof(*s->troubles));
-		s->troubles[s->n_troubles++] = m->u.trouble_row;
-		break;
-	case MSG_LEADER:
-		if (m->u.leader.cluster < CLUSTERS_MAX) {
-			s->leaders[m->u.leader.cluster] = m->u.leader;
-			s->elects[m->u.leader.cluster] = true;
-		}
-		break;
-	default:
-		break;
-	}
+	if (*cluster && !option_names_take(w->clusters, cluster))
+		return;
+	if (m->type != MSG_LEADER || find_cluster(w->rows, m->u.leader.cluster))
+		rows_take(w->rows, m);
 }
 
-/* Only those clusters stay, and what concerns them or all; numbers are given anew. */
-static void keep_clusters(const struct options *o, struct instance_status *s)
-{
-	size_t clusters = 0, children = 0, troubles = 0, pauses = 0;
-
-	for (size_t i = 0; i < s->n_clusters; i++) {
-		if (!*s->clusters[i].cluster_name ||
-		    !option_names_take(&o->clusters, s->clusters[i].cluster_name))
-			continue;
-		s->clusters[clusters] = s->clusters[i];
-		s->watch[clusters] = s->watch[i];
-		s->workers[clusters] = s->workers[i];
-		s->tallies[clusters] = s->tallies[i];
-		s->leaders[clusters] = s->leaders[i];
-		s->elects[clusters++] = s->elects[i];
-	}
-	for (size_t i = 0; i < s->n_children; i++)
-		if (!s->children[i].cluster_name[0] ||
-		    option_names_take(&o->clusters, s->children[i].cluster_name))
-			s->children[children++] = s->children[i];
-	for (size_t i = 0; i < s->n_troubles; i++)
-		if (!s->troubles[i].cluster_name[0] ||
-		    option_names_take(&o->clusters, s->troubles[i].cluster_name))
-			s->troubles[troubles++] = s->troubles[i];
-	for (size_t i = 0; i < s->n_pauses; i++)
-		if (!s->pauses[i].cluster_name[0] ||
-		    option_names_take(&o->clusters, s->pauses[i].cluster_name))
-			s->pauses[pauses++] = s->pauses[i];
-	s->n_clusters = clusters;
-	s->n_children = children;
-	s->n_troubles = troubles;
-	s->n_pauses = pauses;
-}
-
-/* Who answers may be down, which the answer so far says. */
-static void ask_reporter(const char *socket, struct instance_status *s)
-{
-	const struct msg request = { .type = MSG_CTL_SINKS };
-
-	for (size_t i = 0; i < s->n_children; i++)
-		if (strcmp(s->children[i].role, role_name(ROLE_REPORTER)) == 0 &&
-		    strcmp(s->children[i].state, "ready") == 0)
-			(void)ctl_ask(socket, &request, SINKS_MS, on_row, s);
-}
-
-int instance_status_ask(const struct options *o, const char *socket, bool reporter,
-			struct instance_status **ret)
+int instance_status_request(struct ctl *c, const struct option_names *clusters, struct rows *ret)
 {
 	const struct msg request = { .type = MSG_CTL_STATUS };
-	struct instance_status *s = *ret = xcalloc(1, sizeof(*s));
-	const int code = ctl_ask(socket, &request, ASK_MS, on_row, s);
+	struct wanted w = { clusters, ret };
+	const int code = ctl_request(c, &request, ASK_MS, take_wanted, &w);
 
-	if (code == EXIT_CODE_OK && reporter)
-		ask_reporter(socket, s);
-	keep_clusters(o, s);
-	if (code != EXIT_CODE_OK || s->n_clusters > 0 || o->clusters.n == 0)
+	if (code != EXIT_CODE_OK || ret->ctl_cluster.n > 0 || clusters->n == 0)
 		return code;
 	output_complain(NULL, "%s", text_in(TEXT_UNKNOWN_CLUSTER, language_of_environment()));
 	return EXIT_CODE_USAGE;
 }
 
-void instance_status_free(struct instance_status **sp)
+/* Who answers may be down, which the answer so far says. */
+static void ask_reporter(struct ctl *c, const struct option_names *clusters, struct rows *ret)
 {
-	struct instance_status *s = *sp;
+	const struct msg request = { .type = MSG_CTL_SINKS };
+	struct wanted w = { clusters, ret };
 
-	if (s) {
-		free(s->sinks);
-		free(s->children);
-		free(s->troubles);
-		free(s->pauses);
-	}
-	free(s);
-	*sp = NULL;
+	for (size_t i = 0; i < ret->child_stats.n; i++)
+		if (strcmp(ret->child_stats.v[i].role, role_name(ROLE_REPORTER)) == 0 &&
+		    strcmp(ret->child_stats.v[i].state, "ready") == 0)
+			(void)ctl_request(c, &request, SINKS_MS, take_wanted, &w);
 }
 
-bool instance_status_leads(const struct instance_status *s, size_t cluster)
+int instance_status_ask(const struct options *o, const char *socket, bool reporter, struct rows *ret)
 {
-	return !s->elects[cluster] || leaders_is_here(&s->leaders[cluster]);
+	struct ctl *c = NULL;
+	int code = ctl_open(socket, &c);
+
+	if (code == EXIT_CODE_OK)
+		code = instance_status_request(c, &o->clusters, ret);
+	if (code == EXIT_CODE_OK && reporter)
+		ask_reporter(c, &o->clusters, ret);
+	ctl_close(&c);
+	return code;
+}
+
+/* -- its parts -- */
+
+const struct msg_ctl_supervisor *supervisor_status(const struct rows *r)
+{
+	static const struct msg_ctl_supervisor none;
+
+	return r->ctl_supervisor.n ? r->ctl_supervisor.v : &none;
+}
+
+struct cluster_status cluster_status_of(const struct rows *r, size_t i)
+{
+	static const struct msg_watch_stats no_watch;
+	static const struct msg_worker_stats no_workers;
+	static const struct msg_ctl_tally_row no_tally;
+	struct cluster_status ret = { &r->ctl_cluster.v[i], &no_watch, &no_workers, &no_tally, NULL };
+
+	for (size_t k = 0; k < r->watch_stats.n; k++)
+		if (r->watch_stats.v[k].cluster == ret.at->cluster)
+			ret.watch = &r->watch_stats.v[k];
+	for (size_t k = 0; k < r->worker_stats.n; k++)
+		if (r->worker_stats.v[k].cluster == ret.at->cluster)
+			ret.workers = &r->worker_stats.v[k];
+	for (size_t k = 0; k < r->ctl_tally_row.n; k++)
+		if (strcmp(r->ctl_tally_row.v[k].cluster_name, ret.at->cluster_name) == 0)
+			ret.tally = &r->ctl_tally_row.v[k];
+	for (size_t k = 0; k < r->leader.n; k++)
+		if (r->leader.v[k].cluster == ret.at->cluster)
+			ret.leader = &r->leader.v[k];
+	return ret;
+}
+
+bool cluster_status_leads(const struct cluster_status *c)
+{
+	return !c->leader || leaders_is_here(c->leader);
+}
+
+/* -- leaders -- */
+
+bool leaders_is_here(const struct msg_leader *l)
+{
+	return l->leading && clock_boot_ms() < l->valid_until;
+}
+
+/* Is it the same replica that leads? */
+static bool is_alike(const struct msg_leader *a, const struct msg_leader *b)
+{
+	const bool here = leaders_is_here(a);
+
+	return here == leaders_is_here(b) && (here || strcmp(a->holder, b->holder) == 0);
+}
+
+static bool is_first(const struct rows *r, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (is_alike(&r->leader.v[k], &r->leader.v[i]))
+			return false;
+	return true;
+}
+
+/* The clusters of who leads cluster i: "a, b, c and 30 more". Owned by the caller. */
+static char *names_like(const struct rows *r, size_t i, size_t *ret_n)
+{
+	char *names = NULL;
+
+	*ret_n = 0;
+	for (size_t k = i; k < r->leader.n; k++)
+		if (is_alike(&r->leader.v[k], &r->leader.v[i]) && (*ret_n)++ < NAMES_MAX)
+			xappend(&names, ", ", find_cluster(r, r->leader.v[k].cluster)->cluster_name);
+	if (*ret_n <= NAMES_MAX)
+		return names;
+	_cleanup_free_ char *first = names;
+
+	return xasprintf(TEXT(NAMES_AND_MORE), first, *ret_n - NAMES_MAX);
+}
+
+static void print_group(const struct rows *r, size_t i, FILE *out, const struct table_view *view)
+{
+	const struct msg_leader *l = &r->leader.v[i];
+	size_t n;
+	_cleanup_free_ char *names = names_like(r, i, &n);
+
+	if (leaders_is_here(l))
+		table_text(out, view, TEXT(STATUS_LEADS_OF), n, r->leader.n, names);
+	else if (l->holder[0])
+		table_text(out, view, TEXT(STATUS_OTHER_LEADS), l->holder, n, r->leader.n, names);
+	else
+		table_text(out, view, TEXT(STATUS_NO_LEADER), names);
+}
+
+void leaders_print(const struct rows *status, FILE *out, const struct table_view *view)
+{
+	const struct msg_leader *l = status->leader.v;
+	const char *only = status->leader.n == 1 ? find_cluster(status, l->cluster)->cluster_name : NULL;
+
+	if (only && leaders_is_here(l))
+		table_text(out, view, TEXT(STATUS_LEADS), only);
+	else if (only && l->holder[0])
+		table_text(out, view, TEXT(STATUS_STANDBY), only, l->holder);
+	else
+		for (int here = 1; here >= 0; here--)
+			for (size_t i = 0; i < status->leader.n; i++)
+				if (leaders_is_here(&l[i]) == here && is_first(status, i))
+					print_group(status, i, out, view);
+}
+
+void leaders_tell_others(const struct options *o)
+{
+	const struct options all = { .clusters = { .n = 0 } };
+	const struct table_view view = options_view(o);
+	struct rows r = { 0 };
+
+	if (o->output != OUTPUT_JSON && !answers_are_joined() &&
+	    instance_status_ask(&all, o->socket, false, &r) == EXIT_CODE_OK)
+		for (size_t i = 0; i < r.leader.n; i++)
+			if (!leaders_is_here(&r.leader.v[i]) && r.leader.v[i].holder[0] && is_first(&r, i))
+				print_group(&r, i, stderr, &view);
+	rows_done(&r);
 }

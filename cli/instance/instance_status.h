@@ -1,39 +1,41 @@
-/* instance_status.h - an instance's answers to CTL_STATUS and CTL_SINKS. Process: cli. */
+/* instance_status.h - an instance's answers to CTL_STATUS and CTL_SINKS, and which replica leads which
+ * cluster by them. Process: cli. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CLI_INSTANCE_INSTANCE_STATUS_H
 #define CLI_INSTANCE_INSTANCE_STATUS_H
 
+#include "cli/instance/ctl.h"
+#include "cli/instance/rows.h"
 #include "cli/options.h"
-#include "ipc/msg.h"
 
-struct instance_status {
-	struct msg_ctl_supervisor supervisor;
-	struct msg_child_stats *children;
-	size_t n_children;
-	struct msg_ctl_cluster clusters[CLUSTERS_MAX]; /* those that are asked for, in their order */
-	struct msg_watch_stats watch[CLUSTERS_MAX];
-	struct msg_worker_stats workers[CLUSTERS_MAX];
-	struct msg_ctl_tally_row tallies[CLUSTERS_MAX]; /* zero while the reporter does not answer */
-	size_t n_clusters;
-	struct msg_leader leaders[CLUSTERS_MAX];
-	bool elects[CLUSTERS_MAX];
-	struct msg_pause *pauses;
-	size_t n_pauses;
-	struct msg_trouble_row *troubles;
-	size_t n_troubles;
-	struct msg_ctl_sink_row *sinks;
-	size_t n_sinks;
+/* Ask the instance on that connection for its status. Keep of the answer only what concerns the named
+ * clusters (none: all of them) or the whole instance. EXIT_CODE_USAGE, and a line on stderr, where no named
+ * one is there. */
+int instance_status_request(struct ctl *c, const struct option_names *clusters, struct rows *ret);
+/* The same of the instance at `socket` (ctl_open). reporter: ask it for sinks and tallies, too, where it is
+ * ready. */
+int instance_status_ask(const struct options *o, const char *socket, bool reporter, struct rows *ret);
+
+/* What it says of the instance as a whole; zero where it was not answered. */
+const struct msg_ctl_supervisor *supervisor_status(const struct rows *r);
+/* One cluster of an answer. What was not answered is zero. */
+struct cluster_status {
+	const struct msg_ctl_cluster *at;
+	const struct msg_watch_stats *watch;
+	const struct msg_worker_stats *workers;
+	const struct msg_ctl_tally_row *tally;
+	const struct msg_leader *leader; /* NULL: there is no election */
 };
-
-/* Ask the instance at `socket` (ctl_open); of the clusters that o names, or all, and of what concerns them or
- * all. reporter: ask it for sinks and tallies, too, where it is ready. *ret is the caller's
- * (instance_status_free) in any case. EXIT_CODE_USAGE where no named one is there.
- */
-int instance_status_ask(const struct options *o, const char *socket, bool reporter,
-			struct instance_status **ret);
-/* Accepts NULL. */
-void instance_status_free(struct instance_status **s);
+struct cluster_status cluster_status_of(const struct rows *r, size_t i);
 /* The instance leads that cluster, or nobody need lead it. */
-bool instance_status_leads(const struct instance_status *s, size_t cluster);
+bool cluster_status_leads(const struct cluster_status *c);
+
+/* This replica leads by what it says, and its Lease has not run out since. */
+bool leaders_is_here(const struct msg_leader *l);
+/* Of one cluster who leads it; of several a line for each replica, this one first. */
+void leaders_print(const struct rows *status, FILE *out, const struct table_view *view);
+/* Ask, and say on stderr which replicas lead what this one does not: it knows nothing of what they do there.
+ * Nothing for machines, when the instance does not answer, or when those replicas are asked, too. */
+void leaders_tell_others(const struct options *o);
 
 #endif

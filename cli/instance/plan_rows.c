@@ -11,10 +11,10 @@
 #include "base/exit.h"
 #include "base/xalloc.h"
 #include "cli/instance/ctl.h"
-#include "cli/instance/leaders.h"
+#include "cli/instance/instance_status.h"
 #include "cli/view/output.h"
 #include "model/reasons.h"
-#include "text/texts.h"
+#include "model/troubles.h"
 
 /* A worker that takes longer than 30 s is killed, and says so. */
 #define DRY_RUN_MS UINT64_C(120000)
@@ -75,53 +75,71 @@ bool plan_any_due(const struct plan *p)
 }
 
 /* Said as soon as it is known: of a namespace that was asked for by its name. */
-static void note_namespace(const struct plan *p, uint64_t cluster, const char *ns,
-			   const struct msg_ctl_plan_seen *seen)
+static void note_namespace(const struct plan *p, const struct msg_ctl_plan_seen *seen)
 {
-	if (seen->pods > 0)
-		return;
-	output_complain(NULL,
-			seen->other_pods == 0 ? TEXT(PLAN_NS_EMPTY)
-			: seen->excluded      ? TEXT(PLAN_NS_EXCLUDED)
-					      : TEXT(PLAN_NS_UNNAMED),
-			p->clusters[cluster], ns);
+	if (p->ns && seen->pods == 0)
+		output_complain(NULL,
+				seen->other_pods == 0 ? TEXT(PLAN_NS_EMPTY)
+				: seen->excluded      ? TEXT(PLAN_NS_EXCLUDED)
+						      : TEXT(PLAN_NS_UNNAMED),
+				p->clusters[seen->cluster].name, p->ns);
 }
 
 /* -- the clusters -- */
 
-static void on_status_row(void *ctx, const struct msg *m)
-{
-	struct plan *p = ctx;
+static const bool stop_writes[TROUBLE__MAX] = {
+	[TROUBLE_HISTORY] = true,
+	[TROUBLE_LEASE] = true,
+	[TROUBLE_WRITE_LIMIT] = true,
+};
 
-	stops_take(&p->stops, m);
-	if (m->type == MSG_CTL_SUPERVISOR) {
-		p->observe = m->u.ctl_supervisor.observe;
-		p->duties = m->u.ctl_supervisor.duties;
+static void add_stop(struct plan *p, const struct msg_trouble_row *t)
+{
+	if (stop_writes[t->trouble] && p->n_stops < ARRAY_SIZE(p->stops))
+		p->stops[p->n_stops++] = *t;
+}
+
+/* The first that holds in the cluster; NULL: none does. */
+static const struct msg_trouble_row *stop_in(const struct plan *p, const struct plan_cluster *c)
+{
+	for (size_t i = 0; i < p->n_stops; i++)
+		if (!p->stops[i].cluster_name[0] || strcmp(p->stops[i].cluster_name, c->name) == 0)
+			return &p->stops[i];
+	return NULL;
+}
+
+static int ask_status(struct ctl *c, struct plan *p)
+{
+	struct rows status = { 0 };
+	const int code = instance_status_request(c, &p->o->clusters, &status);
+
+	p->observe = supervisor_status(&status)->observe;
+	p->duties = supervisor_status(&status)->duties;
+	for (size_t i = 0; i < status.ctl_cluster.n; i++) {
+		const struct cluster_status s = cluster_status_of(&status, i);
+		struct plan_cluster *to = &p->clusters[s.at->cluster];
+
+		memcpy(to->name, s.at->cluster_name, sizeof(to->name));
+		to->leads = cluster_status_leads(&s);
+		p->n_clusters = s.at->cluster + 1; /* in their order */
 	}
-	if (m->type == MSG_CTL_CLUSTER) {
-		p->n_clusters = m->u.ctl_cluster.cluster + 1; /* in their order */
-		p->leads[m->u.ctl_cluster.cluster] = true;
-		memcpy(p->clusters[m->u.ctl_cluster.cluster], m->u.ctl_cluster.cluster_name, 64);
-	}
-	if (m->type == MSG_LEADER && m->u.leader.cluster < p->n_clusters)
-		p->leads[m->u.leader.cluster] = leaders_is_here(&m->u.leader);
+	for (size_t i = 0; i < status.trouble_row.n; i++)
+		add_stop(p, &status.trouble_row.v[i]);
+	rows_done(&status);
+	return code;
 }
 
 /* -- the watchers -- */
 
 /* One answer more: a namespace more, or all. */
-static void add_seen(struct plan *p, const struct msg_ctl_plan_seen *seen)
+static void add_seen(struct plan_cluster *c, const struct msg_ctl_plan_seen *seen)
 {
-	struct msg_ctl_plan_seen *sum = &p->seen[seen->cluster];
-
-	if (!p->has_seen[seen->cluster])
-		*sum = (struct msg_ctl_plan_seen){ 0 };
-	p->has_seen[seen->cluster] = true;
-	sum->pods += seen->pods;
-	sum->namespaces += seen->namespaces;
-	sum->other_pods += seen->other_pods;
-	sum->other_namespaces += seen->other_namespaces;
-	memcpy(sum->others, seen->others, sizeof(sum->others));
+	c->has_seen = true;
+	c->seen.pods += seen->pods;
+	c->seen.namespaces += seen->namespaces;
+	c->seen.other_pods += seen->other_pods;
+	c->seen.other_namespaces += seen->other_namespaces;
+	memcpy(c->seen.others, seen->others, sizeof(c->seen.others));
 }
 
 static void on_plan_row(void *ctx, const struct msg *m)
@@ -129,17 +147,15 @@ static void on_plan_row(void *ctx, const struct msg *m)
 	struct plan *p = ctx;
 
 	if (m->type == MSG_CTL_PLAN_SEEN && m->u.ctl_plan_seen.cluster < p->n_clusters) {
-		if (p->ns)
-			note_namespace(p, m->u.ctl_plan_seen.cluster, p->ns, &m->u.ctl_plan_seen);
-		add_seen(p, &m->u.ctl_plan_seen);
+		note_namespace(p, &m->u.ctl_plan_seen);
+		add_seen(&p->clusters[m->u.ctl_plan_seen.cluster], &m->u.ctl_plan_seen);
 	}
-	if (m->type != MSG_CTL_PLAN_ROW || m->u.ctl_plan_row.cluster >= p->n_clusters)
-		return;
-	dry_run_rows_add(&p->rows, &m->u.ctl_plan_row);
+	if (m->type == MSG_CTL_PLAN_ROW && m->u.ctl_plan_row.cluster < p->n_clusters)
+		dry_run_rows_add(&p->rows, &m->u.ctl_plan_row);
 }
 
 /* The namespaces that were named, one after the other, or all. */
-static int ask_watcher(struct ctl *c, uint64_t cluster, struct plan *p)
+static int ask_watcher(struct ctl *c, const char *cluster, struct plan *p)
 {
 	const struct option_names *names = &p->o->namespaces;
 	int code = EXIT_CODE_OK;
@@ -150,7 +166,7 @@ static int ask_watcher(struct ctl *c, uint64_t cluster, struct plan *p)
 		p->ns = names->n ? names->v[i] : NULL;
 		if (p->ns)
 			msg_set(&ask, ctl_plan.ns, p->ns, strlen(p->ns));
-		msg_set(&ask, ctl_plan.cluster_name, p->clusters[cluster], strlen(p->clusters[cluster]));
+		msg_set(&ask, ctl_plan.cluster_name, cluster, strlen(cluster));
 		code = ctl_request(c, &ask, ASK_MS, on_plan_row, p);
 	}
 	return code;
@@ -160,35 +176,29 @@ static int ask_watcher(struct ctl *c, uint64_t cluster, struct plan *p)
 static int ask_watchers(struct ctl *c, struct plan *p)
 {
 	int first = EXIT_CODE_OK;
-	bool known = p->o->clusters.n == 0;
 
 	for (uint64_t i = 0; i < p->n_clusters; i++) {
-		if (!*p->clusters[i] || !option_names_take(&p->o->clusters, p->clusters[i]))
-			continue;
-		known = true;
-		if (p->left_out[i])
-			continue;
-		const int code = ask_watcher(c, i, p);
+		struct plan_cluster *at = &p->clusters[i];
 
-		p->left_out[i] = code != EXIT_CODE_OK;
+		if (!*at->name || at->left_out)
+			continue;
+		const int code = ask_watcher(c, at->name, p);
+
+		at->left_out = code != EXIT_CODE_OK;
 		p->answered += code == EXIT_CODE_OK;
-		if (p->left_out[i] && p->n_clusters > 1)
-			output_complain(NULL, TEXT(PLAN_LEFT_OUT), p->clusters[i]);
+		if (at->left_out && p->n_clusters > 1)
+			output_complain(NULL, TEXT(PLAN_LEFT_OUT), at->name);
 		first = first != EXIT_CODE_OK ? first : code;
 	}
-	if (known)
-		return first;
-	output_complain(NULL, "%s", text_in(TEXT_UNKNOWN_CLUSTER, language_of_environment()));
-	return EXIT_CODE_USAGE;
+	return first;
 }
 
 /* -- the command -- */
 
 static int ask_all(struct ctl *c, struct plan *p)
 {
-	const struct msg status = { .type = MSG_CTL_STATUS };
 	const char *ns = p->o->namespaces.n == 1 ? p->o->namespaces.v[0] : "";
-	int code = ctl_request(c, &status, ASK_MS, on_status_row, p);
+	int code = ask_status(c, p);
 
 	if (code == EXIT_CODE_OK)
 		code = ask_watchers(c, p);
@@ -198,7 +208,7 @@ static int ask_all(struct ctl *c, struct plan *p)
 	const int asked = dry_run_rows_ask_workers(&p->rows, c, DRY_RUN_MS);
 
 	for (size_t i = 0; i < p->rows.n; i++)
-		p->rows.v[i].stopped = stops_in(&p->stops, p->clusters[p->rows.v[i].row.cluster]);
+		p->rows.v[i].stopped = stop_in(p, &p->clusters[p->rows.v[i].row.cluster]);
 	p->answered = asked == EXIT_CODE_OK ? p->answered : 0;
 	return code != EXIT_CODE_OK ? code : asked;
 }
@@ -206,7 +216,7 @@ static int ask_all(struct ctl *c, struct plan *p)
 bool plan_leaves_out(const struct plan *p)
 {
 	for (uint64_t i = 0; i < p->n_clusters; i++)
-		if (p->left_out[i] && option_names_take(&p->o->clusters, p->clusters[i]))
+		if (*p->clusters[i].name && p->clusters[i].left_out)
 			return true;
 	return false;
 }
@@ -219,8 +229,8 @@ struct plan *plan_new(const struct options *o, const char *socket, const struct 
 
 	p->o = o;
 	p->taken_ms = clock_wall_ms();
-	if (lost)
-		memcpy(p->left_out, lost->is, sizeof(p->left_out));
+	for (size_t i = 0; lost && i < CLUSTERS_MAX; i++)
+		p->clusters[i].left_out = lost->is[i];
 	*ret_code = ctl_open(socket, &ctl);
 	if (*ret_code == EXIT_CODE_OK)
 		*ret_code = ask_all(ctl, p);
@@ -245,13 +255,10 @@ static uint64_t find_cluster(struct plan *p, const char *name)
 {
 	uint64_t i = 0;
 
-	while (i < p->n_clusters && strcmp(p->clusters[i], name) != 0)
+	while (i < p->n_clusters && strcmp(p->clusters[i].name, name) != 0)
 		i++;
-	if (i == p->n_clusters && p->n_clusters < CLUSTERS_MAX) {
-		(void)snprintf(p->clusters[i], sizeof(p->clusters[i]), "%s", name);
-		p->left_out[i] = true;
-		p->n_clusters++;
-	}
+	if (i == p->n_clusters && i < CLUSTERS_MAX)
+		p->clusters[p->n_clusters++].left_out = true;
 	return i;
 }
 
@@ -268,11 +275,7 @@ static void drop_rows(struct plan *p, uint64_t cluster)
 static void join_cluster(struct plan *p, uint64_t cluster, const struct plan *more, uint64_t of)
 {
 	drop_rows(p, cluster);
-	p->leads[cluster] = more->leads[of];
-	p->left_out[cluster] = more->left_out[of];
-	p->seen[cluster] = more->seen[of];
-	p->seen[cluster].cluster = cluster;
-	p->has_seen[cluster] = more->has_seen[of];
+	p->clusters[cluster] = more->clusters[of];
 	for (size_t i = 0; i < more->rows.n; i++)
 		if (more->rows.v[i].row.cluster == of) {
 			dry_run_rows_add(&p->rows, &more->rows.v[i].row);
@@ -284,15 +287,15 @@ static void join_cluster(struct plan *p, uint64_t cluster, const struct plan *mo
 void plan_join(struct plan *p, const struct plan *more)
 {
 	for (uint64_t i = 0; i < more->n_clusters; i++) {
-		const uint64_t cluster =
-			*more->clusters[i] ? find_cluster(p, more->clusters[i]) : CLUSTERS_MAX;
+		const struct plan_cluster *c = &more->clusters[i];
+		const uint64_t cluster = *c->name && !c->left_out ? find_cluster(p, c->name) : CLUSTERS_MAX;
 
-		if (cluster < CLUSTERS_MAX && !more->left_out[i] &&
-		    (p->left_out[cluster] || (more->leads[i] && !p->leads[cluster])))
+		if (cluster < CLUSTERS_MAX &&
+		    (p->clusters[cluster].left_out || (c->leads && !p->clusters[cluster].leads)))
 			join_cluster(p, cluster, more, i);
 	}
-	for (size_t i = 0; i < more->stops.n && p->stops.n < ARRAY_SIZE(p->stops.v); i++)
-		p->stops.v[p->stops.n++] = more->stops.v[i];
+	for (size_t i = 0; i < more->n_stops; i++)
+		add_stop(p, &more->stops[i]);
 	p->answered += more->answered;
 	p->duties |= more->duties;
 	p->observe |= more->observe;

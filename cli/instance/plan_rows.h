@@ -5,19 +5,24 @@
 #define CLI_INSTANCE_PLAN_ROWS_H
 
 #include "cli/instance/dry_run_rows.h"
-#include "cli/instance/stops.h"
 #include "cli/instance/wait_settled.h"
 #include "cli/options.h"
 
+/* A cluster that was asked for. */
+struct plan_cluster {
+	char name[64];                 /* empty: there is none of this index */
+	bool leads;                    /* this replica does, or none need lead */
+	bool left_out;                 /* known not to answer, which was told; or it did not */
+	bool has_seen;                 /* seen is what it said */
+	struct msg_ctl_plan_seen seen; /* of several namespaces the sum */
+};
+
 struct plan {
-	char clusters[CLUSTERS_MAX][64]; /* names by index; empty: there is none any more */
-	uint64_t n_clusters, answered;   /* indexes; those that answered */
-	bool left_out[CLUSTERS_MAX];     /* by index: known not to answer, which was told; or it did not */
-	struct msg_ctl_plan_seen seen[CLUSTERS_MAX]; /* by index; of several namespaces the sum */
-	bool has_seen[CLUSTERS_MAX];
-	uint64_t duties;          /* that are on: bit 1 << enum duty */
-	bool leads[CLUSTERS_MAX]; /* by index: this replica does, or none need lead */
-	struct stops stops;
+	struct plan_cluster clusters[CLUSTERS_MAX]; /* by index, as in the rows */
+	uint64_t n_clusters, answered;              /* indexes; clusters that answered */
+	uint64_t duties;                            /* that are on: bit 1 << enum duty */
+	struct msg_trouble_row stops[8];            /* while which nothing is written: what is due waits */
+	size_t n_stops;
 	const struct options *o;
 	const char *ns; /* that is asked for just now; NULL: all */
 	bool observe;

@@ -6,23 +6,29 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/instance/leaders.h"
+#include "cli/instance/instance_status.h"
 #include "tests/suite.h"
 
-static struct cluster_leaders all;
+static struct rows all;
 
 static void setup(void)
 {
-	memset(&all, 0, sizeof(all));
+	rows_done(&all);
 	clock_fake_set(1700000000000, 1000000);
 }
 
 static void add(const char *cluster, const char *holder, bool here)
 {
-	struct msg_leader l = { .leading = here, .valid_until = 1000000 + 10000 };
+	struct msg m = { .type = MSG_CTL_CLUSTER, .u.ctl_cluster = { .cluster = all.ctl_cluster.n } };
 
-	(void)snprintf(l.holder, sizeof(l.holder), "%s", holder);
-	leaders_add(&all, cluster, &l);
+	msg_set(&m, ctl_cluster.cluster_name, cluster, strlen(cluster));
+	rows_take(&all, &m);
+	m = (struct msg){
+		.type = MSG_LEADER,
+		.u.leader = { .cluster = all.leader.n, .leading = here, .valid_until = 1000000 + 10000 }
+	};
+	msg_set(&m, leader.holder, holder, strlen(holder));
+	rows_take(&all, &m);
 }
 
 static void prints(const char *wanted)
