@@ -6,8 +6,6 @@
 
 #include "cli/options.h"
 
-struct explain_report;
-
 struct command {
 	const char *name;
 	const char *usage;                      /* arguments, as printed behind the name */
@@ -43,19 +41,8 @@ const struct command *command_at(size_t i);
 /* Print "ops-pod-cleaner NAME: text" and a pointer to --help on stderr; returns EXIT_CODE_USAGE. */
 int command_misuse(const struct options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* -- Parts of a command that have a file of their own -- */
-
 /* End a line with the number of things that are due and not done, then print them. A dry run prints what
  * would be done, and leaves none. Returns the exit code of asking (plan.c). */
 int plan_print_left(const struct options *o, const char *socket, size_t *ret_left);
-/* Run an instance until all is settled, drain it, and print what was done and what is left. Returns
- * EXIT_CODE_FAILURE when something failed or is left (run_once.c). */
-int run_once(const struct options *o, const char *socket);
-/* Print the rights that are missing. Returns EXIT_CODE_FAILURE when some are (rbac_check.c). */
-int rbac_check(const struct options *o);
-/* Judge the pods of o->file (YAML or JSON, one or a List; "-" = stdin) by o->config (NULL: the file that
- * `run` takes), at o->now_ms (0: now); o->failing_since_ms 0: no pull failure was seen before. Prints what is
- * wrong; returns the exit code (explain_file.c). */
-int explain_file(const struct options *o, struct explain_report *into);
 
 #endif

@@ -1,4 +1,4 @@
-/* run.c - `run`: find the files, then become the supervisor. */
+/* run.c - `run`: find the files, then become the supervisor; or, with --once, have one for a round. */
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdio.h>
@@ -9,11 +9,15 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
 #include "cli/commands/command.h"
 #include "cli/local/paths.h"
+#include "cli/instance/private_instance.h"
+#include "cli/instance/rows.h"
 #include "cli/instance/start.h"
+#include "cli/instance/wait_settled.h"
 #include "cli/view/output.h"
 
 /* Every missing directory of the path, for us alone. */
@@ -35,8 +39,8 @@ static int make_parents(const char *path)
 /* Does not return but on an error. */
 static int become_supervisor(const struct options *o, const char *control_socket)
 {
-	_cleanup_free_ char *found = o->config ? NULL : paths_find_config();
-	_cleanup_free_ char *config = paths_absolute(found ? found : o->config);
+	_cleanup_free_ char *found = paths_find_config(o->config);
+	_cleanup_free_ char *config = paths_absolute(found);
 	_cleanup_free_ char *state_dir = paths_absolute(o->state_dir);
 	_cleanup_free_ char *kubeconfig = paths_absolute(o->kubeconfig);
 	const struct start s = { config,
@@ -47,12 +51,107 @@ static int become_supervisor(const struct options *o, const char *control_socket
 				 o->master,
 				 o->dry_run ? start_dry_run : NULL };
 
-	if (found)
+	if (!o->config)
 		output_complain(NULL, TEXT(RUN_CONFIGURATION), config);
-	if (found && access(found, F_OK) != 0 && access("config.yml", F_OK) == 0)
+	if (!o->config && access(found, F_OK) != 0 && access("config.yml", F_OK) == 0)
 		output_complain(NULL, "%s", TEXT(RUN_NOT_UNASKED));
 	return start_supervisor(&s);
 }
+
+/* -- one round -- */
+
+#define START_MS   10000u
+#define TROUBLE_MS 30000u /* as long as a name server or an API server may be away */
+#define LEADER_MS  30000u /* a Lease that nobody renews is free after 15 s */
+#define DRAIN_MS   25000u
+#define ASK_MS     UINT64_C(30000)
+#define ROWS_MAX   100000u
+
+static const uint64_t failures = UINT64_C(1) << OUTCOME_FAILED | UINT64_C(1) << OUTCOME_FORBIDDEN |
+				 UINT64_C(1) << OUTCOME_CONFLICT | UINT64_C(1) << OUTCOME_UNCONFIRMED;
+
+/* How each ended at last: what failed and was done at the next try did not fail. */
+static void count_last_outcomes(struct rows *r, size_t ret[static OUTCOME__MAX])
+{
+	const char *key = NULL;
+
+	rows_sort_history(r);
+	for (size_t i = 0; i < r->ctl_history_row.n; i++) {
+		const struct msg_ctl_history_row *h = &r->ctl_history_row.v[i];
+
+		if (h->outcome < 0 || (key && strcmp(h->action_key, key) == 0))
+			continue;
+		key = h->action_key;
+		ret[h->outcome]++;
+	}
+}
+
+/* True when nothing failed. */
+static bool print_outcomes(struct ctl *c, int64_t since)
+{
+	const struct msg ask = { .type = MSG_CTL_HISTORY,
+				 .u.ctl_history = { .since = since,
+						    .limit = ROWS_MAX,
+						    .duty = DUTY_ALL,
+						    .outcomes = OUTCOMES_ALL } };
+	struct rows rows = { 0 };
+	size_t n[OUTCOME__MAX] = { 0 };
+	bool ok = ctl_request(c, &ask, ASK_MS, rows_take, &rows) == EXIT_CODE_OK;
+
+	count_last_outcomes(&rows, n);
+	printf("%s", TEXT(ROUND_OVER));
+	for (size_t i = 0; i < OUTCOME__MAX; i++) {
+		if (n[i] > 0)
+			printf(" %zu %s,", n[i], outcome_name((enum outcome)i));
+		ok = ok && !(n[i] > 0 && failures >> i & 1);
+	}
+	rows_done(&rows);
+	return ok;
+}
+
+static int ask_round(const void *ctx, const char *socket)
+{
+	const struct options *o = ctx;
+	static const struct wait_limits limits = { TROUBLE_MS, LEADER_MS, true };
+	const int64_t since = clock_wall_ms();
+	struct ctl *c = NULL;
+	size_t left = 0;
+	int code = ctl_open_soon(socket, START_MS, &c);
+
+	if (code != EXIT_CODE_OK)
+		return code;
+	code = wait_settled(c, &limits, NULL);
+	const bool ok = print_outcomes(c, since);
+
+	ctl_close(&c);
+	if (code == EXIT_CODE_OK)
+		code = plan_print_left(o, socket, &left);
+	else
+		printf("%s\n", TEXT(ROUND_NOT_ALL));
+	return code == EXIT_CODE_OK && (!ok || left > 0) ? EXIT_CODE_FAILURE : code;
+}
+
+/* One round is over before anybody could notice it, and notices nobody. */
+static const char *const no_presence[] = { "leaderElection.presence=false", NULL };
+
+/* Run an instance until all is settled, drain it, and print what was done and what is left. Returns
+ * EXIT_CODE_FAILURE when something failed or is left. */
+static int run_once(const struct options *o, const char *socket)
+{
+	_cleanup_free_ char *state_dir = paths_absolute(o->state_dir);
+	const struct private_instance a = { .o = o,
+					    .socket = socket,
+					    .state_dir = state_dir,
+					    .set = o->dry_run ? start_dry_run : no_presence,
+					    .logs = true,
+					    .drain_ms = DRAIN_MS,
+					    .ask = ask_round,
+					    .ctx = o };
+
+	return private_instance_run(&a);
+}
+
+/* -- the command -- */
 
 int command_run(const struct options *o)
 {

@@ -22,8 +22,6 @@
 #include "cli/view/output.h"
 #include "cli/local/paths.h"
 #include "cli/instance/start.h"
-#include "config/config.h"
-#include "config/diag.h"
 
 #define DIR_MAX   60u /* so that the socket's name is not too long */
 #define TAIL      2048
@@ -233,33 +231,20 @@ static int supervise(struct run *r)
 	return code;
 }
 
-/* What is wrong with the file is told as `config check` tells it, before anything is started. */
-static int check_config(const char *path)
-{
-	struct diags d = { 0 };
-	struct config c;
-
-	config_init(&c);
-	const int code = config_load(path, &c, &d) < 0 ? EXIT_CODE_CONFIG : EXIT_CODE_OK;
-
-	if (code != EXIT_CODE_OK)
-		config_print_diags(path, false, &d, language_of_environment(), stderr);
-	config_done(&c);
-	diags_done(&d);
-	return code;
-}
-
+/* What is wrong with the file is told before anything is started. */
 static int find_config(struct run *r)
 {
 	const struct private_instance *a = r->a;
-	_cleanup_free_ char *found = a->o->config || a->default_config ? NULL : paths_find_config();
+	_cleanup_(config_done) struct config c = { 0 };
 
-	if (a->o->config || found) {
-		r->config = paths_absolute(found ? found : a->o->config);
-		return check_config(r->config);
+	if (!a->o->config && a->default_config) {
+		r->config = xasprintf("%s/config.yml", r->dir);
+		return write_file(r->config, a->default_config) < 0 ? EXIT_CODE_RESOURCE : EXIT_CODE_OK;
 	}
-	r->config = xasprintf("%s/config.yml", r->dir);
-	return write_file(r->config, a->default_config) < 0 ? EXIT_CODE_RESOURCE : EXIT_CODE_OK;
+	_cleanup_free_ char *found = paths_find_config(a->o->config);
+
+	r->config = paths_absolute(found);
+	return paths_load_config(r->config, &c);
 }
 
 int private_instance_run(const struct private_instance *a)

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/exit.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "config/diag.h"
 
 static char *below_home(const char *variable, const char *fallback, const char *rest)
 {
@@ -74,8 +76,10 @@ char *paths_socket_of_template(void)
 	return socket;
 }
 
-char *paths_find_config(void)
+char *paths_find_config(const char *named)
 {
+	if (named)
+		return xstrdup(named);
 	char *path = geteuid() == 0 ? xstrdup("/etc/ops-pod-cleaner/config.yml")
 				    : below_home("XDG_CONFIG_HOME", ".config", "ops-pod-cleaner/config.yml");
 
@@ -114,4 +118,17 @@ char *paths_libexec(void)
 			*slash = '\0';
 	}
 	return xasprintf("%s/libexec/ops-pod-cleaner", self);
+}
+
+int paths_load_config(const char *path, struct config *ret)
+{
+	struct diags d = { 0 };
+
+	config_init(ret);
+	const int r = config_load(path, ret, &d);
+
+	if (r < 0)
+		config_print_diags(path, false, &d, language_of_environment(), stderr);
+	diags_done(&d);
+	return r < 0 ? EXIT_CODE_CONFIG : EXIT_CODE_OK;
 }

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "config/config.h"
+
 #define PATHS_SOCKETS 3
 
 char *paths_default_control_socket(void);
@@ -17,9 +19,12 @@ void paths_control_sockets(const char *named, char *ret[static PATHS_SOCKETS + 1
 char *paths_socket_of_template(void);
 /* Is it one of the system's instances, whose group may ask? */
 bool paths_is_of_system(const char *socket);
-/* The file `run` takes: the default, else ./config.yml where only that exists (as the original did). Root's
- * is the default alone. */
-char *paths_find_config(void);
+/* The file `run` takes: the one that is named (NULL: none), the default, else ./config.yml where only that
+ * exists (as the original did). Root's is the default alone. */
+char *paths_find_config(const char *named);
+/* Load the configuration at path. Returns EXIT_CODE_OK, or EXIT_CODE_CONFIG after the errors on stderr; the
+ * caller frees *ret in any case (config_done). */
+int paths_load_config(const char *path, struct config *ret);
 /* A relative path begins in the working directory. NULL and "" stay what they are. */
 char *paths_absolute(const char *path);
 /* libexec/ops-pod-cleaner beside the bin directory of the running executable, or $OPC_LIBEXEC_DIR. */
