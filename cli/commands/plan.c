@@ -12,7 +12,6 @@
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
-#include "cli/instance/private_instance.h"
 #include "cli/commands/command.h"
 #include "cli/instance/ctl.h"
 #include "cli/instance/instance_status.h"
@@ -419,19 +418,14 @@ int plan_print_left(const struct options *o, const char *socket, size_t *ret_lef
 
 /* -- without a running instance -- */
 
-#define START_MS   10000u
 #define TROUBLE_MS 4000u /* one try more than the first */
 
-static int await_and_show(const void *ctx, const char *socket)
+static int await_and_show(const void *ctx, const char *socket, struct ctl *c)
 {
 	static const struct wait_limits limits = { .trouble_ms = TROUBLE_MS };
 	struct wait_lost lost = { .code = EXIT_CODE_OK };
-	struct ctl *c = NULL;
-	int code = ctl_open_soon(socket, START_MS, &c);
+	const int code = wait_settled(c, &limits, &lost);
 
-	if (code == EXIT_CODE_OK)
-		code = wait_settled(c, &limits, &lost);
-	ctl_close(&c);
 	return code == EXIT_CODE_OK ? show(ctx, socket, &lost) : code;
 }
 
@@ -454,15 +448,13 @@ static char *default_config(const struct option_names *namespaces)
 
 static int run_alone(const struct options *o)
 {
-	const char *set[START_PRIVATE_MAX];
 	_cleanup_free_ char *config = o->config ? NULL : default_config(&o->namespaces);
 	const struct private_instance a = {
-		.o = o, .default_config = config, .set = set, .ask = await_and_show, .ctx = o
+		.o = o, .default_config = config, .kind = START_LOOKING, .ask = await_and_show, .ctx = o
 	};
 
 	if (o->socket)
 		return command_misuse(o, "%s", TEXT(PLAN_ONE_OR_OTHER));
-	start_private(set, o->kubeconfig || o->context, o->context != NULL);
 	return private_instance_run(&a);
 }
 

@@ -14,7 +14,6 @@
 #include "base/xalloc.h"
 #include "cli/commands/command.h"
 #include "cli/instance/ctl.h"
-#include "cli/instance/private_instance.h"
 #include "cli/instance/start.h"
 #include "cli/instance/wait_settled.h"
 #include "cli/local/paths.h"
@@ -199,19 +198,17 @@ static const char *account_name(enum account a)
 	return names[a];
 }
 
-static int ask_rights(const void *ctx, const char *socket)
+static int ask_rights(const void *ctx, const char *socket, struct ctl *c)
 {
 	struct check k = *(const struct check *)ctx;
 
-	k.code = ctl_open_soon(socket, START_MS, &k.ctl);
-	if (k.code == EXIT_CODE_OK)
-		k.code = wait_ready(k.ctl, START_MS);
+	(void)socket;
+	k.ctl = c;
+	k.code = wait_ready(c, START_MS);
 	if (k.code == EXIT_CODE_OK)
 		check_account(&k);
-	ctl_close(&k.ctl);
 	if (k.rows) {
 		(void)json_dumpfd(k.rows, k.answer, JSON_COMPACT);
-		output_expect_json(false); /* it is not printed here */
 	} else if (k.code == EXIT_CODE_OK) {
 		printf(TEXT(RBAC_COUNT),
 		       k.account == ACCOUNT_BOTH ? TEXT(RBAC_BOTH) : account_name(k.account), k.missing,
@@ -231,16 +228,14 @@ static int run_as(const struct rbac_request *q, json_t *answers, const char *clu
 	_cleanup_close_ int answer = answers ? memfd_create("rights", MFD_CLOEXEC) : -1;
 	json_auto_t *rows = answers ? json_array() : NULL;
 	struct options o = *q->o;
-	const char *set[START_PRIVATE_MAX];
 	const struct check k = { .q = q, .account = account, .rows = rows, .answer = answer };
 	const struct private_instance a = {
-		.o = &o, .default_config = any_duty, .set = set, .ask = ask_rights, .ctx = &k
+		.o = &o, .default_config = any_duty, .kind = START_LOOKING, .ask = ask_rights, .ctx = &k
 	};
 
 	o.config = NULL;
 	o.kubeconfig = kubeconfig;
 	o.context = context;
-	start_private(set, true, true);
 	const int code = private_instance_run(&a);
 
 	if (answers) {
@@ -291,6 +286,8 @@ static int check_clusters(const struct rbac_request *q, json_t *answers, const c
 static int check_all(const struct rbac_request *q, const char *path)
 {
 	json_t *answers = q->o->output == OUTPUT_JSON ? json_array() : NULL;
+
+	output_expect_json(false); /* not of each of those that ask */
 	const int code = check_clusters(q, answers, path);
 
 	if (answers)

@@ -14,7 +14,6 @@
 #include "base/xalloc.h"
 #include "cli/commands/command.h"
 #include "cli/local/paths.h"
-#include "cli/instance/private_instance.h"
 #include "cli/instance/rows.h"
 #include "cli/instance/start.h"
 #include "cli/instance/wait_settled.h"
@@ -49,7 +48,7 @@ static int become_supervisor(const struct options *o, const char *control_socket
 				 kubeconfig,
 				 o->context,
 				 o->master,
-				 o->dry_run ? start_dry_run : NULL };
+				 o->dry_run ? START_DRY_RUN : START_AS_CONFIGURED };
 
 	if (!o->config)
 		output_complain(NULL, TEXT(RUN_CONFIGURATION), config);
@@ -60,10 +59,8 @@ static int become_supervisor(const struct options *o, const char *control_socket
 
 /* -- one round -- */
 
-#define START_MS   10000u
 #define TROUBLE_MS 30000u /* as long as a name server or an API server may be away */
 #define LEADER_MS  30000u /* a Lease that nobody renews is free after 15 s */
-#define DRAIN_MS   25000u
 #define ASK_MS     UINT64_C(30000)
 #define ROWS_MAX   100000u
 
@@ -109,42 +106,28 @@ static bool print_outcomes(struct ctl *c, int64_t since)
 	return ok;
 }
 
-static int ask_round(const void *ctx, const char *socket)
+static int ask_round(const void *ctx, const char *socket, struct ctl *c)
 {
-	const struct options *o = ctx;
 	static const struct wait_limits limits = { TROUBLE_MS, LEADER_MS, true };
 	const int64_t since = clock_wall_ms();
-	struct ctl *c = NULL;
 	size_t left = 0;
-	int code = ctl_open_soon(socket, START_MS, &c);
-
-	if (code != EXIT_CODE_OK)
-		return code;
-	code = wait_settled(c, &limits, NULL);
+	int code = wait_settled(c, &limits, NULL);
 	const bool ok = print_outcomes(c, since);
 
-	ctl_close(&c);
 	if (code == EXIT_CODE_OK)
-		code = plan_print_left(o, socket, &left);
+		code = plan_print_left(ctx, socket, &left);
 	else
 		printf("%s\n", TEXT(ROUND_NOT_ALL));
 	return code == EXIT_CODE_OK && (!ok || left > 0) ? EXIT_CODE_FAILURE : code;
 }
 
-/* One round is over before anybody could notice it, and notices nobody. */
-static const char *const no_presence[] = { "leaderElection.presence=false", NULL };
-
 /* Run an instance until all is settled, drain it, and print what was done and what is left. Returns
  * EXIT_CODE_FAILURE when something failed or is left. */
 static int run_once(const struct options *o, const char *socket)
 {
-	_cleanup_free_ char *state_dir = paths_absolute(o->state_dir);
 	const struct private_instance a = { .o = o,
 					    .socket = socket,
-					    .state_dir = state_dir,
-					    .set = o->dry_run ? start_dry_run : no_presence,
-					    .logs = true,
-					    .drain_ms = DRAIN_MS,
+					    .kind = o->dry_run ? START_DRY_RUN : START_ROUND,
 					    .ask = ask_round,
 					    .ctx = o };
 

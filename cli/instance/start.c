@@ -3,70 +3,326 @@
 #include "cli/instance/start.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/exit.h"
+#include "base/str.h"
 #include "base/xalloc.h"
 #include "cli/local/paths.h"
 #include "cli/view/output.h"
 
-const char *const start_dry_run[] = { "mode=observe", NULL };
+#define START_MS  20000u /* until it listens */
+#define DRAIN_MS  25000u /* what is open at the end may take this long */
+#define DIR_MAX   60u    /* so that the socket's name is not too long */
+#define TAIL      2048
+#define FOLDERS   16 /* descriptors that the removal may hold open */
+#define KILLED_BY 128
 
-void start_private(const char *ret[static START_PRIVATE_MAX], bool without_kubeconfig, bool without_context)
+/* -- the supervisor -- */
+
+static const char *const settings[START__MAX][8] = {
+	[START_DRY_RUN] = { "mode=observe" },
+	[START_ROUND] = { "leaderElection.presence=false" },
+	[START_LOOKING] = { "plansOnly=true", "mode=observe", "leaderElection.enable=false",
+			    "tooManyRestart.enable=false", "metricsListen=", "startupQuiet=0s" },
+};
+
+/* value NULL: not said. */
+static void add(struct str_list *argv, const char *option, const char *value)
 {
-	static const char *const always[] = {
-		"plansOnly=true",
-		"mode=observe",
-		"leaderElection.enable=false",
-		"tooManyRestart.enable=false",
-		"metricsListen=",
-		"startupQuiet=0s",
-	};
-	size_t n = 0;
+	_cleanup_free_ char *text = value ? xconcat("--", option, "=", value, NULL) : NULL;
 
-	while (n < ARRAY_SIZE(always)) {
-		ret[n] = always[n];
-		n++;
-	}
-	if (without_kubeconfig)
-		ret[n++] = "writerKubeconfig=";
-	if (without_context)
-		ret[n++] = "writerContext=";
-	ret[n] = NULL;
+	if (text)
+		str_list_add(argv, text, strlen(text));
 }
 
 int start_supervisor(const struct start *s)
 {
 	_cleanup_free_ char *dir = paths_libexec();
 	_cleanup_free_ char *path = xasprintf("%s/supervisor", dir);
-	const char *const given[][2] = { { "config", s->config },         { "state-dir", s->state_dir },
-					 { "control-socket", s->socket }, { "kubeconfig", s->kubeconfig },
-					 { "context", s->context },       { "master", s->master } };
-	char **argv = xcalloc(1, sizeof(*argv));
-	size_t n = 0;
+	_cleanup_(str_list_done) struct str_list argv = { 0 };
+	/* What the configuration has for the workers of another machine may not be here. */
+	const bool other = s->kind == START_LOOKING && (s->kubeconfig || s->context);
 
-	argv[n++] = xstrdup("ops-pod-cleaner");
-	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
-		if (!given[i][1])
-			continue;
-		argv = xreallocarray(argv, n + 2, sizeof(*argv));
-		argv[n++] = xasprintf("--%s=%s", given[i][0], given[i][1]);
-	}
-	for (size_t i = 0; s->set && s->set[i]; i++) {
-		argv = xreallocarray(argv, n + 2, sizeof(*argv));
-		argv[n++] = xasprintf("--set=%s", s->set[i]);
-	}
-	argv[n] = NULL;
-	(void)execv(path, argv);
-	const int err = errno;
-
-	while (n > 0)
-		free(argv[--n]);
-	free(argv);
-	output_complain(NULL, TEXT(RUN_CANNOT_START), path, strerrordesc_np(err));
+	str_list_add(&argv, "ops-pod-cleaner", strlen("ops-pod-cleaner"));
+	add(&argv, "config", s->config);
+	add(&argv, "state-dir", s->state_dir);
+	add(&argv, "control-socket", s->socket);
+	add(&argv, "kubeconfig", s->kubeconfig);
+	add(&argv, "context", s->context);
+	add(&argv, "master", s->master);
+	for (const char *const *set = settings[s->kind]; *set; set++)
+		add(&argv, "set", *set);
+	add(&argv, "set", other ? "writerKubeconfig=" : NULL);
+	add(&argv, "set", other && s->context ? "writerContext=" : NULL);
+	argv.v = xreallocarray(argv.v, argv.n + 1, sizeof(*argv.v));
+	argv.v[argv.n] = NULL;
+	(void)execv(path, argv.v);
+	output_complain(NULL, TEXT(RUN_CANNOT_START), path, strerrordesc_np(errno));
 	return EXIT_CODE_RESOURCE;
+}
+
+/* -- an instance for a command -- */
+
+struct run {
+	const struct private_instance *a;
+	char *dir, *config, *socket, *state_dir, *kubeconfig, *log;
+	sigset_t waited, before; /* signals that are waited for; the mask before */
+	pid_t supervisor, asker; /* 0: ended */
+	int code;                /* of the asker */
+	int ended;               /* of the supervisor: status of wait(2) */
+	int interrupted;         /* signal, 0 none */
+	bool logs;               /* to standard error, else to `log` */
+};
+
+/* -- its folder -- */
+
+static char *make_dir(void)
+{
+	const char *const parents[] = { str_env("XDG_RUNTIME_DIR"), str_env("TMPDIR"), "/tmp" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(parents); i++) {
+		if (!parents[i] || parents[i][0] != '/' || strlen(parents[i]) > DIR_MAX)
+			continue;
+		char *dir = xasprintf("%s/ops-pod-cleaner-XXXXXX", parents[i]);
+
+		if (mkdtemp(dir))
+			return dir;
+		free(dir);
+	}
+	output_complain(NULL, TEXT(RUN_NO_FOLDER), strerrordesc_np(errno));
+	return NULL;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st, (void)type, (void)at;
+	(void)remove(path);
+	return 0;
+}
+
+static int write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "we");
+
+	if (!f)
+		return -errno;
+	(void)fputs(text, f);
+	return fclose(f) == 0 ? 0 : -errno;
+}
+
+/* -- the two processes -- */
+
+static _Noreturn void become_supervisor(const struct run *r)
+{
+	const struct private_instance *a = r->a;
+	const struct start s = { r->config,     r->socket,    r->state_dir, r->kubeconfig,
+				 a->o->context, a->o->master, a->kind };
+	const int fd = r->logs ? -1 : open(r->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+	(void)setpgid(0, 0); /* a terminal's Ctrl-C is ours: it is drained by us */
+	if (fd >= 0) {
+		(void)dup2(fd, STDOUT_FILENO);
+		(void)dup2(fd, STDERR_FILENO);
+	}
+	/* No service manager waits for this instance. */
+	(void)unsetenv("NOTIFY_SOCKET");
+	(void)unsetenv("WATCHDOG_USEC");
+	_exit(start_supervisor(&s));
+}
+
+static _Noreturn void become_asker(const struct run *r)
+{
+	struct ctl *c = NULL;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	int code = ctl_open_soon(r->socket, START_MS, &c);
+
+	if (code == EXIT_CODE_OK)
+		code = r->a->ask(r->a->ctx, r->socket, c);
+	ctl_close(&c);
+	_exit(output_flush(code));
+}
+
+static pid_t start(struct run *r, void (*become)(const struct run *r))
+{
+	(void)fflush(stdout);
+	(void)fflush(stderr);
+	const pid_t pid = fork();
+
+	if (pid < 0)
+		output_complain(NULL, TEXT(RUN_NO_PROCESS), strerrordesc_np(errno));
+	if (pid == 0) {
+		(void)sigprocmask(SIG_SETMASK, &r->before, NULL);
+		become(r);
+	}
+	return pid;
+}
+
+/* -- waiting -- */
+
+static int code_of(int status)
+{
+	return WIFEXITED(status) ? WEXITSTATUS(status) : KILLED_BY + WTERMSIG(status);
+}
+
+static void reap(struct run *r)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid == r->asker) {
+			r->asker = 0;
+			r->code = code_of(status);
+		} else if (pid == r->supervisor) {
+			r->supervisor = 0;
+			r->ended = status;
+		}
+	}
+}
+
+/* One signal, or the end of a child; false when nothing came in time. */
+static bool wait_some(struct run *r, uint64_t timeout_ms)
+{
+	const struct timespec left = { (time_t)(timeout_ms / 1000), (long)(timeout_ms % 1000) * 1000000 };
+	const int sig = sigtimedwait(&r->waited, NULL, &left);
+
+	if (sig > 0 && sig != SIGCHLD)
+		r->interrupted = sig;
+	reap(r);
+	return sig > 0;
+}
+
+static void end_asker(struct run *r)
+{
+	if (r->asker)
+		(void)kill(r->asker, SIGKILL);
+	while (r->asker)
+		(void)wait_some(r, 1000);
+}
+
+/* Drained first; then, or at a second signal, at once; then by force. */
+static void end_supervisor(struct run *r)
+{
+	const struct {
+		int sig; /* the second is another one: two of one kind that are pending are one */
+		uint64_t ms;
+	} steps[] = { { SIGTERM, r->logs ? DRAIN_MS : 0 }, { SIGINT, 2000 }, { SIGKILL, 2000 } };
+
+	for (size_t i = 0; r->supervisor && i < ARRAY_SIZE(steps); i++) {
+		const uint64_t end = clock_boot_ms() + steps[i].ms;
+
+		(void)kill(r->supervisor, steps[i].sig);
+		r->interrupted = i ? r->interrupted : 0;
+		for (uint64_t now = clock_boot_ms();
+		     r->supervisor && now < end && !(i == 0 && r->interrupted); now = clock_boot_ms())
+			(void)wait_some(r, end - now);
+	}
+}
+
+/* -- from start to end -- */
+
+/* What it said last: nothing else tells why it ended. */
+static void show_log(const struct run *r)
+{
+	FILE *f = r->logs ? NULL : fopen(r->log, "re");
+	char text[TAIL];
+
+	if (!f)
+		return;
+	if (fseek(f, -TAIL, SEEK_END) < 0)
+		rewind(f);
+	(void)fwrite(text, 1, fread(text, 1, sizeof(text), f), stderr);
+	(void)fclose(f);
+}
+
+static int finish(struct run *r)
+{
+	const bool failed = !r->supervisor && r->asker && !r->interrupted;
+	const int sig = r->interrupted;
+
+	end_asker(r);
+	end_supervisor(r);
+	if (failed) {
+		show_log(r);
+		output_complain(NULL, "%s", TEXT(RUN_ENDED));
+		return code_of(r->ended) ? code_of(r->ended) : EXIT_CODE_INTERNAL;
+	}
+	if (!sig)
+		output_expect_json(false); /* the asker has printed it */
+	return sig ? KILLED_BY + sig : r->code;
+}
+
+static int supervise(struct run *r)
+{
+	static const int waited[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+	(void)sigemptyset(&r->waited);
+	for (size_t i = 0; i < ARRAY_SIZE(waited); i++)
+		(void)sigaddset(&r->waited, waited[i]);
+	(void)sigprocmask(SIG_BLOCK, &r->waited, &r->before);
+	r->supervisor = start(r, become_supervisor);
+	r->asker = r->supervisor > 0 ? start(r, become_asker) : 0;
+	if (r->supervisor < 0 || r->asker <= 0) {
+		r->supervisor = r->supervisor > 0 ? r->supervisor : 0;
+		r->asker = 0;
+		r->code = EXIT_CODE_RESOURCE;
+	}
+	while (r->asker && r->supervisor && !r->interrupted)
+		(void)wait_some(r, 60000);
+	const int code = finish(r);
+
+	(void)sigprocmask(SIG_SETMASK, &r->before, NULL);
+	return code;
+}
+
+/* What is wrong with the file is told before anything is started. */
+static int find_config(struct run *r)
+{
+	const struct private_instance *a = r->a;
+	_cleanup_(config_done) struct config c = { 0 };
+
+	if (!a->o->config && a->default_config) {
+		r->config = xasprintf("%s/config.yml", r->dir);
+		return write_file(r->config, a->default_config) < 0 ? EXIT_CODE_RESOURCE : EXIT_CODE_OK;
+	}
+	_cleanup_free_ char *found = paths_find_config(a->o->config);
+
+	r->config = paths_absolute(found);
+	return paths_load_config(r->config, &c);
+}
+
+int private_instance_run(const struct private_instance *a)
+{
+	struct run r = { .a = a, .dir = make_dir(), .logs = a->kind != START_LOOKING };
+
+	if (!r.dir)
+		return EXIT_CODE_RESOURCE;
+	r.socket = a->socket ? xstrdup(a->socket) : xasprintf("%s/s", r.dir);
+	r.state_dir = a->socket ? paths_absolute(a->o->state_dir) : xasprintf("%s/state", r.dir);
+	r.kubeconfig = paths_absolute(a->o->kubeconfig);
+	r.log = xasprintf("%s/log", r.dir);
+	int code = find_config(&r);
+
+	if (code == EXIT_CODE_OK)
+		code = supervise(&r);
+	(void)nftw(r.dir, remove_one, FOLDERS, FTW_DEPTH | FTW_PHYS);
+	char *const texts[] = { r.dir, r.config, r.socket, r.state_dir, r.kubeconfig, r.log };
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		free(texts[i]);
+	return code;
 }

@@ -1,26 +1,42 @@
-/* start.h - become the supervisor: its command line, and where its program is.  Process: cli. */
+/* start.h - start an instance: become the supervisor, or have one that lives as long as a command, started
+ * for it, asked by it, ended with it, also when it is interrupted or fails. Process: cli. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CLI_INSTANCE_START_H
 #define CLI_INSTANCE_START_H
 
-#include <stdbool.h>
+#include "cli/instance/ctl.h"
+#include "cli/options.h"
+
+/* What holds whatever the configuration says. */
+enum start_kind {
+	START_AS_CONFIGURED,
+	START_DRY_RUN, /* nothing is written */
+	START_ROUND,   /* one round is over before anybody could notice it, and notices nobody */
+	START_LOOKING, /* what could be seen or heard outside of it is off */
+	START__MAX
+};
 
 /* NULL: not said. Paths are absolute. */
 struct start {
 	const char *config, *socket; /* always said */
 	const char *state_dir, *kubeconfig, *context, *master;
-	const char *const *set; /* KEY=VALUE, NULL behind the last: they hold whatever the file says */
+	enum start_kind kind;
 };
-
-/* `set` of a run that writes nothing. */
-extern const char *const start_dry_run[];
-
-/* `set` of a run that only looks: what could be seen or heard outside of it is off. What the configuration
- * has for the workers of another machine may not be here: without their kubeconfig, without their context. */
-#define START_PRIVATE_MAX 12
-void start_private(const char *ret[static START_PRIVATE_MAX], bool without_kubeconfig, bool without_context);
 
 /* Does not return but on an error, which it tells; the exit code. */
 int start_supervisor(const struct start *s);
+
+struct private_instance {
+	const struct options *o;    /* configuration, kubeconfig, context, server, folder of its state */
+	const char *socket;         /* NULL: with its state in a folder of its own, removed at the end */
+	const char *default_config; /* text of the configuration where o names none; NULL: as `run` */
+	enum start_kind kind; /* START_LOOKING: it logs only when it fails, and nothing is open at its end */
+	/* Asks the instance, in a process of its own, so that nothing can keep this one from cleaning up;
+	 * returns the exit code. */
+	int (*ask)(const void *ctx, const char *socket, struct ctl *c);
+	const void *ctx;
+};
+/* The exit code of ask(); of the instance, when that ends before; 128 and the signal that interrupted it. */
+int private_instance_run(const struct private_instance *a);
 
 #endif

@@ -7,14 +7,158 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "cli/local/cel.h"
 #include "config/config.h"
+#include "model/namespaces.h"
 #include "model/object_events.h"
 #include "model/reasons.h"
 
-#define INDENT "        " /* of an expression in admission.yaml */
+#define NEXT_LINE "\n        " /* of an expression in admission.yaml */
 /* A worker's clock may be so much ahead of the server's, and both count whole seconds. */
 #define SLACK_MS 5000
+
+/* -- expressions of CEL (github.com/google/cel-spec, doc/langdef.md) -- */
+
+/* The namespace of a request and its labels are variables.ns and variables.labels. */
+
+/* A literal; quotes, backslashes and control characters are escaped. */
+static void put_string(FILE *f, struct str s)
+{
+	(void)fputc('\'', f);
+	for (size_t i = 0; i < s.n; i++) {
+		const unsigned char c = (unsigned char)s.p[i];
+
+		if (c == '\'' || c == '\\' || c < 0x20 || c == 0x7f)
+			(void)fprintf(f, "\\x%02x", c);
+		else
+			(void)fputc(c, f);
+	}
+	(void)fputc('\'', f);
+}
+
+/* A list, six on a line. */
+static void put_list(FILE *f, const struct str_list *l)
+{
+	(void)fputc('[', f);
+	for (size_t i = 0; i < l->n; i++) {
+		(void)fputs(i == 0 ? "" : i % 6 == 0 ? "," NEXT_LINE : ", ", f);
+		put_string(f, STR_C(l->v[i]));
+	}
+	(void)fputc(']', f);
+}
+
+/* '*' stands for any characters, all others for themselves. */
+static void put_matches(FILE *f, const char *what, struct str pattern)
+{
+	(void)fprintf(f, "%s.matches('^", what);
+	for (size_t i = 0; i < pattern.n; i++)
+		if (pattern.p[i] == '*')
+			(void)fputs(".*", f);
+		else if (pattern.p[i] == '.')
+			(void)fputs("[.]", f);
+		else
+			(void)fputc(pattern.p[i], f);
+	(void)fputs("$')", f);
+}
+
+/* True when the expression `what` matches a pattern of l. */
+static void put_matches_any(FILE *f, const char *what, const struct str_list *l)
+{
+	struct str_list plain = { 0 };
+
+	for (size_t i = 0; i < l->n; i++)
+		if (!strchr(l->v[i], '*'))
+			str_list_add(&plain, l->v[i], strlen(l->v[i]));
+	(void)fprintf(f, "%s in ", what);
+	put_list(f, &plain);
+	for (size_t i = 0; i < l->n; i++)
+		if (strchr(l->v[i], '*')) {
+			(void)fputs(" ||" NEXT_LINE, f);
+			put_matches(f, what, STR_C(l->v[i]));
+		}
+	str_list_done(&plain);
+}
+
+static void put_item(FILE *f, const struct namespace_item *item)
+{
+	if (item->kind == NAMESPACE_PATTERN) {
+		put_matches(f, "variables.ns", item->text);
+		return;
+	}
+	(void)fputs("(", f);
+	put_string(f, item->text);
+	(void)fputs(" in variables.labels && variables.labels[", f);
+	put_string(f, item->text);
+	put_matches(f, "]", item->value);
+	(void)fputs(")", f);
+}
+
+/* Those of the items that except, or of the others, that mean the namespace: the names, then each of the
+ * rest. */
+static bool put_any(FILE *f, const struct str_list *l, bool except)
+{
+	struct str_list names = { 0 };
+	bool any = false;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct namespace_item item = namespaces_item(STR_C(l->v[i]));
+
+		if (item.except == except && item.kind == NAMESPACE_NAME)
+			str_list_add(&names, item.text.p, item.text.n);
+	}
+	if (names.n > 0) {
+		(void)fputs("variables.ns in ", f);
+		put_list(f, &names);
+		any = true;
+	}
+	str_list_done(&names);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct namespace_item item = namespaces_item(STR_C(l->v[i]));
+
+		if (item.except != except || item.kind == NAMESPACE_NAME)
+			continue;
+		(void)fputs(any ? " ||" NEXT_LINE : "", f);
+		put_item(f, &item);
+		any = true;
+	}
+	return any;
+}
+
+static bool has_exceptions(const struct str_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (namespaces_item(STR_C(l->v[i])).except)
+			return true;
+	return false;
+}
+
+/* True in the namespaces that l means: names, patterns, labels, exceptions. */
+static void put_in_namespaces(FILE *f, const struct str_list *l)
+{
+	(void)fputs("(", f);
+	if (!put_any(f, l, false))
+		(void)fputs(namespaces_only_except(l) ? "true" : "false", f);
+	if (has_exceptions(l)) {
+		(void)fputs(") &&" NEXT_LINE "!(", f);
+		(void)put_any(f, l, true);
+	}
+	(void)fputs(")", f);
+}
+
+/* True in the namespaces that l names without a pattern (namespaces_name()). */
+static void put_named(FILE *f, const struct str_list *l)
+{
+	struct str_list names = { 0 };
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct namespace_item item = namespaces_item(STR_C(l->v[i]));
+
+		if (item.kind == NAMESPACE_NAME && namespaces_name(l, item.text))
+			str_list_add(&names, item.text.p, item.text.n);
+	}
+	(void)fputs("variables.ns in ", f);
+	put_list(f, &names);
+	str_list_done(&names);
+}
 
 /* -- one value -- */
 
@@ -32,17 +176,8 @@ static FILE *begin(struct value *v)
 /* Set key to what was printed since begin(). */
 static void end(struct value *v, json_t *to, const char *key)
 {
-	char *all = xstrdup("");
-
 	(void)fclose(v->f);
-	for (char *rest = v->text, *line; (line = strsep(&rest, "\n"));) {
-		char *longer = xconcat(all, *all ? "\n" INDENT : "", line, NULL);
-
-		free(all);
-		all = longer;
-	}
-	json_object_set_new(to, key, json_string(all));
-	free(all);
+	json_object_set_new(to, key, json_string(v->text));
 	free(v->text);
 }
 
@@ -50,7 +185,7 @@ static void set_list(json_t *to, const char *key, const struct str_list *l)
 {
 	struct value v;
 
-	cel_list(begin(&v), l);
+	put_list(begin(&v), l);
 	end(&v, to, key);
 }
 
@@ -109,19 +244,19 @@ static json_t *duty_values(const struct policy *p, enum duty d)
 				 "anyStatus", str_list_has(&l.status, STR_LIT("*")));
 	struct value v;
 
-	cel_named(begin(&v), &p->duty[d].namespaces);
+	put_named(begin(&v), &p->duty[d].namespaces);
 	end(&v, duty, "named");
-	cel_in_namespaces(begin(&v), &p->duty[d].namespaces);
+	put_in_namespaces(begin(&v), &p->duty[d].namespaces);
 	end(&v, duty, "in");
-	cel_matches_any(begin(&v), "o.kind", &p->job_kinds);
-	(void)fputs(" ||\n", v.f);
-	cel_matches_any(v.f, "(o.kind + '.' + o.apiVersion.split('/')[0])", &p->job_kinds);
+	put_matches_any(begin(&v), "o.kind", &p->job_kinds);
+	(void)fputs(" ||" NEXT_LINE, v.f);
+	put_matches_any(v.f, "(o.kind + '.' + o.apiVersion.split('/')[0])", &p->job_kinds);
 	end(&v, duty, "jobKind");
 	set_list(duty, "status", &l.status);
 	set_list(duty, "phases", &l.phases);
-	cel_matches_any(begin(&v), "oldObject.?status.?reason.orValue('')", &l.status);
+	put_matches_any(begin(&v), "oldObject.?status.?reason.orValue('')", &l.status);
 	end(&v, duty, "podStatus");
-	cel_matches_any(begin(&v), "c.?state.?terminated.?reason.orValue('')", &l.status);
+	put_matches_any(begin(&v), "c.?state.?terminated.?reason.orValue('')", &l.status);
 	end(&v, duty, "containerStatus");
 	str_list_done(&l.status);
 	str_list_done(&l.phases);
@@ -160,7 +295,7 @@ static void set_requests(json_t *to, const char *key, const struct rbac_request 
 		if (right_is_for(set, k)) {
 			(void)fprintf(f, "%s'UPDATE %s%s%s%s'", comma, k->group, *k->group ? "/" : "",
 				      k->resource, behind);
-			comma = ",\n";
+			comma = "," NEXT_LINE;
 		}
 	(void)fputs("]", f);
 	end(&v, to, key);
@@ -204,7 +339,7 @@ static void set_subjects(json_t *to)
 	(void)fputs("['/Pod'", f);
 	for (size_t i = 0; (k = kind_at(i)); i++)
 		if (k->namespaced)
-			(void)fprintf(f, ",\n'%s/%s'", k->group, k->kind);
+			(void)fprintf(f, "," NEXT_LINE "'%s/%s'", k->group, k->kind);
 	(void)fputs("]", f);
 	end(&v, to, "subjects");
 }
@@ -245,17 +380,16 @@ static void add_kinds(json_t *rules, const struct rbac_request *q, const struct 
 	const struct kind_desc *k, *other;
 
 	for (size_t i = 0; (k = rbac_kind_of(q, i)); i++) {
-		_cleanup_free_ char *list = xstrdup("");
+		_cleanup_free_ char *list = NULL;
 		bool first = true;
 
 		for (size_t j = 0; (other = rbac_kind_of(q, j)); j++) {
 			if (!right_is_for(r->set, other) || strcmp(other->group, k->group) != 0)
 				continue;
-			first = first && j >= i;
-			char *longer = xconcat(list, *list ? ", " : "", other->resource, r->resources, NULL);
+			_cleanup_free_ char *one = xconcat(other->resource, r->resources, NULL);
 
-			free(list);
-			list = longer;
+			first = first && j >= i;
+			xappend(&list, ", ", one);
 		}
 		if (first && right_is_for(r->set, k))
 			json_array_append_new(rules, rule(r, k->group, list));
@@ -314,11 +448,11 @@ json_t *rbac_values(const struct rbac_request *q)
 			json_array_append(roles, role);
 		json_decref(role);
 	}
-	cel_string(begin(&v), STR_C(writer));
+	put_string(begin(&v), STR_C(writer));
 	end(&v, all, "writer");
-	cel_in_namespaces(begin(&v), &p->exclude_namespaces);
+	put_in_namespaces(begin(&v), &p->exclude_namespaces);
 	end(&v, all, "excluded");
-	cel_in_namespaces(begin(&v), &p->default_exclude_namespaces);
+	put_in_namespaces(begin(&v), &p->default_exclude_namespaces);
 	end(&v, all, "protected");
 	set_list(all, "allowed", &q->annotations);
 	set_whats(all, q);
