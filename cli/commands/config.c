@@ -10,13 +10,10 @@
 #include "base/exit.h"
 #include "base/xalloc.h"
 #include "cli/commands/command.h"
-#include "cli/local/config_clusters.h"
-#include "cli/local/config_namespaces.h"
-#include "cli/view/output.h"
-#include "cli/local/schedule.h"
+#include "cli/local/config_told.h"
 #include "cli/local/schema.h"
-#include "cli/view/table.h"
 #include "cli/local/yaml_json.h"
+#include "cli/view/output.h"
 #include "config/config_print.h"
 #include "config/diag.h"
 #include "config/sink_files.h"
@@ -80,7 +77,8 @@ static void tell_json(const char *path, bool good, const struct config *c, json_
 
 	if (c) {
 		json_object_set_new(told, "clusters", json_incref(clusters));
-		json_object_set_new(told, "namespaces", config_namespaces_json(&c->settings.policy, cluster));
+		json_object_set_new(told, "namespaces",
+				    config_namespaces_json(&c->settings.policy, cluster, LANGUAGE_EN));
 		json_object_set_new(told, "schedules", schedule_json(c, clock_wall_ms()));
 		json_object_set_new(told, "triedOnKubernetes", kubernetes_json());
 	}
@@ -89,8 +87,8 @@ static void tell_json(const char *path, bool good, const struct config *c, json_
 
 static int check(const struct options *o, const char *path)
 {
-	struct diags d = { 0 };
-	struct config c;
+	_cleanup_(diags_done) struct diags d = { 0 };
+	_cleanup_(config_done) struct config c = { 0 };
 	json_auto_t *clusters = NULL,
 		    *cluster = o->namespaces_file ? config_namespaces_load(o->namespaces_file) : NULL;
 
@@ -109,15 +107,11 @@ static int check(const struct options *o, const char *path)
 	else
 		config_print_diags(path, taken, &d, language_of_environment(), stdout);
 	if (taken && o->output != OUTPUT_JSON) {
-		config_clusters_print(&c, clusters, stdout);
-		config_namespaces_print(&c.settings.policy, cluster, stdout);
-		schedule_print(&c, clock_wall_ms(), stdout);
+		config_told_print(&c, clusters, cluster);
 		table_indented(stdout, 0, TEXT(CONFIG_KUBERNETES), kubernetes_versions_text());
 	}
 	if (taken && !good)
 		output_complain("config", "%s", TEXT(CONFIG_STRICT));
-	config_done(&c);
-	diags_done(&d);
 	return good ? EXIT_CODE_OK : EXIT_CODE_CONFIG;
 }
 
@@ -140,8 +134,8 @@ static int print_json(const struct config *c)
 
 static int print_effective(const struct options *o, const char *path)
 {
-	struct config c;
-	struct diags d = { 0 };
+	_cleanup_(config_done) struct config c = { 0 };
+	_cleanup_(diags_done) struct diags d = { 0 };
 
 	config_init(&c);
 	int code = load(path, &c, &d) == 0 ? EXIT_CODE_OK : EXIT_CODE_CONFIG;
@@ -151,8 +145,6 @@ static int print_effective(const struct options *o, const char *path)
 		code = print_json(&c);
 	else if (code == EXIT_CODE_OK)
 		config_print_effective(&c, stdout);
-	diags_done(&d);
-	config_done(&c);
 	return code;
 }
 

@@ -10,7 +10,7 @@
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "cli/commands/command.h"
-#include "cli/local/schedule.h"
+#include "cli/local/config_told.h"
 #include "cli/view/output.h"
 #include "config/cron.h"
 #include "config/zone_file.h"
