@@ -74,28 +74,6 @@ static const char *outcome_at(int i)
 	return i <= OUTCOME__MAX ? outcome_name((enum outcome)i) : NULL; /* the last one is "open" */
 }
 
-static const char *output_at(int i)
-{
-	static const char *const names[] = { "table", "wide", "json" };
-
-	return i < (int)ARRAY_SIZE(names) ? names[i] : NULL;
-}
-
-const char *option_by_name(int i)
-{
-	static const char *const names[] = { "duty", "namespace", "node", "cluster", "reason" };
-
-	return i < (int)ARRAY_SIZE(names) ? names[i] : NULL;
-}
-
-/* As enum report_form; what a sink is sent has no name, it is what stands there without one. */
-static const char *form_at(int i)
-{
-	static const char *const names[] = { "text", "json", "html" };
-
-	return i < (int)ARRAY_SIZE(names) ? names[i] : NULL;
-}
-
 enum kind {
 	KIND_FLAG,
 	KIND_TIME,
@@ -113,12 +91,13 @@ enum kind {
 	KIND_REASON
 };
 
-/* What may be written: what parse() takes, a name of at() (without parse, the value is its index), or any
- * text that is not too long. */
+/* What may be written: what parse() takes, a name (without parse, the value is its index), or any text that
+ * is not too long. */
 static const struct kind_row {
 	enum phrase takes;
 	int (*parse)(const char *s, int64_t *ret);
-	const char *(*at)(int i);
+	const char *(*at)(int i); /* the i-th name; NULL behind the last */
+	const char *names[6];     /* the same, where they stand here */
 	size_t max;
 } kinds[] = {
 	[KIND_TIME] = { PHRASE_OPTION_TIME, .parse = parse_time },
@@ -127,9 +106,10 @@ static const struct kind_row {
 	[KIND_COUNT] = { PHRASE_OPTION_COUNT, .parse = parse_count },
 	[KIND_DUTY] = { .parse = parse_duty, .at = acting_duty },
 	[KIND_OUTCOME] = { .at = outcome_at },
-	[KIND_BY] = { .at = option_by_name },
-	[KIND_OUTPUT] = { .at = output_at },
-	[KIND_FORM] = { .at = form_at },
+	[KIND_BY] = { .names = { "duty", "namespace", "node", "cluster", "reason" } },
+	[KIND_OUTPUT] = { .names = { "table", "wide", "json" } },
+	/* As enum report_form; what a sink is sent has no name, it is what stands there without one. */
+	[KIND_FORM] = { .names = { "text", "json", "html" } },
 	[KIND_TEXT] = { PHRASE_OPTION_TEXT, .max = 4096 },
 	[KIND_NAME] = { PHRASE_OPTION_NAME, .max = 63 },
 	[KIND_NAMES] = { PHRASE_OPTION_NAME, .max = 63 },
@@ -137,22 +117,26 @@ static const struct kind_row {
 };
 
 static const struct row {
-	const char *name, *argument; /* argument NULL: it takes none */
-	char letter;
+	struct option_desc desc;
 	enum kind kind;
 	size_t off; /* in struct options: const char * for texts, else int64_t */
 } rows[] = {
 #define O(ID, KIND, member, name, letter, argument)                                                          \
-	{ name, argument, letter, KIND_##KIND, offsetof(struct options, member) },
+	{ { name, argument, letter }, KIND_##KIND, offsetof(struct options, member) },
 #include "cli/options.def"
 #undef O
 };
+
+static const char *name_at(const struct kind_row *k, int i)
+{
+	return k->at ? k->at(i) : k->names[i];
+}
 
 static int find_name(const struct kind_row *k, const char *name, int64_t *ret)
 {
 	const char *at;
 
-	for (int i = 0; (at = k->at(i)); i++)
+	for (int i = 0; (at = name_at(k, i)); i++)
 		if (strcmp(at, name) == 0) {
 			*ret = i;
 			return 0;
@@ -167,11 +151,11 @@ static void list_names(const struct kind_row *k, enum language l, char ret[stati
 	size_t n = 0;
 
 	ret[0] = '\0';
-	for (int i = 0; (at = k->at(i)) && n < OPTIONS_TEXT_MAX; i++)
+	for (int i = 0; (at = name_at(k, i)) && n < OPTIONS_TEXT_MAX; i++)
 		n += (size_t)snprintf(ret + n, OPTIONS_TEXT_MAX - n, "%s%s",
-				      i == 0         ? ""
-				      : k->at(i + 1) ? ", "
-						     : phrase(OPTION_OR, l),
+				      i == 0              ? ""
+				      : name_at(k, i + 1) ? ", "
+							  : phrase(OPTION_OR, l),
 				      at);
 }
 
@@ -183,12 +167,12 @@ static int add_name(struct option_names *names, const char *value)
 	return 0;
 }
 
-char *option_names_join(const struct option_names *names)
+char *option_names_join(const struct option_names *names, const char *between)
 {
 	char *text = NULL;
 
 	for (size_t i = 0; i < names->n; i++)
-		xappend(&text, ",", names->v[i]);
+		xappend(&text, between, names->v[i]);
 	return text;
 }
 
@@ -213,7 +197,7 @@ static int take_option(const struct row *row, const char *value, struct options 
 	char names[OPTIONS_TEXT_MAX];
 	int r = 0;
 
-	if (!row->argument) {
+	if (!row->desc.argument) {
 		*(int64_t *)member = 1;
 	} else if (k->max && strlen(value) > k->max) {
 		r = -EINVAL;
@@ -227,18 +211,17 @@ static int take_option(const struct row *row, const char *value, struct options 
 	if (r == 0)
 		return 0;
 	if (r == -E2BIG)
-		return str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL, phrase(OPTION_TOO_OFTEN, l), row->name,
-				OPTION_NAMES_MAX);
-	if (k->at)
-		list_names(k, l, names);
-	return str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL, phrase(OPTION_TAKES, l), row->name,
-			k->at ? names : phrase_text(k->takes, l));
+		return str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL, phrase(OPTION_TOO_OFTEN, l),
+				row->desc.name, OPTION_NAMES_MAX);
+	list_names(k, l, names);
+	return str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL, phrase(OPTION_TAKES, l), row->desc.name,
+			names[0] ? names : phrase_text(k->takes, l));
 }
 
 /* What getopt_long answers for an option. */
 static int code_of(const struct row *row)
 {
-	return row->letter ? row->letter : 256 + (int)(row - rows);
+	return row->desc.letter ? row->desc.letter : 256 + (int)(row - rows);
 }
 
 static const struct row *find_option(const struct option_use *uses, int code)
@@ -258,11 +241,12 @@ static void declare(const struct option_use *uses, struct option *longs, char *l
 	for (; uses->help; uses++) {
 		const struct row *row = &rows[uses->id];
 
-		*longs++ = (struct option){ row->name, row->argument ? required_argument : no_argument, NULL,
-					    code_of(row) };
-		if (row->letter)
-			*letters++ = row->letter;
-		if (row->letter && row->argument)
+		*longs++ =
+			(struct option){ row->desc.name, row->desc.argument ? required_argument : no_argument,
+					 NULL, code_of(row) };
+		if (row->desc.letter)
+			*letters++ = row->desc.letter;
+		if (row->desc.letter && row->desc.argument)
 			*letters++ = ':';
 	}
 	*longs = (struct option){ 0 };
@@ -299,11 +283,14 @@ int options_parse(const struct option_use uses[static OPTIONS_MAX], size_t max_a
 				      : 0;
 }
 
-struct option_shape options_shape(enum option_id id)
+const struct option_desc *option_desc(enum option_id id)
 {
-	const struct row *row = &rows[id];
+	return &rows[id].desc;
+}
 
-	return (struct option_shape){ row->name, row->argument, row->letter, kinds[row->kind].at };
+const char *option_value_at(enum option_id id, int i)
+{
+	return name_at(&kinds[rows[id].kind], i);
 }
 
 #define HELP_LEFT  25 /* columns of the option itself */
@@ -313,14 +300,13 @@ void options_help(const struct option_use *use, FILE *out)
 {
 	const struct row *row = &rows[use->id];
 	const struct kind_row *k = &kinds[row->kind];
-	char letter[8] = "", left[64], names[OPTIONS_TEXT_MAX] = "";
+	char letter[8] = "", left[64], names[OPTIONS_TEXT_MAX];
 
-	if (row->letter)
-		(void)snprintf(letter, sizeof(letter), "-%c, ", row->letter);
-	if (k->at)
-		list_names(k, LANGUAGE_EN, names); /* as the manual page */
-	(void)snprintf(left, sizeof(left), "%s--%s %s", letter, row->name,
-		       row->argument ? row->argument : "");
+	if (row->desc.letter)
+		(void)snprintf(letter, sizeof(letter), "-%c, ", row->desc.letter);
+	list_names(k, LANGUAGE_EN, names); /* as the manual page */
+	(void)snprintf(left, sizeof(left), "%s--%s %s", letter, row->desc.name,
+		       row->desc.argument ? row->desc.argument : "");
 	const size_t n = (size_t)fprintf(out, "  %-22s ", left);
 	const bool beyond = n > HELP_LEFT;
 	struct table_flow f = { out, HELP_WIDTH, HELP_LEFT, n, beyond, beyond };

@@ -36,7 +36,6 @@ struct option_names {
 
 /* How a summary is divided; 0 when nothing was written. */
 enum option_by { BY_DUTY, BY_NAMESPACE, BY_NODE, BY_CLUSTER, BY_REASON };
-const char *option_by_name(int i); /* NULL behind the last */
 
 enum output { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON };
 
@@ -65,21 +64,20 @@ struct options {
  * asked for; -EINVAL with what is wrong in reterr. */
 int options_parse(const struct option_use uses[static OPTIONS_MAX], size_t max_args, bool one_dash, int argc,
 		  char **argv, struct options *ret, char reterr[static OPTIONS_TEXT_MAX]);
-/* What a shell needs to complete an option. */
-struct option_shape {
+struct option_desc {
 	const char *name, *argument; /* argument NULL: it takes none */
 	char letter;                 /* 0: none */
-	const char *(*value_at)(
-		int i); /* the names that may be written, NULL behind the last; NULL: any text */
 };
-struct option_shape options_shape(enum option_id id);
+const struct option_desc *option_desc(enum option_id id);
+/* The i-th name that may be written for an option; NULL behind the last, or where it may be any text. */
+const char *option_value_at(enum option_id id, int i);
 /* The line of help about one option, with its end; names that may be written stand behind the help. */
 void options_help(const struct option_use *use, FILE *out);
 
 /* The first name; NULL: none was written. */
 const char *option_first(const struct option_names *n);
-/* "a,b", owned by the caller; NULL: none was written. */
-char *option_names_join(const struct option_names *n);
+/* The names with that between them, owned by the caller; NULL: none was written. */
+char *option_names_join(const struct option_names *n, const char *between);
 /* Is that name written, or none at all? */
 bool option_names_take(const struct option_names *n, const char *name);
 

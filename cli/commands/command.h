@@ -24,7 +24,6 @@ int command_status(const struct options *o);
 int command_history(const struct options *o);
 int command_explain(const struct options *o);
 int command_plan(const struct options *o);
-int command_log_level(const struct options *o);
 int command_pause(const struct options *o); /* and resume */
 int command_show(const struct options *o);
 int command_report(const struct options *o);

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/exit.h"
+#include "base/log.h"
 #include "base/xalloc.h"
 #include "build_id.h"
 #include "cli/commands/command.h"
@@ -29,6 +30,7 @@
 #define ONLY_CLUSTER   USE(CLUSTER, "only this cluster; may be repeated")
 #define ONLY_DUTY      USE(DUTY, "only ")
 
+static int run_log_level(const struct options *o);
 static int run_reload(const struct options *o);
 static int run_version(const struct options *o);
 
@@ -189,7 +191,7 @@ static const struct command commands[] = {
 	  .options = { { OPTION_FOR, "duration (10m), 24h at most" }, ASKS, PRINTS },
 	  .notes = "For all processes, also those that are started meanwhile. For good: logLevel.\n",
 	  .max_args = 1,
-	  .run = command_log_level },
+	  .run = run_log_level },
 	{ .name = "reload",
 	  .usage = "[options]",
 	  .summary = "reload the configuration; all processes take it or none does",
@@ -290,6 +292,33 @@ int command_misuse(const struct options *o, const char *fmt, ...)
 	va_end(ap);
 	output_complain(o->command, "%s%s", what, see);
 	return EXIT_CODE_USAGE;
+}
+
+#define LOG_LEVEL_MS         (INT64_C(10) * 60 * 1000)
+#define LOG_LEVEL_LONGEST_MS (INT64_C(24) * 60 * 60 * 1000)
+
+static int run_log_level(const struct options *o)
+{
+	struct msg request = { .type = MSG_CTL_LOG_LEVEL };
+	const int64_t for_ms = o->for_ms ? o->for_ms : LOG_LEVEL_MS;
+	const int level = o->n_args ? log_parse_level(o->args[0]) : -1;
+	const struct table_view view = options_view(o);
+	char span[32];
+
+	if (level < 0)
+		return command_misuse(o, "%s", TEXT(TAKES_LEVELS));
+	if (for_ms > LOG_LEVEL_LONGEST_MS)
+		return command_misuse(o, "%s", TEXT(FOR_TOO_LONG));
+	request.u.ctl_log_level.level = (uint64_t)level;
+	request.u.ctl_log_level.for_ms = (uint64_t)for_ms;
+	const int code = ctl_ask(o->socket, &request, 10000, NULL, NULL);
+
+	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
+		output_json(json_pack("{s:s, s:I}", "logLevel", o->args[0], "seconds",
+				      (json_int_t)(for_ms / 1000)));
+	else if (code == EXIT_CODE_OK)
+		table_text(stdout, &view, TEXT(LOGGING), o->args[0], table_span(for_ms, span));
+	return code;
 }
 
 static int run_reload(const struct options *o)

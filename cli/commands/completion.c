@@ -12,14 +12,6 @@
 #include "base/xalloc.h"
 #include "cli/commands/command.h"
 #include "cli/view/output.h"
-#include "cli/view/template.h"
-
-static char *append(char *to, const char *word, size_t n)
-{
-	_cleanup_free_ char *before = to;
-
-	return xasprintf("%s%s%.*s", before, *before ? " " : "", (int)n, word);
-}
 
 /* What of the running instance completes an option (names.c); "" nothing. */
 static const char *live_of_option(enum option_id id)
@@ -37,19 +29,27 @@ static const char *live_of_option(enum option_id id)
 	return "";
 }
 
-static json_t *option_values(enum option_id id, const char *help)
+/* The names that may be written for an option, behind *words. */
+static void append_values(char **words, enum option_id id)
 {
-	const struct option_shape s = options_shape(id);
-	const bool path = s.argument && strstr("FILE PATH DIR", s.argument);
-	const char letter[] = { s.letter, '\0' };
-	_cleanup_free_ char *values = xstrdup("");
 	const char *value;
 
-	for (int i = 0; s.value_at && (value = s.value_at(i)); i++)
-		values = append(values, value, strlen(value));
-	return json_pack("{s:s, s:s, s:s, s:b, s:s, s:s, s:b, s:s}", "option", s.name, "letter", letter,
-			 "argument", s.argument ? s.argument : "", "path", path, "values", values, "live",
-			 live_of_option(id), "contexts", id == OPTION_CONTEXT, "help", help);
+	for (int i = 0; (value = option_value_at(id, i)); i++)
+		xappend(words, " ", value);
+}
+
+static json_t *option_values(enum option_id id, const char *help)
+{
+	const struct option_desc *d = option_desc(id);
+	const bool path = d->argument && strstr("FILE PATH DIR", d->argument);
+	const char letter[] = { d->letter, '\0' };
+	_cleanup_free_ char *values = NULL;
+
+	append_values(&values, id);
+	return json_pack("{s:s, s:s, s:s, s:b, s:s, s:s, s:b, s:s}", "option", d->name, "letter", letter,
+			 "argument", d->argument ? d->argument : "", "path", path, "values",
+			 values ? values : "", "live", live_of_option(id), "contexts", id == OPTION_CONTEXT,
+			 "help", help);
 }
 
 /* Does an argument stand for a file? Behind an option it completes as the option does. */
@@ -60,31 +60,18 @@ static bool takes_file(const char *usage)
 	return file && file - usage > 2 && file[-2] != '-';
 }
 
-/* The duties that act. */
-static char *append_duties(char *words)
-{
-	const struct option_shape s = options_shape(OPTION_DUTY);
-	const char *duty;
-
-	for (int i = 0; (duty = s.value_at(i)); i++)
-		words = append(words, duty, strlen(duty));
-	return words;
-}
-
 /* The words of a command's usage that stand for themselves: "check FILE | print FILE" -> "check print"; in
- * the place of DUTY every duty. */
+ * the place of DUTY every duty. Owned by the caller; NULL: there are none. */
 static char *words_of(const char *usage)
 {
-	char *words = xstrdup("");
+	_cleanup_free_ char *copy = xstrdup(usage);
+	char *words = NULL, *rest = copy;
 
-	for (size_t n; *usage; usage += n) {
-		usage += strspn(usage, " |[]/");
-		n = strcspn(usage, " |[]/");
-		if (n > 1 && usage[0] >= 'a' && usage[0] <= 'z' && strncmp(usage, "options", n) != 0)
-			words = append(words, usage, n);
-		if (n == 4 && strncmp(usage, "DUTY", n) == 0)
-			words = append_duties(words);
-	}
+	for (char *word; (word = strsep(&rest, " |[]/"));)
+		if (strcmp(word, "DUTY") == 0)
+			append_values(&words, OPTION_DUTY);
+		else if (word[0] >= 'a' && word[0] <= 'z' && word[1] && strcmp(word, "options") != 0)
+			xappend(&words, " ", word);
 	return words;
 }
 
@@ -96,8 +83,8 @@ static json_t *command_values(const struct command *c)
 	for (const struct option_use *use = c->options; use->help; use++)
 		json_array_append_new(options, option_values(use->id, use->help));
 	return json_pack("{s:s, s:s, s:s, s:b, s:b, s:o}", "command", c->name, "summary", c->summary, "words",
-			 words, "actions", strstr(c->usage, "ID") != NULL, "files", takes_file(c->usage),
-			 "options", options);
+			 words ? words : "", "actions", strstr(c->usage, "ID") != NULL, "files",
+			 takes_file(c->usage), "options", options);
 }
 
 static json_t *values_of_all(void)
@@ -119,7 +106,7 @@ int command_completion(const struct options *o)
 		if (strcmp(o->args[0], shells[i][0]) == 0) {
 			_cleanup_free_ char *name = xconcat("completion/", shells[i][0], NULL);
 
-			template_print(name, shells[i][1], values_of_all());
+			output_template(name, shells[i][1], values_of_all());
 			return EXIT_CODE_OK;
 		}
 	return command_misuse(o, "%s", TEXT(COMPLETION_NEEDS));

@@ -357,8 +357,9 @@ static void print_tables(const struct explain_report *e, const struct table_view
 		{ "RESULT", 0, 0 },
 		{ "FACTS", 1, COLUMN_BELOW },
 	};
-	struct table *verdicts = table_new(verdict_columns, ARRAY_SIZE(verdict_columns));
-	struct table *rules = table_new(rule_columns, ARRAY_SIZE(rule_columns));
+	_cleanup_(table_free) struct table *verdicts =
+		table_new(verdict_columns, ARRAY_SIZE(verdict_columns));
+	_cleanup_(table_free) struct table *rules = table_new(rule_columns, ARRAY_SIZE(rule_columns));
 	bool any_rule = false;
 
 	for (size_t i = 0; i < e->n; i++)
@@ -376,8 +377,6 @@ static void print_tables(const struct explain_report *e, const struct table_view
 		printf("\n");
 		table_print(rules, stdout, view);
 	}
-	table_free(&verdicts);
-	table_free(&rules);
 	print_remedies(e, view);
 }
 

@@ -167,7 +167,7 @@ static void print_table(const struct items *rows, const struct table_view *view)
 		{ "WHY", 1, COLUMN_BELOW },
 		{ "DETAIL", 0, COLUMN_WIDE },
 	};
-	struct table *t = table_new(columns, ARRAY_SIZE(columns));
+	_cleanup_(table_free) struct table *t = table_new(columns, ARRAY_SIZE(columns));
 
 	for (size_t i = rows->n; i-- > 0;) {
 		const struct msg_ctl_history_row *h = rows->v[i].h;
@@ -199,7 +199,6 @@ static void print_table(const struct items *rows, const struct table_view *view)
 		table_add(t, COLOR_DIM, "%s", glance ? "" : detail);
 	}
 	table_print(t, stdout, view);
-	table_free(&t);
 }
 
 /* -- following -- */
@@ -418,9 +417,10 @@ static void print_summary_json(const struct summary *s)
 			if (g->n[k] > 0)
 				json_object_set_new(outcomes, outcome_name(k),
 						    json_integer((json_int_t)g->n[k]));
-		json_array_append_new(root, json_pack("{s:s, s:I, s:o, s:o}", option_by_name((int)s->by),
-						      g->name, "actions", (json_int_t)g->all, "outcomes",
-						      outcomes, "last", json_time(g->last_ms)));
+		json_array_append_new(root, json_pack("{s:s, s:I, s:o, s:o}",
+						      option_value_at(OPTION_BY, (int)s->by), g->name,
+						      "actions", (json_int_t)g->all, "outcomes", outcomes,
+						      "last", json_time(g->last_ms)));
 	}
 	output_json(root);
 }
@@ -447,7 +447,7 @@ static void print_summary(const struct summary *s, const struct table_view *view
 		{ "LAST", 1, COLUMN_BELOW },
 		{ "OUTCOMES", 0, COLUMN_FLOWS },
 	};
-	struct table *t = table_new(columns, ARRAY_SIZE(columns));
+	_cleanup_(table_free) struct table *t = table_new(columns, ARRAY_SIZE(columns));
 
 	for (size_t i = 0; i < s->n; i++) {
 		_cleanup_free_ char *outcomes = outcomes_text(s->v[i]);
@@ -460,7 +460,6 @@ static void print_summary(const struct summary *s, const struct table_view *view
 		table_add(t, COLOR_NONE, "%s", outcomes);
 	}
 	table_print(t, stdout, view);
-	table_free(&t);
 }
 
 static void keep(void *group)

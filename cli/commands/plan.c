@@ -150,7 +150,7 @@ static void print_counts(const struct plan *p, const struct table_view *view)
 		columns[n_columns] = all[w];
 		n_columns += sum[w] > 0;
 	}
-	struct table *t = table_new(columns, n_columns);
+	_cleanup_(table_free) struct table *t = table_new(columns, n_columns);
 
 	for (size_t i = 0; i < DUTY__MAX; i++) {
 		const enum duty d = duty_at(i);
@@ -165,7 +165,6 @@ static void print_counts(const struct plan *p, const struct table_view *view)
 		}
 	}
 	table_print(t, stdout, view);
-	table_free(&t);
 }
 
 static void add_why(struct table *t, const struct dry_run_row *r, const struct table_view *view)
@@ -199,7 +198,7 @@ static void print_rows(const struct plan *p, const struct table_view *view)
 	};
 	static const enum table_color colors[PLAN__MAX] = { COLOR_GOOD, COLOR_NONE, COLOR_WARN,
 							    COLOR_BAD,  COLOR_DIM,  COLOR_BAD };
-	struct table *t = table_new(columns, ARRAY_SIZE(columns));
+	_cleanup_(table_free) struct table *t = table_new(columns, ARRAY_SIZE(columns));
 
 	for (size_t i = 0; i < p->rows.n; i++) {
 		const struct dry_run_row *r = &p->rows.v[i];
@@ -222,7 +221,6 @@ static void print_rows(const struct plan *p, const struct table_view *view)
 		table_add(t, COLOR_DIM, "%s", r->dry_run.id ? r->dry_run.request : "");
 	}
 	table_print(t, stdout, view);
-	table_free(&t);
 }
 
 /* The duties that act and are on, or the one that was asked for; NULL: none. */
@@ -432,7 +430,7 @@ static int await_and_show(const void *ctx, const char *socket, struct ctl *c)
 /* Every duty that acts, where the options say. */
 static char *default_config(const struct option_names *namespaces)
 {
-	_cleanup_free_ char *ns = option_names_join(namespaces);
+	_cleanup_free_ char *ns = option_names_join(namespaces, ",");
 	char *text = NULL;
 
 	for (size_t i = 0; i < DUTY__MAX; i++) {

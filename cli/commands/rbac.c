@@ -20,7 +20,6 @@
 #include "cli/local/rbac_values.h"
 #include "cli/local/yaml_json.h"
 #include "cli/view/output.h"
-#include "cli/view/template.h"
 #include "config/clusters.h"
 #include "config/diag.h"
 
@@ -48,10 +47,10 @@ static json_t *list_of(char *manifests)
 static void print_manifests(const struct options *o, const char *name, json_t *values)
 {
 	if (o->output != OUTPUT_JSON) {
-		template_print(name, "", values);
+		output_template(name, "", values);
 		return;
 	}
-	_cleanup_free_ char *text = template_filled(name, "", values);
+	_cleanup_free_ char *text = output_filled(name, "", values);
 
 	output_document(list_of(text));
 }
@@ -63,11 +62,11 @@ static int print_kubeconfig_for(const struct options *o)
 	json_t *values = json_pack("{s:s, s:s}", "account", o->kubeconfig_for, "home", RBAC_HOME);
 
 	if (o->output == OUTPUT_JSON) {
-		_cleanup_free_ char *script = template_filled("rbac/kubeconfig", "", values);
+		_cleanup_free_ char *script = output_filled("rbac/kubeconfig", "", values);
 
 		output_json(json_pack("{s:s, s:s}", "account", o->kubeconfig_for, "script", script));
 	} else {
-		template_print("rbac/kubeconfig", "", values);
+		output_template("rbac/kubeconfig", "", values);
 	}
 	return EXIT_CODE_OK;
 }

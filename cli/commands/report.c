@@ -49,16 +49,13 @@ static void on_row(void *ctx, const struct msg *m)
 
 	if (m->type != MSG_CTL_TEXT)
 		return;
-	char *whole = xconcat(r->line ? r->line : "", m->u.ctl_text.text, NULL);
-
-	free(r->line);
-	r->line = whole;
+	xappend(&r->line, "", m->u.ctl_text.text);
 	if (m->u.ctl_text.more)
 		return;
 	if (r->lines)
-		json_array_append_new(r->lines, json_string(whole));
+		json_array_append_new(r->lines, json_string(r->line));
 	else
-		print_line(r, whole);
+		print_line(r, r->line);
 	free(r->line);
 	r->line = NULL;
 }
@@ -86,19 +83,6 @@ static int take_arguments(const struct options *o, struct msg_ctl_report *q)
 	return EXIT_CODE_OK;
 }
 
-static void name_clusters(const struct option_names *names, struct msg *request)
-{
-	_cleanup_free_ char *all = xstrdup("");
-
-	for (size_t i = 0; i < names->n; i++) {
-		char *more = xconcat(all, names->v[i], "\n", NULL);
-
-		free(all);
-		all = more;
-	}
-	msg_set(request, ctl_report.clusters, all, strlen(all));
-}
-
 int command_report(const struct options *o)
 {
 	struct msg request = { .type = MSG_CTL_REPORT };
@@ -107,7 +91,10 @@ int command_report(const struct options *o)
 	if (code != EXIT_CODE_OK)
 		return code;
 	request.u.ctl_report.language = language_of_environment();
-	name_clusters(&o->clusters, &request);
+	_cleanup_free_ char *clusters = option_names_join(&o->clusters, "\n");
+
+	if (clusters)
+		msg_set(&request, ctl_report.clusters, clusters, strlen(clusters));
 	if (o->sink)
 		msg_set(&request, ctl_report.sink, o->sink, strlen(o->sink));
 	const bool sends_json = request.u.ctl_report.ask == REPORT_ASK_TEST && o->form == REPORT_FORM_JSON;

@@ -269,7 +269,7 @@ static void print_table(const struct restore *r, FILE *out)
 		{ "OUTCOME", 0, 0 }, { "REASON", 2, COLUMN_BELOW }, { "DETAIL", 1, COLUMN_BELOW },
 	};
 	const struct table_view view = table_view_of(out, false, false);
-	struct table *t = table_new(columns, ARRAY_SIZE(columns));
+	_cleanup_(table_free) struct table *t = table_new(columns, ARRAY_SIZE(columns));
 
 	for (size_t k = 0; k < r->n; k++) {
 		const struct item *i = &r->v[k];
@@ -288,7 +288,6 @@ static void print_table(const struct restore *r, FILE *out)
 		table_add(t, COLOR_DIM, "%s", detail);
 	}
 	table_print(t, out, &view);
-	table_free(&t);
 }
 
 static json_t *items_json(const struct restore *r)
@@ -318,7 +317,7 @@ static void print_marks(const struct restore *r)
 						       { "SINCE", 0, 0 },
 						       { "WHY", 1, COLUMN_BELOW } };
 	const struct table_view view = options_view(r->o);
-	struct table *t = table_new(columns, ARRAY_SIZE(columns));
+	_cleanup_(table_free) struct table *t = table_new(columns, ARRAY_SIZE(columns));
 
 	for (size_t k = 0; k < r->n; k++) {
 		const struct msg_ctl_marked_row *m = &r->v[k].mark;
@@ -332,7 +331,6 @@ static void print_marks(const struct restore *r)
 		table_add(t, COLOR_DIM, "%s", m->said);
 	}
 	table_print(t, stdout, &view);
-	table_free(&t);
 }
 
 static void print_marks_json(const struct restore *r)

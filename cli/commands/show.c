@@ -106,7 +106,7 @@ static void print_quote(const struct msg_ctl_quote_row *q, enum language l, cons
 static void print_table(const struct rows *rows, const struct table_view *view)
 {
 	static const struct table_column columns[] = { { "WHAT", 0, 0 }, { "VALUE", 0, COLUMN_FLOWS } };
-	struct table *t = table_new(columns, ARRAY_SIZE(columns));
+	_cleanup_(table_free) struct table *t = table_new(columns, ARRAY_SIZE(columns));
 
 	for (size_t i = 0; i < rows->ctl_show_row.n; i++) {
 		_cleanup_free_ char *value = readable(&rows->ctl_show_row.v[i], view);
@@ -120,7 +120,6 @@ static void print_table(const struct rows *rows, const struct table_view *view)
 	}
 	printf("\n");
 	table_print(t, stdout, view);
-	table_free(&t);
 }
 
 /* For who was woken: what it was, what to do, and the words that were kept; everything else is behind it. */

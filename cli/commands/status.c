@@ -264,12 +264,11 @@ static void print_processes(const struct joined *j, const struct table_view *vie
 		{ "SANDBOX", 0, COLUMN_WIDE },
 		{ "LAST ERROR", 0, COLUMN_WIDE },
 	};
-	struct table *t = table_new(columns, ARRAY_SIZE(columns));
+	_cleanup_(table_free) struct table *t = table_new(columns, ARRAY_SIZE(columns));
 
 	for (size_t of = 0; of < j->n; of++)
 		add_processes(t, &j->of[of], j->n > 1 ? j->replica[of] : "", view);
 	table_print(t, stdout, view);
-	table_free(&t);
 }
 
 /* What an operator has to know of it first. */
@@ -317,7 +316,7 @@ static void print_clusters(const struct joined *j, const struct table_view *view
 		{ "QUEUE", 0, COLUMN_WIDE },
 		{ "DEADLINES", 2, COLUMN_WIDE },
 	};
-	struct table *t = table_new(columns, ARRAY_SIZE(columns));
+	_cleanup_(table_free) struct table *t = table_new(columns, ARRAY_SIZE(columns));
 	const int64_t now = clock_wall_ms();
 	enum table_color color;
 	char span[32];
@@ -343,7 +342,6 @@ static void print_clusters(const struct joined *j, const struct table_view *view
 		table_add(t, COLOR_NONE, "%" PRIu64, w->deadlines);
 	}
 	table_print(t, stdout, view);
-	table_free(&t);
 }
 
 /* Nobody remembers them by themselves: their pods are gone. */

@@ -16,6 +16,7 @@
 #include "base/xalloc.h"
 #include "config/diag.h"
 #include "text/facts_text.h"
+#include "text/templates.h"
 #include "model/duties.h"
 #include "model/reasons.h"
 
@@ -158,4 +159,42 @@ void output_duty(char *ret, size_t size, uint64_t duty, uint64_t action)
 	const bool own = action == d->action;
 
 	(void)snprintf(ret, size, "%s%s%s", d->name, own ? "" : " ", own ? "" : output_action(action));
+}
+
+/* -- templates -- */
+
+static void write_value(const void *escaped, FILE *f, struct str value, bool plain)
+{
+	for (size_t i = 0; i < value.n; i++)
+		if (!plain && value.p[i] == '\'')
+			(void)fputs("'\\''", f);
+		else
+			(void)fprintf(f, "%s%c", !plain && strchr(escaped, value.p[i]) ? "\\" : "",
+				      value.p[i]);
+}
+
+static const struct mustache *find_template(const void *ctx, struct str name)
+{
+	(void)ctx;
+	return template_find(name, LANGUAGE_EN);
+}
+
+char *output_filled(const char *name, const char *escaped, json_t *values)
+{
+	const struct mustache_target target = { .write = write_value, .find = find_template, .ctx = escaped };
+	char *text = NULL;
+	size_t n;
+
+	if (mustache_render(find_template(NULL, STR_C(name)), values, &target, &text, &n) < 0)
+		abort(); /* as large as the configuration, whose size is bounded */
+	json_decref(values);
+	return text;
+}
+
+void output_template(const char *name, const char *escaped, json_t *values)
+{
+	_cleanup_free_ char *text = output_filled(name, escaped, values);
+	const size_t n = strlen(text);
+
+	printf("%s%s", text, n > 0 && text[n - 1] == '\n' ? "" : "\n");
 }

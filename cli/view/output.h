@@ -43,6 +43,13 @@ char *output_facts(const struct facts *f, const struct table_view *v);
 /* A time for people: "2026-11-22 18:31:04" of this machine's zone, or RFC 3339 with its Z. */
 void output_time(const struct table_view *v, int64_t ms, char ret[static RFC3339_MAX]);
 
+/* The template of text/templates/ of that name, of what programs read (manifests, scripts of a shell), filled
+ * with values, which it frees; owned by the caller. {{name}} writes a value with a backslash before each
+ * character of `escaped`, and with ' as '\''; {{{name}}} writes it as it is. */
+char *output_filled(const char *name, const char *escaped, json_t *values);
+/* Print the same to stdout. */
+void output_template(const char *name, const char *escaped, json_t *values);
+
 /* Of a reason code; "" of one that this program does not know. JSON is in English. */
 const char *output_sentence(const char *code, enum language l);
 const char *output_remedy(const char *code, enum language l);
