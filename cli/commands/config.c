@@ -1,6 +1,5 @@
 /* config.c - `config check|print|help|schema`: what config/ knows, for people and their editors. */
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,32 +20,16 @@
 
 #define STDIN_MAX (1u << 20) /* as of a file */
 
-/* Standard input, whole; NULL when it is too much or cannot be read, which is told. */
-static char *read_stdin(size_t *ret_n, struct diags *d)
-{
-	char *text = xmalloc(STDIN_MAX + 1);
-
-	*ret_n = fread(text, 1, STDIN_MAX + 1, stdin);
-	if (!ferror(stdin) && *ret_n <= STDIN_MAX)
-		return text;
-	if (ferror(stdin))
-		diags_error(d, place_of_file("-"), STDIN_UNREAD);
-	else
-		diags_error(d, place_of_file("-"), FILE_LARGE, (size_t)STDIN_MAX / 1024);
-	free(text);
-	return NULL;
-}
-
-/* The file, or standard input where it is called "-". */
+/* The file, or standard input where it is called "-". What is too large is refused where it is read. */
 static int load(const char *path, struct config *c, struct diags *d)
 {
-	size_t n = 0;
-
 	if (strcmp(path, "-") != 0)
 		return config_load(path, c, d);
-	_cleanup_free_ char *text = read_stdin(&n, d);
+	_cleanup_free_ char *text = xmalloc(STDIN_MAX + 1);
+	const size_t n = fread(text, 1, STDIN_MAX + 1, stdin);
 
-	return text ? config_load_text(path, text, n, c, d) : -EINVAL;
+	return ferror(stdin) ? diags_error(d, place_of_file("-"), STDIN_UNREAD)
+			     : config_load_text(path, text, n, c, d);
 }
 
 static json_t *messages_json(const struct diags *d)

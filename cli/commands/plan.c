@@ -27,7 +27,17 @@
 #include "model/troubles.h"
 #include "text/short_line.h"
 
-static const char *const when_names[PLAN__MAX] = { "now", "later", "blocked", "refused", "gone", "unclear" };
+static const struct {
+	const char *name, *column;
+	enum table_color color;
+} whens[PLAN__MAX] = {
+	[PLAN_NOW] = { "now", "NOW", COLOR_GOOD },
+	[PLAN_LATER] = { "later", "LATER", COLOR_NONE },
+	[PLAN_BLOCKED] = { "blocked", "BLOCKED", COLOR_WARN },
+	[PLAN_REFUSED] = { "refused", "REFUSED", COLOR_BAD },
+	[PLAN_GONE] = { "gone", "GONE", COLOR_DIM },
+	[PLAN_UNCLEAR] = { "unclear", "UNCLEAR", COLOR_BAD },
+};
 
 static const char *reason_of(const struct dry_run_row *r)
 {
@@ -51,7 +61,7 @@ static json_t *row_json(const struct plan *p, const struct dry_run_row *r)
 {
 	json_t *row = json_of(MSG_CTL_PLAN_ROW, &r->row);
 
-	json_object_set_new(row, "when", json_string(when_names[plan_when(r)]));
+	json_object_set_new(row, "when", json_string(whens[plan_when(r)].name));
 	json_object_set_new(row, "cluster", json_string(p->clusters[r->row.cluster].name));
 	json_object_set_new(row, "reason", json_string(reason_of(r)));
 	json_object_set_new(row, "stoppedBy",
@@ -73,7 +83,7 @@ static json_t *counts_json(const struct plan *p)
 		json_t *one = json_object();
 
 		for (int w = 0; w < PLAN__MAX; w++)
-			json_object_set_new(one, when_names[w], json_integer((json_int_t)n[d][w]));
+			json_object_set_new(one, whens[w].name, json_integer((json_int_t)n[d][w]));
 		if (duty_acts(d))
 			json_object_set(all, duty_name(d), one);
 		json_decref(one);
@@ -133,10 +143,6 @@ static bool is_shown(const struct plan *p, enum duty d, const size_t n[static PL
 
 static void print_counts(const struct plan *p, const struct table_view *view)
 {
-	static const struct table_column all[PLAN__MAX] = {
-		{ "NOW", 0, 0 },     { "LATER", 0, 0 }, { "BLOCKED", 0, 0 },
-		{ "REFUSED", 0, 0 }, { "GONE", 0, 0 },  { "UNCLEAR", 0, 0 },
-	};
 	struct table_column columns[1 + PLAN__MAX] = { { "DUTY", 0, 0 } };
 	size_t n_columns = 1, of[PLAN__MAX], sum[PLAN__MAX] = { 0 };
 	counts n;
@@ -147,7 +153,7 @@ static void print_counts(const struct plan *p, const struct table_view *view)
 			sum[w] += n[d][w];
 	for (size_t w = 0; w < PLAN__MAX; w++) { /* a column of zeros is none */
 		of[n_columns - 1] = w;
-		columns[n_columns] = all[w];
+		columns[n_columns] = (struct table_column){ whens[w].column, 0, 0 };
 		n_columns += sum[w] > 0;
 	}
 	_cleanup_(table_free) struct table *t = table_new(columns, n_columns);
@@ -196,8 +202,6 @@ static void print_rows(const struct plan *p, const struct table_view *view)
 		{ "WHY", 1, COLUMN_BELOW },
 		{ "REQUEST", 0, COLUMN_WIDE },
 	};
-	static const enum table_color colors[PLAN__MAX] = { COLOR_GOOD, COLOR_NONE, COLOR_WARN,
-							    COLOR_BAD,  COLOR_DIM,  COLOR_BAD };
 	_cleanup_(table_free) struct table *t = table_new(columns, ARRAY_SIZE(columns));
 
 	for (size_t i = 0; i < p->rows.n; i++) {
@@ -206,7 +210,7 @@ static void print_rows(const struct plan *p, const struct table_view *view)
 		char until[RFC3339_MAX], duty[OUTPUT_DUTY_MAX];
 
 		output_time(view, r->row.until, until);
-		table_add(t, colors[w], "%s%s%s", when_names[w], r->row.until ? " " : "",
+		table_add(t, whens[w].color, "%s%s%s", whens[w].name, r->row.until ? " " : "",
 			  r->row.until ? until : "");
 		table_add(t, COLOR_NONE, "%s", p->clusters[r->row.cluster].name);
 		table_add(t, COLOR_NONE, "%s/%s", r->row.ns, r->row.name);

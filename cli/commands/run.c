@@ -14,7 +14,6 @@
 #include "base/xalloc.h"
 #include "cli/commands/command.h"
 #include "cli/local/paths.h"
-#include "cli/instance/rows.h"
 #include "cli/instance/start.h"
 #include "cli/instance/wait_settled.h"
 #include "cli/view/output.h"

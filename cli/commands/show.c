@@ -14,7 +14,6 @@
 #include "cli/view/output.h"
 #include "cli/commands/command.h"
 #include "cli/instance/ctl.h"
-#include "cli/instance/rows.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
 #include "text/facts_json.h"

@@ -112,52 +112,39 @@ static json_t *trouble_json(const struct msg_trouble_row *t)
 	return trouble;
 }
 
-/* Append to a list, of several instances with the name of its own. Takes `item` over. */
-static void append(const struct joined *j, size_t of, json_t *list, json_t *item)
+/* Append to a list of the answer, of several instances with the name of its own. Takes `item` over. */
+static void append(const struct joined *j, size_t of, json_t *root, const char *list, json_t *item)
 {
 	if (j->n > 1)
 		json_object_set_new(item, "replica", json_string(j->replica[of]));
-	json_array_append_new(list, item);
-}
-
-/* The same of each item. Takes `items` over. */
-static void append_all(const struct joined *j, size_t of, json_t *list, json_t *items)
-{
-	json_t *item;
-	size_t i;
-
-	json_array_foreach (items, i, item)
-		append(j, of, list, json_incref(item));
-	json_decref(items);
+	json_array_append_new(json_object_get(root, list), item);
 }
 
 static void print_json(const struct joined *j)
 {
-	json_t *root = json_of(MSG_CTL_SUPERVISOR, supervisor_status(&j->of[0])), *replicas = json_array();
-	json_t *clusters = json_array(), *troubles = json_array(), *processes = json_array(),
-	       *pauses = json_array(), *sinks = json_array();
+	static const char *const lists[] = { "troubles", "processes", "clusters",
+					     "pauses",   "sinks",     "replicas" };
+	json_t *root = json_of(MSG_CTL_SUPERVISOR, supervisor_status(&j->of[0]));
 
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		json_object_set_new(root, lists[i], json_array());
 	for (size_t of = 0; of < j->n; of++) {
 		const struct rows *r = &j->of[of];
 
-		append(j, of, replicas, json_of(MSG_CTL_SUPERVISOR, supervisor_status(r)));
+		append(j, of, root, "replicas", json_of(MSG_CTL_SUPERVISOR, supervisor_status(r)));
 		for (size_t i = 0; i < r->trouble_row.n; i++)
-			append(j, of, troubles, trouble_json(&r->trouble_row.v[i]));
-		append_all(j, of, processes,
-			   json_of_all(MSG_CHILD_STATS, r->child_stats.v, r->child_stats.n));
-		append_all(j, of, pauses, json_of_all(MSG_PAUSE, r->pause.v, r->pause.n));
-		append_all(j, of, sinks, json_of_all(MSG_CTL_SINK_ROW, r->ctl_sink_row.v, r->ctl_sink_row.n));
+			append(j, of, root, "troubles", trouble_json(&r->trouble_row.v[i]));
+		for (size_t i = 0; i < r->child_stats.n; i++)
+			append(j, of, root, "processes", json_of(MSG_CHILD_STATS, &r->child_stats.v[i]));
+		for (size_t i = 0; i < r->pause.n; i++)
+			append(j, of, root, "pauses", json_of(MSG_PAUSE, &r->pause.v[i]));
+		for (size_t i = 0; i < r->ctl_sink_row.n; i++)
+			append(j, of, root, "sinks", json_of(MSG_CTL_SINK_ROW, &r->ctl_sink_row.v[i]));
 	}
-	for (size_t i = 0; i < j->n_clusters; i++)
-		append(j, j->clusters[i].of, clusters, cluster_json(&j->clusters[i].s));
-	json_object_set_new(root, "troubles", troubles);
-	json_object_set_new(root, "processes", processes);
-	json_object_set_new(root, "clusters", clusters);
-	json_object_set_new(root, "pauses", pauses);
-	json_object_set_new(root, "sinks", sinks);
-	if (j->n > 1)
-		json_object_set(root, "replicas", replicas);
-	json_decref(replicas);
+	for (const struct shown *c = j->clusters; c < j->clusters + j->n_clusters; c++)
+		append(j, c->of, root, "clusters", cluster_json(&c->s));
+	if (j->n == 1)
+		json_object_del(root, "replicas");
 	output_json(root);
 }
 
@@ -434,21 +421,15 @@ static void print_troubles(const struct rows *r, const struct table_view *view)
 
 static void print_kubernetes(const struct msg_watch_stats *w, const struct table_view *view)
 {
-	switch (kubernetes_version_tried(STR_C(w->kubernetes))) {
-	case KUBERNETES_UNKNOWN:
-		break;
-	case KUBERNETES_OLDER:
-		table_text(stdout, view, TEXT(STATUS_KUBERNETES_OLDER), w->kubernetes,
-			   kubernetes_versions_text());
-		break;
-	case KUBERNETES_TRIED:
+	const enum kubernetes_tried tried = kubernetes_version_tried(STR_C(w->kubernetes));
+
+	if (tried == KUBERNETES_TRIED)
 		table_text(stdout, view, TEXT(STATUS_KUBERNETES), w->kubernetes);
-		break;
-	case KUBERNETES_NEWER:
-		table_text(stdout, view, TEXT(STATUS_KUBERNETES_NEWER), w->kubernetes,
-			   kubernetes_versions_text());
-		break;
-	}
+	else if (tried != KUBERNETES_UNKNOWN)
+		table_text(stdout, view,
+			   tried == KUBERNETES_OLDER ? TEXT(STATUS_KUBERNETES_OLDER)
+						     : TEXT(STATUS_KUBERNETES_NEWER),
+			   w->kubernetes, kubernetes_versions_text());
 }
 
 /* Nothing where the configuration fixes the number. */

@@ -30,4 +30,22 @@ int ctl_send(struct ctl *c, const struct msg *m);
 /* Next message of the instance. 0, or EXIT_CODE_UNAVAILABLE (none within timeout_ms, or the end). */
 int ctl_recv(struct ctl *c, uint64_t timeout_ms, struct msg *ret);
 
+/* The messages of an answer, by their type: rows.ctl_cluster.v[0] is the first CTL_CLUSTER. Zeroed = empty.
+ * Each v is the owner's (rows_done). */
+struct rows {
+#define M(ID, name, ...)                                                                                     \
+	struct {                                                                                             \
+		struct msg_##name *v;                                                                        \
+		size_t n;                                                                                    \
+	} name;
+	MSG_LIST(M)
+#undef M
+};
+
+/* For ctl_ask() and ctl_request(): ctx is the rows, of which m becomes one more. */
+void rows_take(void *ctx, const struct msg *m);
+/* Sort the rows of the history by action key, of one key the newest first. */
+void rows_sort_history(struct rows *r);
+void rows_done(struct rows *r);
+
 #endif

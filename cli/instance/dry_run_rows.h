@@ -7,7 +7,6 @@
 #include <jansson.h>
 
 #include "cli/instance/ctl.h"
-#include "cli/instance/rows.h"
 #include "cli/view/table.h"
 
 struct dry_run_row {

@@ -5,7 +5,6 @@
 #define CLI_INSTANCE_INSTANCE_STATUS_H
 
 #include "cli/instance/ctl.h"
-#include "cli/instance/rows.h"
 #include "cli/options.h"
 
 /* Ask the instance on that connection for its status. Keep of the answer only what concerns the named
