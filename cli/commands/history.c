@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <inttypes.h>
 #include <jansson.h>
-#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,49 +301,8 @@ static int print_all(const struct options *o, const struct msg *request,
 
 /* -- counted: a line for each duty, namespace, node, cluster or reason -- */
 
-/* The names of lines are owned by the caller. */
-
-static char *duty_of(const struct msg_ctl_history_row *h)
-{
-	return xstrdup(duty_name((enum duty)h->duty));
-}
-
-static char *namespace_of(const struct msg_ctl_history_row *h)
-{
-	return xstrdup(h->ns);
-}
-
-static char *cluster_of(const struct msg_ctl_history_row *h)
-{
-	return xstrdup(h->cluster_name);
-}
-
-static char *reason_of(const struct msg_ctl_history_row *h)
-{
-	return xstrdup(h->reason);
-}
-
-/* "-" where the evidence names none: an eviction is no matter of its node alone. */
-static char *node_of(const struct msg_ctl_history_row *h)
-{
-	struct fact_value v;
-	struct facts all;
-
-	history_row_facts(h, &all);
-	return facts_find(&all, FACT_NODE, &v) ? xstrndup(v.text.p, v.text.n) : xstrdup("-");
-}
-
-static const struct {
-	const char *column;
-	char *(*of)(const struct msg_ctl_history_row *h);
-} by[] = {
-	[BY_DUTY] = { "DUTY", duty_of },       [BY_NAMESPACE] = { "NAMESPACE", namespace_of },
-	[BY_NODE] = { "NODE", node_of },       [BY_CLUSTER] = { "CLUSTER", cluster_of },
-	[BY_REASON] = { "REASON", reason_of },
-};
-
 struct group {
-	char *name;
+	char name[254];
 	uint64_t n[OUTCOME__MAX + 1]; /* by outcome; the last: open */
 	uint64_t all;
 	int64_t last_ms;
@@ -353,48 +311,63 @@ struct group {
 struct summary {
 	const struct options *o;
 	enum option_by by;
-	void *tree; /* of groups by name: tsearch(3) */
-	struct group **v;
+	json_t *places; /* in v, by name */
+	struct group *v;
 	size_t n;
 };
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(((const struct group *)a)->name, ((const struct group *)b)->name);
-}
-
 static int compare_counts(const void *a, const void *b)
 {
-	const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
+	const struct group *x = a, *y = b;
 
-	return x->all != y->all ? (x->all < y->all) - (x->all > y->all) : compare_names(x, y);
+	return x->all != y->all ? (x->all < y->all) - (x->all > y->all) : strcmp(x->name, y->name);
 }
 
-/* Takes name over. */
-static struct group *group_of(struct summary *s, char *name)
+/* The name of the line that a row is counted in; "-" where the evidence names no node: an eviction is no
+ * matter of its node alone. */
+static void name_line(const struct msg_ctl_history_row *h, enum option_by by, char ret[static 254])
 {
-	struct group wanted = { .name = name };
-	struct group *const *found = tfind(&wanted, &s->tree, compare_names);
+	const char *const names[] = {
+		[BY_DUTY] = duty_name((enum duty)h->duty),
+		[BY_NAMESPACE] = h->ns,
+		[BY_NODE] = "-",
+		[BY_CLUSTER] = h->cluster_name,
+		[BY_REASON] = h->reason,
+	};
+	struct str name = STR_C(names[by]);
+	struct fact_value v;
+	struct facts all;
 
-	if (found) {
-		free(wanted.name);
-		return *found;
+	if (by == BY_NODE) {
+		history_row_facts(h, &all);
+		name = facts_find(&all, FACT_NODE, &v) ? v.text : name;
 	}
-	s->v = xreallocarray(s->v, s->n + 1, sizeof(struct group *));
-	s->v[s->n] = xmemdup(&wanted, sizeof(wanted));
-	if (!tsearch(s->v[s->n], &s->tree, compare_names))
-		abort(); /* no memory */
-	return s->v[s->n++];
+	(void)snprintf(ret, 254, "%.*s", STR_ARG(name));
+}
+
+static struct group *group_of(struct summary *s, const char *name)
+{
+	const json_t *place = json_object_get(s->places, name);
+
+	if (place)
+		return &s->v[json_integer_value(place)];
+	json_object_set_new(s->places, name, json_integer((json_int_t)s->n));
+	s->v = xreallocarray(s->v, s->n + 1, sizeof(*s->v));
+	s->v[s->n] = (struct group){ 0 };
+	(void)snprintf(s->v[s->n].name, sizeof(s->v[0].name), "%s", name);
+	return &s->v[s->n++];
 }
 
 static void take(void *ctx, const struct msg *m)
 {
 	const struct msg_ctl_history_row *h = &m->u.ctl_history_row;
 	struct summary *s = ctx;
+	char name[254];
 
 	if (m->type != MSG_CTL_HISTORY_ROW || !is_meant(s->o, h))
 		return;
-	struct group *g = group_of(s, by[s->by].of(h));
+	name_line(h, s->by, name);
+	struct group *g = group_of(s, name);
 	const int64_t at = h->result_at ? h->result_at : h->intent_at;
 	const uint64_t times = !h->id && h->seen > 1 ? h->seen : 1; /* a refusal that repeats is one row */
 
@@ -410,7 +383,7 @@ static void print_summary_json(const struct summary *s)
 	json_t *root = json_array();
 
 	for (size_t i = 0; i < s->n; i++) {
-		const struct group *g = s->v[i];
+		const struct group *g = &s->v[i];
 		json_t *outcomes = json_object();
 
 		for (enum outcome k = 0; k <= OUTCOME__MAX; k++)
@@ -441,8 +414,9 @@ static char *outcomes_text(const struct group *g)
 
 static void print_summary(const struct summary *s, const struct table_view *view)
 {
+	static const char *const names[] = { "DUTY", "NAMESPACE", "NODE", "CLUSTER", "REASON" };
 	const struct table_column columns[] = {
-		{ by[s->by].column, 0, 0 },
+		{ names[s->by], 0, 0 },
 		{ "ACTIONS", 0, 0 },
 		{ "LAST", 1, COLUMN_BELOW },
 		{ "OUTCOMES", 0, COLUMN_FLOWS },
@@ -450,28 +424,25 @@ static void print_summary(const struct summary *s, const struct table_view *view
 	_cleanup_(table_free) struct table *t = table_new(columns, ARRAY_SIZE(columns));
 
 	for (size_t i = 0; i < s->n; i++) {
-		_cleanup_free_ char *outcomes = outcomes_text(s->v[i]);
+		_cleanup_free_ char *outcomes = outcomes_text(&s->v[i]);
 		char when[RFC3339_MAX];
 
-		output_time(view, s->v[i]->last_ms, when);
-		table_add(t, COLOR_NONE, "%s", s->v[i]->name);
-		table_add(t, COLOR_NONE, "%" PRIu64, s->v[i]->all);
+		output_time(view, s->v[i].last_ms, when);
+		table_add(t, COLOR_NONE, "%s", s->v[i].name);
+		table_add(t, COLOR_NONE, "%" PRIu64, s->v[i].all);
 		table_add(t, COLOR_DIM, "%s", when);
 		table_add(t, COLOR_NONE, "%s", outcomes);
 	}
 	table_print(t, stdout, view);
 }
 
-static void keep(void *group)
-{
-	(void)group; /* the array has it */
-}
-
 /* Ask for the rows, count them as they arrive, and print, most first: an exit code. */
 static int summarize(const struct options *o, const struct msg *request)
 {
 	const struct table_view view = options_view(o);
-	struct summary s = { .o = o, .by = o->by < 0 ? BY_DUTY : (enum option_by)o->by };
+	struct summary s = { .o = o,
+			     .by = o->by < 0 ? BY_DUTY : (enum option_by)o->by,
+			     .places = json_object() };
 	struct msg m = *request;
 
 	m.u.ctl_history.limit = o->count ? (uint64_t)o->count : ROWS_MAX;
@@ -480,16 +451,12 @@ static int summarize(const struct options *o, const struct msg *request)
 	for (size_t i = 0; code == EXIT_CODE_OK && i <= answers_count(); i++)
 		code = ctl_ask(answers_socket(o->socket, i), &m, ASK_MS, take, &s);
 	if (s.n > 0)
-		qsort(s.v, s.n, sizeof(struct group *), compare_counts);
+		qsort(s.v, s.n, sizeof(s.v[0]), compare_counts);
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
 		print_summary_json(&s);
 	else if (code == EXIT_CODE_OK)
 		print_summary(&s, &view);
-	tdestroy(s.tree, keep);
-	for (size_t i = 0; i < s.n; i++) {
-		free(s.v[i]->name);
-		free(s.v[i]);
-	}
+	json_decref(s.places);
 	free(s.v);
 	return code;
 }

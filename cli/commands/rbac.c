@@ -17,7 +17,7 @@
 #include "cli/instance/start.h"
 #include "cli/instance/wait_settled.h"
 #include "cli/local/paths.h"
-#include "cli/local/rbac_values.h"
+#include "cli/local/rbac_rights.h"
 #include "cli/local/yaml_json.h"
 #include "cli/view/output.h"
 #include "config/clusters.h"

@@ -1,8 +1,10 @@
-/* rbac_needs.h - what a configuration asks of an API server, for those that print it and those that check it.
- * Process: cli. */
+/* rbac_rights.h - what a configuration asks of an API server, for those that check it; and what the templates
+ * of `rbac` are filled with: rbac.yaml, admission.yaml, binding.yaml. Process: cli. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CLI_LOCAL_RBAC_NEEDS_H
-#define CLI_LOCAL_RBAC_NEEDS_H
+#ifndef CLI_LOCAL_RBAC_RIGHTS_H
+#define CLI_LOCAL_RBAC_RIGHTS_H
+
+#include <jansson.h>
 
 #include "cli/options.h"
 #include "config/config.h"
@@ -40,5 +42,13 @@ const char *rbac_lease_namespace(const struct rbac_request *q);
 /* The Leases that the right is bound to, with commas between; owned by the caller. NULL: it is bound to none.
  */
 char *rbac_lease_names(const struct rbac_request *q, const struct right_desc *r);
+
+/* Describe the roles and the duties of a configuration as an object with these members:
+ *   home, user (of --writer)   namespace of the accounts; absent when the workers use their service account
+ *   roles[]    role, namespace, atHome, guarded, reads, writes, rules[]: why, group, resources, lease, verbs
+ *   duties[]   duty, a member of that name (true), named, in, deletes, scalesDown, and the limits of what is
+ * due others     expressions of CEL by name: writer, scales, byScale, ... A further line of an expression is
+ * indented by eight blanks. Returns a new reference. */
+json_t *rbac_values(const struct rbac_request *q);
 
 #endif
