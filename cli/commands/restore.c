@@ -28,7 +28,7 @@
 
 struct item {
 	struct msg_ctl_marked_row mark;  /* what it says, where that is all that is known; else empty */
-	char cluster[64];                /* the mark's */
+	char cluster[64];                /* "": it is named by its number */
 	struct msg_ctl_dry_run_result r; /* replicas: that were taken, -1 = not known; outcome: refused, too,
 					  * when the instance itself says no */
 };
@@ -42,11 +42,16 @@ struct restore {
 	const char *cluster; /* that is asked for marks */
 };
 
-static struct item *add(struct restore *r, uint64_t id)
+static struct item *add(struct restore *r, uint64_t id, const char *cluster, const char *target,
+			int64_t replicas)
 {
 	r->v = xreallocarray(r->v, r->n + 1, sizeof(*r->v));
-	r->v[r->n] = (struct item){ .r = { .id = id, .replicas = -1 } };
-	return &r->v[r->n++];
+	struct item *i = &r->v[r->n++];
+
+	*i = (struct item){ .r = { .id = id, .replicas = replicas } };
+	(void)snprintf(i->cluster, sizeof(i->cluster), "%s", cluster);
+	(void)snprintf(i->r.target, sizeof(i->r.target), "%s", target);
+	return i;
 }
 
 /* -- which -- */
@@ -65,10 +70,10 @@ static bool matches(const char *target, const char *said)
 	       strncasecmp(target, said, (size_t)(slash - said)) == 0;
 }
 
-static bool known(const struct restore *r, const char *target)
+static bool known(const struct restore *r, const char *cluster, const char *target)
 {
 	for (size_t i = 0; i < r->n; i++)
-		if (strcmp(r->v[i].r.target, target) == 0)
+		if (strcmp(r->v[i].r.target, target) == 0 && strcmp(r->v[i].cluster, cluster) == 0)
 			return true;
 	return false;
 }
@@ -79,41 +84,23 @@ static void on_history_row(void *ctx, const struct msg *m)
 	const struct msg_ctl_history_row *h = &m->u.ctl_history_row;
 	struct restore *r = ctx;
 
-	if (m->type != MSG_CTL_HISTORY_ROW || h->observe || h->action != ACTION_SCALE_DOWN ||
-	    h->replicas < 1 || !option_names_take(&r->o->clusters, h->cluster_name) || known(r, h->target) ||
-	    (r->workload && !matches(h->target, r->workload)))
-		return;
-	struct item *i = add(r, h->id);
-
-	(void)snprintf(i->r.target, sizeof(i->r.target), "%s", h->target);
-	i->r.replicas = h->replicas;
+	if (m->type == MSG_CTL_HISTORY_ROW && !h->observe && h->action == ACTION_SCALE_DOWN &&
+	    h->replicas > 0 && option_names_take(&r->o->clusters, h->cluster_name) &&
+	    (!r->workload || matches(h->target, r->workload)) && !known(r, h->cluster_name, h->target))
+		(void)add(r, h->id, h->cluster_name, h->target, h->replicas);
 }
 
 /* -- by the mark alone -- */
 
-/* A cluster that two instances were asked about, as nobody leads it. */
-static bool is_listed(const struct restore *r, const char *target)
-{
-	for (size_t i = 0; i < r->n; i++)
-		if (strcmp(r->v[i].r.target, target) == 0 && strcmp(r->v[i].cluster, r->cluster) == 0)
-			return true;
-	return false;
-}
-
+/* It may be known already: two instances are asked about a cluster that nobody leads. */
 static void on_marked_row(void *ctx, const struct msg *m)
 {
 	const struct msg_ctl_marked_row *row = &m->u.ctl_marked_row;
 	struct restore *r = ctx;
 
-	if (m->type != MSG_CTL_MARKED_ROW || (r->workload && !matches(row->target, r->workload)) ||
-	    is_listed(r, row->target))
-		return;
-	struct item *i = add(r, row->number);
-
-	i->mark = *row;
-	(void)snprintf(i->cluster, sizeof(i->cluster), "%s", r->cluster);
-	i->r.replicas = row->replicas;
-	memcpy(i->r.target, row->target, sizeof(i->r.target));
+	if (m->type == MSG_CTL_MARKED_ROW && (!r->workload || matches(row->target, r->workload)) &&
+	    !known(r, r->cluster, row->target))
+		add(r, row->number, r->cluster, row->target, row->replicas)->mark = *row;
 }
 
 /* ns NULL: all of them. The name of the workload is behind the last slash, its namespace before that. */
@@ -262,13 +249,27 @@ static size_t count(const struct restore *r, enum outcome outcome)
 
 /* -- printing -- */
 
+static bool has_several_clusters(const struct restore *r)
+{
+	for (size_t i = 1; i < r->n; i++)
+		if (strcmp(r->v[i].cluster, r->v[0].cluster) != 0)
+			return true;
+	return false;
+}
+
 static void print_table(const struct restore *r, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{ "ID", 0, 0 },      { "WORKLOAD", 0, 0 },          { "REPLICAS", 0, 0 },
-		{ "OUTCOME", 0, 0 }, { "REASON", 2, COLUMN_BELOW }, { "DETAIL", 1, COLUMN_BELOW },
+		{ "ID", 0, 0 },
+		{ "CLUSTER", 3, COLUMN_FEW | COLUMN_BELOW },
+		{ "WORKLOAD", 0, 0 },
+		{ "REPLICAS", 0, 0 },
+		{ "OUTCOME", 0, 0 },
+		{ "REASON", 2, COLUMN_BELOW },
+		{ "DETAIL", 1, COLUMN_BELOW },
 	};
 	const struct table_view view = table_view_of(out, false, false);
+	const bool several = has_several_clusters(r);
 	_cleanup_(table_free) struct table *t = table_new(columns, ARRAY_SIZE(columns));
 
 	for (size_t k = 0; k < r->n; k++) {
@@ -276,6 +277,7 @@ static void print_table(const struct restore *r, FILE *out)
 		const bool good = i->r.outcome == OUTCOME_WOULD || i->r.outcome == OUTCOME_DONE;
 
 		table_add(t, COLOR_NONE, "%" PRIu64, i->r.id);
+		table_add(t, COLOR_NONE, "%s", several ? i->cluster : "");
 		table_add(t, COLOR_NONE, "%s", i->r.target[0] ? i->r.target : "-");
 		if (i->r.replicas >= 0)
 			table_add(t, COLOR_NONE, "0 -> %" PRId64, i->r.replicas);
@@ -419,7 +421,7 @@ static int take_arguments(const struct options *o, struct restore *r)
 		const char *arg = o->args[i];
 
 		if (str_to_u64(arg, strlen(arg), &id) == 0 && id > 0 && id <= LEASE_ID_MAX)
-			(void)add(r, id);
+			(void)add(r, id, "", "", -1);
 		else if (strchr(arg, '/') && !r->workload)
 			r->workload = arg;
 		else

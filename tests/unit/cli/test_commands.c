@@ -76,6 +76,9 @@ static void answer_status(const struct instance_call *c)
 	instance_end(c, EXIT_CODE_OK);
 }
 
+/* Is a workload of the same name scaled down in another cluster, too? */
+static bool in_two_clusters;
+
 static void answer_history(const struct instance_call *c)
 {
 	struct msg m = { .type = MSG_CTL_HISTORY_ROW,
@@ -96,7 +99,12 @@ static void answer_history(const struct instance_call *c)
 
 	if (c->request.u.ctl_history.outcomes >> OUTCOME_DONE & 1)
 		instance_send(c, &m);
+	m.u.ctl_history_row.id = 5;
+	msg_set(&m, ctl_history_row.cluster_name, "stage", 5);
+	if (in_two_clusters)
+		instance_send(c, &m);
 	m.u.ctl_history_row.id = 9;
+	msg_set(&m, ctl_history_row.cluster_name, "prod", 4);
 	m.u.ctl_history_row.outcome = OUTCOME_REFUSED;
 	m.u.ctl_history_row.action = ACTION_DELETE;
 	(void)snprintf(m.u.ctl_history_row.reason, 49, "PodReady");
@@ -409,6 +417,22 @@ TEST(show_says_a_thing_once)
 
 	ck_assert_msg(strstr(text, "mode") && !strstr(text, "detail"), "%s", text);
 	ck_assert_ptr_null(strstr(strstr(text, "because") + 1, "because"));
+	free(text);
+}
+
+TEST(restore_knows_clusters_apart)
+{
+	struct options o = { .command = "restore", .since_ms = 1, .dry_run = 1 };
+
+	in_two_clusters = true;
+	json_t *j = run_json(command_restore, &o, EXIT_CODE_OK);
+
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "items")), 2);
+	json_decref(j);
+	o.output = OUTPUT_TABLE;
+	char *text = run(command_restore, &o, EXIT_CODE_OK);
+
+	ck_assert_msg(strstr(text, "CLUSTER") && strstr(text, "prod") && strstr(text, "stage"), "%s", text);
 	free(text);
 }
 
