@@ -11,9 +11,11 @@
 #include "base/exit.h"
 #include "base/xalloc.h"
 #include "cli/commands/command.h"
+#include "cli/instance/ctl.h"
+#include "cli/view/json.h"
 #include "cli/view/output.h"
 
-/* What of the running instance completes an option (names.c); "" nothing. */
+/* What of the running instance completes an option (command_names()); "" nothing. */
 static const char *live_of_option(enum option_id id)
 {
 	static const struct {
@@ -110,4 +112,53 @@ int command_completion(const struct options *o)
 			return EXIT_CODE_OK;
 		}
 	return command_misuse(o, "%s", TEXT(COMPLETION_NEEDS));
+}
+
+/* -- `names WHAT`: what a shell completes with, from the running instance; nothing where none runs -- */
+
+#define ASK_MS  2000
+#define ACTIONS 20
+
+#define HISTORY(n)                                                                                           \
+	{                                                                                                    \
+		.type = MSG_CTL_HISTORY,                                                                     \
+		.u.ctl_history = { .limit = (n), .duty = DUTY_ALL, .outcomes = OUTCOMES_ALL },               \
+	}
+
+static const struct names_row {
+	const char *what;
+	struct msg request;
+	enum msg_type type; /* of the messages that are printed */
+	const char *member; /* of their JSON */
+} names_rows[] = {
+	{ "clusters", { .type = MSG_CTL_STATUS }, MSG_CTL_CLUSTER, "cluster" },
+	{ "sinks", { .type = MSG_CTL_SINKS }, MSG_CTL_SINK_ROW, "name" },
+	{ "actions", HISTORY(ACTIONS), MSG_CTL_HISTORY_ROW, "id" },
+	{ "namespaces", HISTORY(500), MSG_CTL_HISTORY_ROW, "namespace" },
+};
+
+static void print_name(void *ctx, const struct msg *m)
+{
+	const struct names_row *row = ctx;
+
+	if (m->type != row->type)
+		return;
+	json_auto_t *message = json_of(m->type, &m->u);
+	const json_t *name = json_object_get(message, row->member);
+
+	if (json_is_integer(name))
+		printf("%" JSON_INTEGER_FORMAT "\n", json_integer_value(name));
+	else
+		printf("%s\n", json_string_value(name));
+}
+
+int command_names(const struct options *o)
+{
+	for (size_t i = 0; o->n_args == 1 && i < ARRAY_SIZE(names_rows); i++) {
+		struct names_row row = names_rows[i];
+
+		if (strcmp(o->args[0], row.what) == 0)
+			return ctl_ask(o->socket, &row.request, ASK_MS, print_name, &row);
+	}
+	return EXIT_CODE_USAGE;
 }

@@ -119,14 +119,16 @@ static json_t *seen_json(const struct plan *p)
 
 static void print_json(const struct plan *p)
 {
-	json_t *rows = json_array();
+	json_t *rows = json_array(), *stops = json_array();
 
 	for (size_t i = 0; i < p->rows.n; i++)
 		json_array_append_new(rows, row_json(p, &p->rows.v[i]));
+	for (size_t i = 0; i < p->n_stops; i++)
+		json_array_append_new(stops, json_of(MSG_TROUBLE_ROW, &p->stops[i]));
 	output_json(json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "takenAt", json_time(p->taken_ms),
 			      "mode", p->observe ? "observe" : "enforce", "leftOut", left_out_json(p),
-			      "stops", json_of_all(MSG_TROUBLE_ROW, p->stops, p->n_stops), "looked",
-			      seen_json(p), "counts", counts_json(p), "items", rows));
+			      "stops", stops, "looked", seen_json(p), "counts", counts_json(p), "items",
+			      rows));
 }
 
 /* -- table -- */

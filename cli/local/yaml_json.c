@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/cleanup.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "cli/view/output.h"

@@ -273,15 +273,6 @@ json_t *json_explain_reason(json_t *object)
 	return object;
 }
 
-json_t *json_of_all(enum msg_type type, const void *rows, size_t n)
-{
-	json_t *all = json_array();
-
-	for (size_t i = 0; i < n; i++)
-		json_array_append_new(all, json_of(type, (const char *)rows + i * msg_desc(type)->size));
-	return all;
-}
-
 json_t *json_of_quotes(const struct msg_ctl_quote_row *rows, size_t n, uint64_t id)
 {
 	json_t *all = json_array();

@@ -21,8 +21,6 @@ struct json_member {
 };
 /* The next member of such a message, from *at on, which begins as 0. False behind the last. */
 bool json_member_next(enum msg_type type, size_t *at, struct json_member *ret);
-/* A list of n of them, which follow one another in memory. */
-json_t *json_of_all(enum msg_type type, const void *rows, size_t n);
 /* Those of one action, in order. */
 json_t *json_of_quotes(const struct msg_ctl_quote_row *rows, size_t n, uint64_t id);
 /* A time, Unix ms, in RFC 3339; null for 0. */
