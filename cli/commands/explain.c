@@ -163,7 +163,6 @@ static const char *result_of(const struct msg_ctl_explain_row *r)
  * answered. */
 static json_t *verdict_json(const struct report *e, const struct explain_row *row)
 {
-	const struct dry_run_row *l = live_of(e, row);
 	const struct told t = told_of(e, row);
 	json_t *verdict = json_of(MSG_CTL_EXPLAIN_ROW, &row->r);
 	const char *pod = row->pod + row->ns;
@@ -183,8 +182,7 @@ static json_t *verdict_json(const struct report *e, const struct explain_row *ro
 	json_object_set_new(verdict, "reason", json_string(t.reason));
 	json_object_set_new(verdict, "evidence", facts_json(t.facts));
 	json_object_set_new(verdict, "until", json_time(t.until));
-	json_object_set_new(verdict, "live", l ? dry_run_answer_json(l) : json_null());
-	json_object_set_new(verdict, "lastRefusal", l ? dry_run_refusal_json(l) : json_null());
+	dry_run_set_json(verdict, live_of(e, row));
 	return json_explain_reason(verdict);
 }
 

@@ -67,8 +67,7 @@ static json_t *row_json(const struct plan *p, const struct dry_run_row *r)
 	json_object_set_new(row, "stoppedBy",
 			    r->stopped ? json_string(trouble_desc((enum trouble)r->stopped->trouble)->name)
 				       : json_null());
-	json_object_set_new(row, "live", dry_run_answer_json(r));
-	json_object_set_new(row, "lastRefusal", dry_run_refusal_json(r));
+	dry_run_set_json(row, r);
 	return json_explain_reason(row);
 }
 
