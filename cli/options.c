@@ -176,11 +176,6 @@ char *option_names_join(const struct option_names *names, const char *between)
 	return text;
 }
 
-const char *option_first(const struct option_names *n)
-{
-	return n->n > 0 ? n->v[0] : NULL;
-}
-
 bool option_names_take(const struct option_names *n, const char *name)
 {
 	for (size_t i = 0; i < n->n; i++)

@@ -30,7 +30,7 @@ struct option_use {
 /* What was written of an option that may be repeated, in its order. */
 #define OPTION_NAMES_MAX 16
 struct option_names {
-	const char *v[OPTION_NAMES_MAX];
+	const char *v[OPTION_NAMES_MAX]; /* v[0] NULL: none was written */
 	size_t n;
 };
 
@@ -74,8 +74,6 @@ const char *option_value_at(enum option_id id, int i);
 /* The line of help about one option, with its end; names that may be written stand behind the help. */
 void options_help(const struct option_use *use, FILE *out);
 
-/* The first name; NULL: none was written. */
-const char *option_first(const struct option_names *n);
 /* The names with that between them, owned by the caller; NULL: none was written. */
 char *option_names_join(const struct option_names *n, const char *between);
 /* Is that name written, or none at all? */

@@ -149,13 +149,16 @@ static bool is_same(const struct report *a, const struct report *b)
 	return true;
 }
 
-static const char *result_of(const struct msg_ctl_explain_row *r)
-{
-	static const char *const names[] = {
-		[TRI_UNKNOWN] = "not reached", [TRI_NO] = "decided", [TRI_YES] = "passed"
-	};
-	return names[r->holds];
-}
+/* What came of one check. */
+static const struct {
+	const char *name;
+	enum phrase text;
+	enum table_color color, of_facts;
+} results[TRI__MAX] = {
+	[TRI_UNKNOWN] = { "not reached", PHRASE_RULE_NOT_REACHED, COLOR_DIM, COLOR_DIM },
+	[TRI_NO] = { "decided", PHRASE_RULE_DECIDED, COLOR_WARN, COLOR_NONE },
+	[TRI_YES] = { "passed", PHRASE_RULE_PASSED, COLOR_GOOD, COLOR_NONE },
+};
 
 /* -- JSON -- */
 
@@ -201,8 +204,8 @@ static void print_json(const struct report *e)
 		if (!verdict)
 			json_array_append_new(rules,
 					      json_pack("{s:s, s:s, s:s, s:o}", "rule", r->rule, "question",
-							r->question, "result", result_of(r), "evidence",
-							facts_json(&r->evidence)));
+							r->question, "result", results[r->holds].name,
+							"evidence", facts_json(&r->evidence)));
 	}
 	output_json(root);
 }
@@ -221,12 +224,6 @@ static const char *question_of(const struct msg_ctl_explain_row *r, enum languag
 
 static void add_rule(struct table *t, const struct explain_row *row, const struct table_view *view)
 {
-	const char *const results[] = { [TRI_UNKNOWN] = TEXT(RULE_NOT_REACHED),
-					[TRI_NO] = TEXT(RULE_DECIDED),
-					[TRI_YES] = TEXT(RULE_PASSED) };
-	static const enum table_color colors[] = {
-		[TRI_UNKNOWN] = COLOR_DIM, [TRI_NO] = COLOR_WARN, [TRI_YES] = COLOR_GOOD
-	};
 	const struct msg_ctl_explain_row *r = &row->r;
 	const char *question = question_of(r, language_of_environment());
 	_cleanup_free_ char *facts = output_facts(&r->evidence, view);
@@ -234,17 +231,17 @@ static void add_rule(struct table *t, const struct explain_row *row, const struc
 	table_add(t, COLOR_NONE, "%s", row->pod);
 	table_add(t, COLOR_NONE, "%s", duty_name((enum duty)r->duty));
 	table_add(t, COLOR_NONE, "%s", r->rule);
-	table_add(t, colors[r->holds], "%s", results[r->holds]);
-	table_add(t, r->holds == TRI_UNKNOWN ? COLOR_DIM : COLOR_NONE, "%s%s%s", question,
-		  *question && *facts ? ": " : "", facts);
+	table_add(t, results[r->holds].color, "%s",
+		  phrase_text(results[r->holds].text, language_of_environment()));
+	table_add(t, results[r->holds].of_facts, "%s%s%s", question, *question && *facts ? ": " : "", facts);
 }
 
 static void add_verdict(struct table *t, const struct report *e, const struct explain_row *row,
 			const struct table_view *view)
 {
-	const struct dry_run_row *l = live_of(e, row);
 	const struct told told = told_of(e, row);
-	char until[RFC3339_MAX] = "-", refused[DRY_RUN_REFUSAL_MAX] = "";
+	char until[RFC3339_MAX] = "-";
+	_cleanup_free_ char *refused = dry_run_refusal_text(live_of(e, row), view);
 	_cleanup_free_ char *facts =
 		told.of_cache_alone ? xstrdup(TEXT(CACHE_ALONE)) : output_facts(told.facts, view);
 
@@ -256,7 +253,7 @@ static void add_verdict(struct table *t, const struct report *e, const struct ex
 	table_add(t, COLOR_NONE, "%s", told.reason);
 	table_add(t, COLOR_NONE, "%s", until);
 	table_add(t, COLOR_NONE, "%s%s%s%s", output_sentence(told.reason, language_of_environment()),
-		  facts[0] ? ": " : "", facts, l ? dry_run_refusal_text(l, view, refused) : refused);
+		  facts[0] ? ": " : "", facts, refused);
 }
 
 static void print_remedies(const struct report *e, const struct table_view *view)
@@ -666,8 +663,7 @@ static int explain(const struct options *o, const char *object)
 
 int command_explain(const struct options *o)
 {
-	_cleanup_free_ char *object =
-		o->n_args == 1 ? named_object(o->args[0], option_first(&o->namespaces)) : NULL;
+	_cleanup_free_ char *object = o->n_args == 1 ? named_object(o->args[0], o->namespaces.v[0]) : NULL;
 
 	if ((o->n_args == 1) == (o->file != NULL))
 		return command_misuse(o, "%s", TEXT(EXPLAIN_NEEDS));

@@ -177,7 +177,7 @@ static void print_counts(const struct plan *p, const struct table_view *view)
 static void add_why(struct table *t, const struct dry_run_row *r, const struct table_view *view)
 {
 	const bool other = dry_run_was_declined(r);
-	char refused[DRY_RUN_REFUSAL_MAX];
+	_cleanup_free_ char *refused = dry_run_refusal_text(r, view);
 	_cleanup_free_ char *facts = output_facts(other ? &r->dry_run.detail : &r->row.evidence, view);
 	const char *say = output_sentence(reason_of(r), language_of_environment());
 	_cleanup_free_ char *at_a_glance =
@@ -188,7 +188,7 @@ static void add_why(struct table *t, const struct dry_run_row *r, const struct t
 	table_add(t, COLOR_NONE, "%s%s%s%s%s%s%s%s",
 		  r->stopped ? trouble_desc((enum trouble)r->stopped->trouble)->name : "",
 		  r->stopped ? "; " : "", say, say[0] && facts[0] ? ": " : "", facts,
-		  *at_a_glance ? "; " : "", at_a_glance, dry_run_refusal_text(r, view, refused));
+		  *at_a_glance ? "; " : "", at_a_glance, refused);
 }
 
 static void print_rows(const struct plan *p, const struct table_view *view)

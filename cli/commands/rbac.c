@@ -128,7 +128,7 @@ static void check_verbs(struct check *k, const struct right_desc *r, const char 
 {
 	const enum role_scope scope = role_of(r->role)->scope;
 	const char *ns = scope == SCOPE_HOME     ? rbac_lease_namespace(k->q)
-			 : scope == SCOPE_SPREAD ? option_first(&k->q->o->namespaces)
+			 : scope == SCOPE_SPREAD ? k->q->o->namespaces.v[0]
 						 : NULL;
 	_cleanup_free_ char *leases = rbac_lease_names(k->q, r);
 	const char *name = leases ? leases : "";

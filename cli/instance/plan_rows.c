@@ -153,17 +153,14 @@ int dry_run_rows_ask_workers(struct dry_run_rows *l, struct ctl *c, uint64_t tim
 	return code;
 }
 
-const char *dry_run_refusal_text(const struct dry_run_row *r, const struct table_view *view,
-				 char buf[static DRY_RUN_REFUSAL_MAX])
+char *dry_run_refusal_text(const struct dry_run_row *r, const struct table_view *view)
 {
 	char when[RFC3339_MAX];
 
-	buf[0] = '\0';
-	if (!r->refused)
-		return buf;
+	if (!r || !r->refused)
+		return xstrdup("");
 	output_time(view, r->refused->result_at, when);
-	(void)snprintf(buf, DRY_RUN_REFUSAL_MAX, TEXT(LIVE_REFUSED), when, r->refused->reason);
-	return buf;
+	return xasprintf(TEXT(LIVE_REFUSED), when, r->refused->reason);
 }
 
 void dry_run_set_json(json_t *to, const struct dry_run_row *r)

@@ -40,10 +40,8 @@ void dry_run_rows_find_refusals(struct dry_run_rows *l, struct ctl *c, const cha
  * what was answered before an error is kept. */
 int dry_run_rows_ask_workers(struct dry_run_rows *l, struct ctl *c, uint64_t timeout_ms);
 
-/* "; last refused 2026-11-22T10:00:00Z: NodeNotReady", or "". Returns buf. */
-#define DRY_RUN_REFUSAL_MAX 128
-const char *dry_run_refusal_text(const struct dry_run_row *r, const struct table_view *view,
-				 char buf[static DRY_RUN_REFUSAL_MAX]);
+/* "; last refused 2026-11-22T10:00:00Z: NodeNotReady", or "", also of r NULL; owned by the caller. */
+char *dry_run_refusal_text(const struct dry_run_row *r, const struct table_view *view);
 /* Set the members live, what a worker answered, and lastRefusal, the newest with its sentence and remedy;
  * null where there is none, and of r NULL. */
 void dry_run_set_json(json_t *to, const struct dry_run_row *r);

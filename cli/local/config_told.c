@@ -160,34 +160,33 @@ static void print_clusters(const struct config *c, const json_t *clusters)
 
 /* -- namespaces -- */
 
-static void say_item(FILE *f, const struct namespace_item *i, enum language l)
+/* Owned by the caller, as what follows. */
+static char *item_text(const struct namespace_item *i, enum language l)
 {
 	if (i->kind == NAMESPACE_LABEL && str_is(i->value, "*"))
-		(void)fprintf(f, phrase(NAMESPACES_LABEL, l), STR_ARG(i->text));
-	else if (i->kind == NAMESPACE_LABEL)
-		(void)fprintf(f, phrase(NAMESPACES_LABELLED, l), STR_ARG(i->text), STR_ARG(i->value));
-	else if (str_is(i->text, "*"))
-		(void)fputs(phrase(NAMESPACES_EVERY, l), f);
-	else if (i->kind == NAMESPACE_PATTERN)
-		(void)fprintf(f, phrase(NAMESPACES_NAMED, l), STR_ARG(i->text));
-	else
-		(void)fprintf(f, "%.*s", STR_ARG(i->text));
+		return xasprintf(phrase(NAMESPACES_LABEL, l), STR_ARG(i->text));
+	if (i->kind == NAMESPACE_LABEL)
+		return xasprintf(phrase(NAMESPACES_LABELLED, l), STR_ARG(i->text), STR_ARG(i->value));
+	if (str_is(i->text, "*"))
+		return xstrdup(phrase(NAMESPACES_EVERY, l));
+	if (i->kind == NAMESPACE_PATTERN)
+		return xasprintf(phrase(NAMESPACES_NAMED, l), STR_ARG(i->text));
+	return xstrndup(i->text.p, i->text.n);
 }
 
-static size_t say_items(FILE *f, const struct str_list *list, bool except, const char *before,
-			enum language l)
+/* Of the items that except, or of the others; NULL: there are none. */
+static char *items_text(const struct str_list *list, bool except, enum language l)
 {
-	size_t n = 0;
+	char *text = NULL;
 
 	for (size_t k = 0; k < list->n; k++) {
 		const struct namespace_item i = namespaces_item(STR_C(list->v[k]));
+		_cleanup_free_ char *one = item_text(&i, l);
 
-		if (i.except != except)
-			continue;
-		(void)fputs(n++ ? ", " : before, f);
-		say_item(f, &i, l);
+		if (i.except == except)
+			xappend(&text, ", ", one);
 	}
-	return n;
+	return text;
 }
 
 static bool is_wide(const struct str_list *l)
@@ -201,22 +200,15 @@ static bool is_wide(const struct str_list *l)
 	return namespaces_only_except(l);
 }
 
-/* Owned by the caller. protected: what the list does not name is not meant where it is protected. */
+/* protected: what the list does not name is not meant where it is protected. */
 static char *meaning(const struct str_list *list, bool protected, enum language l)
 {
-	char *text = NULL;
-	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
+	_cleanup_free_ char *named = items_text(list, false, l), *excepted = items_text(list, true, l);
+	const char *otherwise = list->n ? phrase(NAMESPACES_EVERY, l) : phrase(NONE, l);
 
-	if (!f)
-		abort();
-	if (say_items(f, list, false, "", l) == 0)
-		(void)fputs(list->n ? phrase(NAMESPACES_EVERY, l) : phrase(NONE, l), f);
-	(void)say_items(f, list, true, phrase(NAMESPACES_BUT_NOT, l), l);
-	if (protected && is_wide(list))
-		(void)fputs(phrase(NAMESPACES_PROTECTED, l), f);
-	(void)fclose(f);
-	return text;
+	return xconcat(named ? named : otherwise, excepted ? phrase(NAMESPACES_BUT_NOT, l) : "",
+		       excepted ? excepted : "",
+		       protected && is_wide(list) ? phrase(NAMESPACES_PROTECTED, l) : "", NULL);
 }
 
 /* Does the duty work in this namespace? */

@@ -574,7 +574,7 @@ static json_t *role_values(const struct rbac_request *q, enum right_role role)
 {
 	const struct role_desc *desc = role_of(role);
 	const char *ns = desc->scope == SCOPE_HOME     ? rbac_lease_namespace(q)
-			 : desc->scope == SCOPE_SPREAD ? option_first(&q->o->namespaces)
+			 : desc->scope == SCOPE_SPREAD ? q->o->namespaces.v[0]
 						       : NULL;
 	json_t *rules = json_array();
 	const struct right_desc *r;
