@@ -1,6 +1,5 @@
 /* cron.c - `cron next`: the next times of a schedule, so that nobody has to guess what a line means. */
 // SPDX-License-Identifier: Apache-2.0
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +7,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
-#include "base/rfc3339.h"
 #include "cli/commands/command.h"
 #include "cli/local/config_told.h"
 #include "cli/view/output.h"
-#include "config/cron.h"
 #include "config/zone_file.h"
 
 static int load_zone(const char *name, struct zone **ret)
@@ -47,24 +44,18 @@ static int print_next(const struct options *o, const char *spec)
 	}
 	if (load_zone(cron.zone[0] ? cron.zone : o->zone ? o->zone : "UTC", &zone) < 0)
 		return EXIT_CODE_DATA;
-	int64_t at = o->now_ms ? o->now_ms : clock_wall_ms();
-	json_t *times = json_array();
-	char text[SCHEDULE_TIME_MAX];
+	const int64_t wanted = o->count ? o->count : 5;
+	json_auto_t *times = schedule_times(&cron, zone, o->now_ms ? o->now_ms : clock_wall_ms(), wanted);
+	const json_t *time;
+	size_t i;
 
-	for (int64_t i = 0; i < (o->count ? o->count : 5); i++) {
-		at = cron_next(&cron, zone, at);
-		if (at == 0)
-			break;
-		schedule_time(at, zone, text);
-		json_array_append_new(times, json_string(text));
-		if (o->output != OUTPUT_JSON)
-			printf("%s\n", text);
-	}
 	zone_free(&zone);
 	if (o->output == OUTPUT_JSON)
 		output_json(json_incref(times));
-	json_decref(times);
-	if (at == 0)
+	else
+		json_array_foreach (times, i, time)
+			printf("%s\n", json_string_value(time));
+	if ((int64_t)json_array_size(times) < wanted)
 		output_complain("cron", "%s", TEXT(CRON_NO_MORE));
 	return EXIT_CODE_OK;
 }

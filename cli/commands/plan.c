@@ -18,7 +18,6 @@
 #include "cli/instance/answers.h"
 #include "cli/instance/plan_rows.h"
 #include "cli/view/output.h"
-#include "cli/instance/wait_settled.h"
 #include "cli/instance/start.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"

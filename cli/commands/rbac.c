@@ -15,7 +15,6 @@
 #include "cli/commands/command.h"
 #include "cli/instance/ctl.h"
 #include "cli/instance/start.h"
-#include "cli/instance/wait_settled.h"
 #include "cli/local/paths.h"
 #include "cli/local/rbac_rights.h"
 #include "cli/local/yaml_json.h"

@@ -15,7 +15,6 @@
 #include "cli/commands/command.h"
 #include "cli/local/paths.h"
 #include "cli/instance/start.h"
-#include "cli/instance/wait_settled.h"
 #include "cli/view/output.h"
 
 /* Every missing directory of the path, for us alone. */

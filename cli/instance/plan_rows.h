@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "cli/instance/wait_settled.h"
+#include "cli/instance/start.h"
 #include "cli/options.h"
 
 /* -- rows that a watcher judged from its cache, and what only others know of them: would a worker that reads

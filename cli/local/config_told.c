@@ -22,7 +22,8 @@
 #include "model/duties.h"
 #include "rules/select.h"
 
-#define RUNS 3
+#define RUNS           3
+#define LOCAL_TIME_MAX (RFC3339_MAX + 8)
 
 /* -- clusters -- */
 
@@ -333,7 +334,8 @@ static void print_namespaces(const struct policy *p, const json_t *cluster)
 
 /* -- schedules -- */
 
-void schedule_time(int64_t ms, const struct zone *zone, char ret[static SCHEDULE_TIME_MAX])
+/* Local time with its offset: "2026-11-21T09:00:00+08:00"; zone NULL = UTC. */
+static void format_local(int64_t ms, const struct zone *zone, char ret[static LOCAL_TIME_MAX])
 {
 	int64_t until;
 	const int32_t east = zone_offset(zone, ms / 1000, &until);
@@ -342,10 +344,22 @@ void schedule_time(int64_t ms, const struct zone *zone, char ret[static SCHEDULE
 
 	rfc3339_format(ms + (int64_t)east * 1000, false, buf);
 	if (east == 0)
-		(void)snprintf(ret, SCHEDULE_TIME_MAX, "%s", buf);
+		(void)snprintf(ret, LOCAL_TIME_MAX, "%s", buf);
 	else
-		(void)snprintf(ret, SCHEDULE_TIME_MAX, "%.*s%c%02d:%02d", (int)strlen(buf) - 1, buf,
+		(void)snprintf(ret, LOCAL_TIME_MAX, "%.*s%c%02d:%02d", (int)strlen(buf) - 1, buf,
 			       east < 0 ? '-' : '+', minutes / 60, minutes % 60);
+}
+
+json_t *schedule_times(const struct cron *cron, const struct zone *zone, int64_t from_ms, int64_t n)
+{
+	json_t *times = json_array();
+	char time[LOCAL_TIME_MAX];
+
+	for (int64_t i = 0; i < n && (from_ms = cron_next(cron, zone, from_ms)) != 0; i++) {
+		format_local(from_ms, zone, time);
+		json_array_append_new(times, json_string(time));
+	}
+	return times;
 }
 
 /* One schedule as it is written, with the zone that it names or else is read by. */
@@ -354,19 +368,13 @@ static void add(json_t *all, const char *key, const char *text, const struct cro
 {
 	const char *name = cron->zone[0] ? cron->zone : zone_name ? zone_name : "UTC";
 	_cleanup_free_ void *bytes = NULL;
-	char time[SCHEDULE_TIME_MAX];
-	json_t *next = json_array();
 	struct zone *zone = NULL;
 	size_t n = 0;
 
 	if (zone_load(name, &bytes, &n) == 0 && bytes)
 		(void)zone_parse(bytes, n, &zone);
-	for (int i = 0; i < RUNS && (now_ms = cron_next(cron, zone, now_ms)) != 0; i++) {
-		schedule_time(now_ms, zone, time);
-		json_array_append_new(next, json_string(time));
-	}
 	json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:o}", "key", key, "schedule", text, "zone",
-					     name, "next", next));
+					     name, "next", schedule_times(cron, zone, now_ms, RUNS)));
 	zone_free(&zone);
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/exit.h"
 #include "base/cleanup.h"
-#include "cli/instance/wait_settled.h"
+#include "cli/instance/start.h"
 #include "tests/suite.h"
 #include "tests/unit/cli/instance.h"
 #include "tests/facts_en.h"
