@@ -1,5 +1,6 @@
 /* start.h - start an instance: become the supervisor, or have one that lives as long as a command, started
- * for it, asked by it, ended with it, also when it is interrupted or fails; and wait for what it does. Process: cli. */
+ * for it, asked by it, ended with it, also when it is interrupted or fails; and wait for what it does.
+ * Process: cli. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CLI_INSTANCE_START_H
 #define CLI_INSTANCE_START_H

@@ -28,8 +28,8 @@ json_t *schedule_json(const struct config *c, int64_t now_ms);
 /* All of it for people, on stdout. clusters: config_clusters_look(). */
 void config_told_print(const struct config *c, const json_t *clusters, const json_t *cluster);
 
-/* The next n times of a schedule after from_ms, fewer where there are no more, as a list in the local time of the
- * zone (NULL: UTC) with its offset: "2026-11-21T09:00:00+08:00". */
+/* The next n times of a schedule after from_ms, fewer where there are no more, as a list in the local time of
+ * the zone (NULL: UTC) with its offset: "2026-11-21T09:00:00+08:00". */
 json_t *schedule_times(const struct cron *cron, const struct zone *zone, int64_t from_ms, int64_t n);
 
 #endif
