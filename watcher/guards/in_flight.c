@@ -144,9 +144,10 @@ bool in_flight_is_failure(uint64_t outcome)
 	return outcome == OUTCOME_FORBIDDEN || outcome == OUTCOME_FAILED;
 }
 
-static uint64_t slow_wait(const struct nomination *e)
+/* For as long as ms in the first round, twice as long in each after it. */
+static uint64_t slow_wait(const struct nomination *e, uint64_t ms)
 {
-	uint64_t d = WAIT_BASE_MS;
+	uint64_t d = ms;
 
 	for (unsigned i = 1; i < e->rounds && d < WAIT_CAP_MS; i++)
 		d *= 2;
@@ -230,6 +231,9 @@ bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result
 		b->failed = true;
 		e->until = now + failure_wait(e, (enum reason)e->reason, delay_ms, m->retry_ms);
 		probe = e->dropped ? choose_probe(b, e, now) : 0;
+	} else if (e->reason == REASON_NOT_OBSERVED && m->retry_ms) {
+		e->rounds = (uint8_t)(e->rounds < 255 ? e->rounds + 1 : 255);
+		e->until = now + slow_wait(e, m->retry_ms); /* its controller may not be at work */
 	} else if (m->outcome != OUTCOME_DONE && m->retry_ms) {
 		e->until = now + m->retry_ms; /* nobody judged it, or its time is known: no round */
 	} else if ((OUTCOMES_KNOWN_WRITTEN >> m->outcome & 1) && m->action == ACTION_FRESH_ATTEMPT) {
@@ -237,7 +241,7 @@ bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result
 	} else {
 		e->rounds = (uint8_t)(e->rounds < 255 ? e->rounds + 1 : 255);
 		e->early = e->rounds <= early[m->outcome];
-		e->until = now + (m->outcome == OUTCOME_WOULD ? OBSERVED_MS : slow_wait(e));
+		e->until = now + (m->outcome == OUTCOME_WOULD ? OBSERVED_MS : slow_wait(e, WAIT_BASE_MS));
 	}
 	if (!in_flight_is_failure(m->outcome))
 		e->fails = 0;

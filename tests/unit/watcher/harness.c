@@ -140,7 +140,7 @@ void event(const struct pod_facts *p)
 	run_all();
 }
 
-static void end_newest(enum outcome outcome, uint64_t retry_ms, const char *reason)
+void settle_with(enum outcome outcome, uint64_t retry_ms, const char *reason)
 {
 	struct msg m = { .type = MSG_NOMINATION_RESULT };
 
@@ -156,12 +156,12 @@ static void end_newest(enum outcome outcome, uint64_t retry_ms, const char *reas
 
 void settle(enum outcome outcome, uint64_t retry_ms)
 {
-	end_newest(outcome, retry_ms, NULL);
+	settle_with(outcome, retry_ms, NULL);
 }
 
 void settle_as(enum outcome outcome, const char *reason)
 {
-	end_newest(outcome, 0, reason);
+	settle_with(outcome, 0, reason);
 }
 
 void settle_all(size_t from, enum outcome outcome)

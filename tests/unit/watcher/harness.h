@@ -53,6 +53,7 @@ void event(const struct pod_facts *p);
 void settle(enum outcome outcome, uint64_t retry_ms);
 /* The newest nomination ends so, with that reason. */
 void settle_as(enum outcome outcome, const char *reason);
+void settle_with(enum outcome outcome, uint64_t retry_ms, const char *reason);
 /* Every nomination from that message on ends so, oldest first; pods of those that were written are gone. */
 void settle_all(size_t from, enum outcome outcome);
 struct pod_facts sibling(const struct pod_facts *p, const char *name, const char *uid);
