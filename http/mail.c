@@ -34,8 +34,10 @@ struct mail {
 	struct event *begun; /* ends a mail that cannot begin */
 	struct event *readable, *writable;
 	char curl_error[CURL_ERROR_SIZE];
-	char reply[256];   /* the last one */
-	char refusal[256]; /* of the first recipient that was refused */
+	char reply[256];     /* the last one */
+	char refusal[256];   /* of the first recipient that was refused; sooner, of one that is put off */
+	long refusal_status; /* 0: none was refused */
+	bool wait_for_all;
 	void (*on_done)(void *ctx, const struct mail_result *r);
 	void *ctx;
 	char *from, *message; /* message: as it goes over the wire, with its end */
@@ -78,6 +80,11 @@ static void mail_free(struct mail *m)
 	free(m);
 }
 
+static bool is_put_off(const struct mail *m)
+{
+	return m->refusal_status >= 400 && m->refusal_status < 500;
+}
+
 static void finish_with(struct mail *m, struct http_way way, enum http_failure failure, long status,
 			const char *reply, const struct facts *why)
 {
@@ -85,6 +92,7 @@ static void finish_with(struct mail *m, struct http_way way, enum http_failure f
 				 .status = status,
 				 .sent = m->sent,
 				 .refused = failure == HTTP_OK && status < 300 ? m->to.n - m->taken_to : 0,
+				 .put_off = is_put_off(m),
 				 .way = way };
 	void (*const on_done)(void *ctx, const struct mail_result *r) = m->on_done;
 	void *const ctx = m->ctx;
@@ -170,18 +178,31 @@ static void end_by_reply(struct mail *m, long status, const char *reply)
 	finish_with(m, (struct http_way){ 0 }, HTTP_OK, status, reply, NULL);
 }
 
-static void on_to(struct mail *m, long status)
+/* Who is put off may be taken later, whatever is said of the others: that reply counts most. */
+static void note_refusal(struct mail *m, long status)
+{
+	if (m->refusal_status && (is_put_off(m) || status >= 500))
+		return;
+	m->refusal_status = status;
+	memcpy(m->refusal, m->reply, sizeof(m->refusal));
+}
+
+/* True: m is gone. */
+static bool on_to(struct mail *m, long status)
 {
 	if (status < 300)
 		m->taken_to++;
-	else if (!m->refusal[0])
-		memcpy(m->refusal, m->reply, sizeof(m->refusal));
-	if (m->next_to < m->to.n)
-		send_command(m, STEP_TO, "RCPT TO:<", m->to.v[m->next_to++]);
-	else if (m->taken_to == 0)
-		end_by_reply(m, status, m->refusal);
 	else
+		note_refusal(m, status < 400 ? 500 : status);
+	if (m->next_to < m->to.n) {
+		send_command(m, STEP_TO, "RCPT TO:<", m->to.v[m->next_to++]);
+	} else if (m->taken_to == 0 || (m->wait_for_all && is_put_off(m))) {
+		end_by_reply(m, m->refusal_status, m->refusal);
+		return true;
+	} else {
 		send_command(m, STEP_DATA, "DATA", "");
+	}
+	return false;
 }
 
 /* The end of the reply to the last command. True: m is gone. */
@@ -198,12 +219,8 @@ static bool on_reply(struct mail *m, long status)
 	case STEP_FROM:
 		send_command(m, STEP_TO, "RCPT TO:<", m->to.v[m->next_to++]);
 		return false;
-	case STEP_TO: {
-		const bool is_last = m->next_to == m->to.n && m->taken_to == 0 && !is_good;
-
-		on_to(m, status);
-		return is_last;
-	}
+	case STEP_TO:
+		return on_to(m, status);
 	case STEP_DATA:
 		send_data(m, STEP_MESSAGE, TAKE_PTR(m->message), m->message_len, TAKE_MS);
 		return false;
@@ -483,7 +500,9 @@ struct mail *mail_start(struct event_base *base, const struct http_endpoint *e, 
 	struct mail *m = xcalloc(1, sizeof(*m));
 
 	http_global_init();
-	*m = (struct mail){ .base = base, .on_done = call->on_done, .ctx = call->ctx };
+	*m = (struct mail){
+		.base = base, .wait_for_all = call->wait_for_all, .on_done = call->on_done, .ctx = call->ctx
+	};
 	m->sockets = (struct sockets){ .base = base, .drive = drive, .ctx = m, .is_answered = is_answered };
 	m->endpoint = endpoint_new_mail(e);
 	m->from = xstrdup(call->from);

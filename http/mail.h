@@ -27,6 +27,7 @@ struct mail_result {
 	char reply[256]; /* the server's words, may be empty */
 	struct http_way way;
 	struct facts why; /* why no words of the server count: FACT_PROBLEM and what it names */
+	bool put_off;     /* a recipient was refused for the moment (4xx) */
 };
 
 struct mail_call {
@@ -36,6 +37,7 @@ struct mail_call {
 	const char *message; /* headers and body, lines end with CR LF; what begins with a dot is made safe
 				here */
 	size_t len;
+	bool wait_for_all; /* a recipient that is put off for the moment puts off the mail: nobody gets it */
 	void (*on_done)(void *ctx, const struct mail_result *r);
 	void *ctx;
 };

@@ -114,6 +114,8 @@ static void on_ended(void *ctx, const struct sender_news *n)
 		[OUTBOX_GIVEN_UP] = LOG_LEVEL_ERROR,
 		[OUTBOX_UNCONFIRMED] = LOG_LEVEL_ERROR,
 	};
+	/* Done, but not for every reader. */
+	const bool lacks = n->state == OUTBOX_DONE && !facts_empty(n->error);
 	const char *result = n->state == OUTBOX_WAITING ? "again" : outbox_state_name(n->state);
 	_cleanup_free_ char *detail = facts_render(n->error, NULL);
 	struct notifier *t = ctx;
@@ -121,7 +123,7 @@ static void on_ended(void *ctx, const struct sender_news *n)
 	stats_sink_message(t->stats, n->sink, result);
 	count_report(t, n);
 	count_waiting(t, n->sink);
-	(void)LOG_(levels[n->state], 0, "a message was sent", kv_s("sink", n->sink),
+	(void)LOG_(lacks ? LOG_LEVEL_WARN : levels[n->state], 0, "a message was sent", kv_s("sink", n->sink),
 		   kv_s("news", news_name(n->news)), kv_s("result", result), kv_u("tries", n->tries),
 		   kv_s("detail", detail));
 }

@@ -272,7 +272,7 @@ static void on_answer(void *ctx, const struct sink_answer *a)
 		facts_finding(&error, TEXT_SINK_CODE);
 		facts_count(&error, FACT_CODE, a->code);
 	}
-	if (a->verdict != SINK_ACCEPTED)
+	if (a->verdict != SINK_ACCEPTED || a->not_all)
 		facts_add(&error, &a->why);
 	if (l->row.id == NO_ROW)
 		end_direct(l, a, &error);

@@ -16,6 +16,10 @@
 #define ANSWER_MAX ((size_t)4 * 1024)
 /* Whole time of one message. */
 #define TIMEOUT_MS 10000u
+/* So long the readers of a mail wait for one of them whom the server puts off for the moment: most greylists
+ * take a mail after five minutes, few after more than 25. A mailbox that stays full holds nobody up for
+ * longer. */
+#define PUT_OFF_MS (UINT64_C(30) * 60 * 1000)
 
 struct delivery {
 	struct event_base *base;
@@ -27,7 +31,8 @@ struct delivery {
 	struct http_client *client; /* NULL before the first message */
 	/* the message under way */
 	struct http_request *request;
-	struct mail *mail; /* the same of a mail */
+	struct mail *mail;      /* the same of a mail */
+	uint64_t put_off_since; /* boot ms; 0: the last mail was taken for everybody, or refused for good */
 	struct sink_settings sent_to;
 	unsigned sent_form;
 	char *document;       /* JSON: it may be sent again in another form */
@@ -169,6 +174,7 @@ bool delivery_set(struct delivery *d, const struct sink_settings *s)
 {
 	const bool same = is_same_way(&d->sink, s);
 
+	d->put_off_since = same ? d->put_off_since : 0;
 	free_sink(&d->sink);
 	d->sink = copy_sink(s);
 	d->form = 0;
@@ -241,6 +247,10 @@ static void on_mailed(void *ctx, const struct mail_result *m)
 	struct http_result r;
 
 	d->mail = NULL;
+	if (m->put_off && !d->put_off_since)
+		d->put_off_since = clock_boot_ms();
+	else if (m->sent && !m->put_off)
+		d->put_off_since = 0;
 	email_answer(m, &r, &body);
 	take_answer(d, &r);
 }
@@ -256,6 +266,7 @@ static void start_mail(struct delivery *d, const struct sink_request *rq)
 		.n_to = s->to.n,
 		.message = rq->body,
 		.len = strlen(rq->body),
+		.wait_for_all = !d->put_off_since || clock_boot_ms() - d->put_off_since < PUT_OFF_MS,
 		.on_done = on_mailed,
 		.ctx = d,
 	};

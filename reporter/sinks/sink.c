@@ -377,6 +377,7 @@ static void interpret_response(const struct sink_settings *s, const struct http_
 	const bool understood = read_answer(sink_ops_of(s->type), r, ret, &text);
 
 	if (understood && (good || ret->verdict == SINK_AGAIN)) {
+		ret->not_all = ret->verdict == SINK_ACCEPTED && !facts_empty(&r->why);
 		facts_add(&ret->why, &r->why);
 		quote(&ret->why, text ? text : "", s, !is_mail);
 		return;

@@ -49,6 +49,7 @@ struct sink_answer {
 	int64_t code;           /* of the sink's own answer; -1 when there was none */
 	int64_t retry_after_ms; /* what the server asked for; -1 */
 	bool other_form;        /* refused for its form: the next one may be taken */
+	bool not_all;           /* accepted, but not for every reader: why names the first who lacks it */
 	struct facts why;       /* what it said, or why there is no answer; without the address */
 };
 

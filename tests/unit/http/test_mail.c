@@ -96,6 +96,7 @@ static struct server s;
 static struct event_base *base;
 static unsigned done;
 static struct mail_result result;
+static bool wait_for_all;
 static char *const two[] = { (char[]){ "a@example.org" }, (char[]){ "b@example.org" } };
 
 static void on_done(void *ctx, const struct mail_result *r)
@@ -113,6 +114,7 @@ static struct mail_call call_of(const char *message)
 				   .n_to = 2,
 				   .message = message,
 				   .len = strlen(message),
+				   .wait_for_all = wait_for_all,
 				   .on_done = on_done };
 }
 
@@ -236,6 +238,18 @@ static const struct {
 	  "550 5.1.1 nobody" },
 	{ { .to = "550 5.1.1 nobody\r\n" }, HTTP_OK, 250, true, 1, "550 5.1.1 nobody" },
 	{ { .to_second = "550 5.1.1 nobody\r\n" }, HTTP_OK, 250, true, 1, "550 5.1.1 nobody" },
+	{ { .to = "550 5.1.1 nobody\r\n", .to_second = "450 4.2.0 later\r\n" },
+	  HTTP_OK,
+	  450,
+	  false,
+	  0,
+	  "450 4.2.0 later" },
+	{ { .to = "450 4.2.0 later\r\n", .to_second = "550 5.1.1 nobody\r\n" },
+	  HTTP_OK,
+	  450,
+	  false,
+	  0,
+	  "450 4.2.0 later" },
 	{ { .data = "451 4.3.0 full\r\n" }, HTTP_OK, 451, false, 0, "451 4.3.0 full" },
 	{ { .end = "451 4.7.1 greylisted\r\n" }, HTTP_OK, 451, true, 0, "451 4.7.1 greylisted" },
 	{ { .end = "554 5.6.0 spam\r\n" }, HTTP_OK, 554, true, 0, "554 5.6.0 spam" },
@@ -256,6 +270,34 @@ TEST_LOOP(test_answers, 0, ARRAY_SIZE(answers))
 	const char *said = result.reply[0] ? result.reply : EN(result.why);
 
 	ck_assert_msg(strstr(said, answers[_i].error), "%s", said);
+}
+
+/* One of two is put off for the moment, as by greylisting: nobody gets the mail, or the other one does. */
+TEST_LOOP(test_one_is_put_off, 0, 4)
+{
+	static const char later[] = "450 4.2.0 greylisted\r\n";
+	const bool waits = _i < 2;
+
+	wait_for_all = waits;
+	play((struct manners){ .to = _i % 2 ? later : NULL, .to_second = _i % 2 ? NULL : later },
+	     "Subject: x\r\n\r\n");
+	ck_assert_int_eq(result.failure, HTTP_OK);
+	ck_assert_int_eq(result.status, waits ? 450 : 250);
+	ck_assert_int_eq(result.sent, !waits);
+	ck_assert_uint_eq(result.refused, waits ? 0 : 1);
+	ck_assert(result.put_off);
+	ck_assert_str_eq(result.reply, "450 4.2.0 greylisted");
+	ck_assert_int_eq(strstr(s.log->last, "DATA") == NULL, waits);
+}
+
+/* Who is refused for good is not waited for. */
+TEST(test_one_is_refused)
+{
+	wait_for_all = true;
+	play((struct manners){ .to = "550 5.1.1 nobody\r\n" }, "Subject: x\r\n\r\n");
+	ck_assert_int_eq(result.status, 250);
+	ck_assert_uint_eq(result.refused, 1);
+	ck_assert(!result.put_off);
 }
 
 /* -- no connection -- */

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "http/global.h"
 #include "reporter/sinks/delivery.h"
@@ -324,6 +325,68 @@ TEST(each_message_counts_for_the_limit)
 	ck_assert_uint_gt(delivery_wait(r.delivery), 0);
 	ck_assert_uint_eq(server.log->connections, 3); /* none is kept until it may be dead */
 	end(&r);
+	server_stop(&server);
+}
+
+/* A mail server that knows one reader, and puts the other one off for ever. */
+static int puts_off(struct server_conn *c, const char *request)
+{
+	char line[256];
+
+	(void)request;
+	server_sends(c, "220 mail.test\r\n");
+	while (server_line(c, line, sizeof(line))) {
+		if (strcmp(line, "DATA") != 0) {
+			server_sends(c, strstr(line, "oncall@") ? "450 4.2.0 greylisted\r\n" : "250 ok\r\n");
+			continue;
+		}
+		server_sends(c, "354 go on\r\n");
+		while (server_line(c, line, sizeof(line)) && strcmp(line, ".") != 0)
+			;
+		server_sends(c, "250 queued\r\n");
+	}
+	return 0;
+}
+
+/* Nobody gets a mail before everybody may have it; but a mailbox that stays full does not keep all from the
+ * others. */
+TEST(a_reader_who_is_put_off_is_waited_for_for_a_while)
+{
+	char *readers[] = { (char *)"team@b", (char *)"oncall@b" }, from[] = "a@b", url[64];
+	struct server server;
+	struct run r;
+
+	server_start_talk(&server, puts_off, false, false);
+	(void)snprintf(url, sizeof(url), "smtp://127.0.0.1:%u", server.port);
+	struct sink_settings s = sink_of_type(SINK_EMAIL, url, NULL, LANGUAGE_EN);
+
+	s.from = from;
+	s.to = (struct str_list){ readers, 2 };
+	clock_fake_set(1764000000000, 5000000);
+	begin(&r, &s);
+	for (int i = 0; i < 2; i++) {
+		deliver(&r);
+		ck_assert_int_eq(r.a.verdict, SINK_AGAIN);
+		ck_assert_int_eq(r.a.code, 450);
+		ck_assert_ptr_null(strstr(server.log->last, "DATA"));
+		clock_fake_advance(i == 0 ? 29 * 60 * 1000 : 60 * 1000);
+	}
+	for (int i = 0; i < 2; i++) { /* the next one waits no more */
+		deliver(&r);
+		ck_assert_int_eq(r.a.verdict, SINK_ACCEPTED);
+		ck_assert(r.a.not_all);
+		ck_assert_str_eq(EN(r.a.why), "not for all: 450 4.2.0 greylisted");
+	}
+	s.to.n = 1; /* other readers are waited for anew, once they are put off */
+	delivery_set(r.delivery, &s);
+	deliver(&r);
+	ck_assert(r.a.verdict == SINK_ACCEPTED && !r.a.not_all);
+	s.to.n = 2;
+	delivery_set(r.delivery, &s);
+	deliver(&r);
+	ck_assert_int_eq(r.a.verdict, SINK_AGAIN);
+	end(&r);
+	clock_fake_clear();
 	server_stop(&server);
 }
 

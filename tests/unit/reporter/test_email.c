@@ -236,6 +236,7 @@ TEST(test_replies)
 		sink_interpret(&sink, &r, &a);
 		ck_assert_int_eq(a.verdict, cases[i].verdict);
 		ck_assert_int_eq(a.cause, cases[i].cause);
+		ck_assert_int_eq(a.not_all, cases[i].m.refused > 0);
 		ck_assert_str_eq(EN(a.why), cases[i].text);
 	}
 }

@@ -8,6 +8,7 @@
 #include "base/xalloc.h"
 #include "reporter/notify/sender.h"
 #include "reporter/sinks/delivery.h"
+#include "tests/facts_en.h"
 
 static int64_t ms_of_a_reading;
 
@@ -72,10 +73,12 @@ static void on_wake(void *ctx, uint64_t ms)
 	(void)ctx;
 	wake_ms = ms;
 }
+static char last_error[256]; /* of the last message that ended */
+
 static void on_news(void *ctx, const struct sender_news *n)
 {
 	(void)ctx;
-	(void)n;
+	(void)snprintf(last_error, sizeof(last_error), "%s: %s", outbox_state_name(n->state), EN(*n->error));
 }
 static void on_sent(void *ctx, const char *sink, bool is_settled)
 {
@@ -143,6 +146,21 @@ TEST(a_pause_that_ends_while_it_is_looked_at_is_over)
 	sender_tick(sender);
 	ck_assert_uint_le(wake_ms, 2);
 	ms_of_a_reading = 0;
+}
+
+/* What the log says of a mail: nothing but who lacks it. */
+TEST(what_is_taken_for_some_alone_says_so)
+{
+	struct sink_answer taken = { .verdict = SINK_ACCEPTED, .code = 250, .retry_after_ms = -1 };
+
+	facts_quoted(&taken.why, FACT_ANSWER, STR_C("250 queued"));
+	send_to(2);
+	played.fn(played.ctx, &taken);
+	ck_assert_str_eq(last_error, "done: ");
+	taken.why = facts_of(TEXT_MAIL_NOT_ALL);
+	taken.not_all = true;
+	played.fn(played.ctx, &taken);
+	ck_assert_str_eq(last_error, "done: not for all");
 }
 
 /* To compose one may take long, and between two of them the process says that it lives. */
