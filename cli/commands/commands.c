@@ -144,7 +144,8 @@ static const struct command commands[] = {
 		   "shows it; ID is the number of an action in `history`. Done only where the\n"
 		   "workload is the same one (uid), is still at 0, and nobody else has scaled it\n"
 		   "since. What the history does not know of is put back as the mark on the\n"
-		   "workload says (--list).\n",
+		   "workload says (--list). Exit code 1 when none was put back, or one was not\n"
+		   "for another reason than NotZeroAnymore.\n",
 	  .max_args = 100000,
 	  .run = command_restore },
 	{ .name = "explain",

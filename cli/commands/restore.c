@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "model/duties.h"
+#include "model/reasons.h"
 #include "base/exit.h"
 #include "base/str.h"
 #include "base/xalloc.h"
@@ -247,6 +248,21 @@ static size_t count(const struct restore *r, enum outcome outcome)
 	return n;
 }
 
+/* Nothing is left to put back: it has its replicas, or is gone. */
+static bool is_settled(const struct item *i)
+{
+	return i->r.outcome == OUTCOME_DONE || i->r.outcome == OUTCOME_GONE ||
+	       strcmp(i->r.reason, reason_code(REASON_NOT_ZERO_ANYMORE)) == 0;
+}
+
+static int code_of_all(const struct restore *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!is_settled(&r->v[i]))
+			return EXIT_CODE_FAILURE;
+	return EXIT_CODE_OK;
+}
+
 /* -- printing -- */
 
 static bool has_several_clusters(const struct restore *r)
@@ -409,7 +425,7 @@ static int act(struct restore *r)
 	if (r->o->output != OUTPUT_JSON)
 		printf("\n");
 	print_result(r, false);
-	return count(r, OUTCOME_DONE) == would ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+	return code_of_all(r);
 }
 
 /* One workload, or numbers of actions. */

@@ -129,6 +129,18 @@ static void answer_dry_run(const struct instance_call *c)
 	instance_send(c, &m);
 }
 
+/* What becomes of the workload in the other cluster; NULL: it is put back, too. */
+static const struct not_restored {
+	enum outcome outcome;
+	const char *reason;
+	int code; /* of the command, where the first one is put back */
+} not_restored[] = {
+	{ OUTCOME_REFUSED, "OldPodsTerminating", EXIT_CODE_FAILURE },
+	{ OUTCOME_REFUSED, "NotZeroAnymore", EXIT_CODE_OK },
+	{ OUTCOME_FAILED, "Restored", EXIT_CODE_FAILURE },
+	{ OUTCOME_GONE, "Restored", EXIT_CODE_OK },
+}, *the_other;
+
 static void answer_restore(const struct instance_call *c)
 {
 	struct msg m = { .type = MSG_CTL_DRY_RUN_RESULT,
@@ -139,6 +151,10 @@ static void answer_restore(const struct instance_call *c)
 						   .reason = "Restored",
 						   .target = "deployments.apps/shop/web" } };
 
+	if (the_other && m.u.ctl_dry_run_result.id == 5) {
+		m.u.ctl_dry_run_result.outcome = the_other->outcome;
+		msg_set(&m, ctl_dry_run_result.reason, the_other->reason, strlen(the_other->reason));
+	}
 	instance_send(c, &m);
 }
 
@@ -448,6 +464,20 @@ TEST_LOOP(restore_is_shown_and_then_done, 0, 2)
 	ck_assert_int_eq(json_integer_value(json_object_get(r, "replicas")), 3); /* of the history */
 	ck_assert_str_eq(at(r, "outcome"), _i == 0 ? "would" : "done");
 	ck_assert_str_eq(at(r, "target"), "deployments.apps/shop/web");
+	json_decref(j);
+}
+
+/* One that stays at 0 is no success, though others were put back. */
+TEST_LOOP(restore_fails_when_a_workload_stays_at_zero, 0, ARRAY_SIZE(not_restored))
+{
+	struct options o = { .command = "restore", .since_ms = 1, .yes = 1 };
+
+	in_two_clusters = true;
+	the_other = &not_restored[_i];
+	json_t *j = run_json(command_restore, &o, the_other->code);
+
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "items")), 2);
+	ck_assert_str_eq(at(row(j, "items", 0), "outcome"), "done");
 	json_decref(j);
 }
 
