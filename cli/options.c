@@ -22,16 +22,18 @@ static int parse_time(const char *s, int64_t *ret)
 	return rfc3339_parse(s, strlen(s), ret);
 }
 
-/* A time, or so long before now. */
+/* A time, or so long before now. Nothing happened before 1970, and 0 is an option that was not given. */
 static int parse_when(const char *s, int64_t *ret)
 {
 	int64_t span_ns;
 
-	if (parse_time(s, ret) == 0)
-		return 0;
-	if (duration_parse(s, strlen(s), &span_ns, NULL) < 0 || span_ns < 0)
-		return -EINVAL;
-	*ret = clock_wall_ms() - span_ns / 1000000;
+	if (parse_time(s, ret) < 0) {
+		if (duration_parse(s, strlen(s), &span_ns, NULL) < 0 || span_ns < 0)
+			return -EINVAL;
+		*ret = clock_wall_ms() - span_ns / 1000000;
+	}
+	if (*ret < 1)
+		*ret = 1;
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/exit.h"
 #include "cli/commands/command.h"
 #include "cli/view/output.h"
@@ -409,6 +410,31 @@ TEST(history_is_printed_oldest_first)
 	ck_assert_str_eq(at(row(j, NULL, 0), "outcome"), "refused"); /* the instance sends the newest first */
 	ck_assert_str_eq(at(row(j, NULL, 1), "endedAt"), "1970-01-01T00:00:02.000Z");
 	ck_assert_str_eq(at(row(j, NULL, 1), "action"), action_desc(ACTION_SCALE_DOWN)->name);
+	json_decref(j);
+}
+
+/* The field of the message takes no number below 0, and to restore 0 is no --since at all. */
+TEST_LOOP(since_before_1970_is_ever, 0, 4)
+{
+	static char *times[] = { (char *)"1969-12-31T23:59:59Z", (char *)"0001-01-01T00:00:00Z",
+				 (char *)"1970-01-01T00:00:00Z", (char *)"2h" };
+	static const struct option_use uses[OPTIONS_MAX] = { { OPTION_SINCE, "x" } };
+	char *argv[] = { (char *)"history", (char *)"--since", times[_i], NULL };
+	char error[OPTIONS_TEXT_MAX];
+	struct options o;
+
+	clock_fake_set(1000, 1000); /* of a host whose clock was never set */
+	ck_assert_int_eq(options_parse(uses, 0, false, 3, argv, &o, error), 0);
+	clock_fake_clear();
+	o.command = "history";
+	json_t *j = run_json(command_history, &o, EXIT_CODE_OK);
+
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "items")), 2);
+	json_decref(j);
+	o.command = "restore";
+	o.dry_run = 1;
+	j = run_json(command_restore, &o, EXIT_CODE_OK);
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "items")), 1);
 	json_decref(j);
 }
 
