@@ -30,6 +30,23 @@ const struct right_desc *right_at(size_t i)
 	return i < ARRAY_SIZE(rights) ? &rights[i] : NULL;
 }
 
+const char *kind_named(struct str said)
+{
+	static const char *const shorts[][2] = { { "po", "Pod" },          { "pod", "Pod" },
+						 { "pods", "Pod" },        { "deploy", "Deployment" },
+						 { "sts", "StatefulSet" }, { "ds", "DaemonSet" },
+						 { "rs", "ReplicaSet" },   { "rc", "ReplicationController" },
+						 { "cj", "CronJob" },      { "ro", "Rollout" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(shorts); i++)
+		if (str_is_word(said, shorts[i][0]))
+			return shorts[i][1];
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (str_is_word(said, kinds[i].kind) || str_is_word(said, kinds[i].resource))
+			return kinds[i].kind;
+	return NULL;
+}
+
 const struct kind_desc *kind_at(size_t i)
 {
 	return i < ARRAY_SIZE(kinds) ? &kinds[i] : NULL;

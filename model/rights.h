@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/str.h"
 #include "model/rights.def"
 
 /* What a configuration asks for, as bits. */
@@ -87,6 +88,9 @@ struct kind_desc {
 /* The rows in their order; NULL behind the last. */
 const struct right_desc *right_at(size_t i);
 const struct kind_desc *kind_at(size_t i);
+/* Pod, or a kind of them, by its name, its plural or the short name that kubectl takes, in any case; NULL: it
+ * is none. */
+const char *kind_named(struct str said);
 /* Its row. r is below ROLE_OF__MAX. */
 const struct role_desc *role_of(enum right_role r);
 /* Is this kind one of those? */

@@ -161,7 +161,8 @@ static const struct command commands[] = {
 		       { OPTION_NOW, "with -f: the time to judge at (RFC 3339)" },
 		       { OPTION_FAILING_SINCE, "with -f: when the pull failure was first seen" },
 		       SHOWS },
-	  .notes = "A worker reads a pod that is due by the cache and judges it live; its verdict\n"
+	  .notes = "KIND is pod, or that of a workload, as kubectl takes it (deploy, sts, jobs).\n"
+		   "A worker reads a pod that is due by the cache and judges it live; its verdict\n"
 		   "counts, `unclear` when none answers. The newest refusal of the last day is\n"
 		   "shown beside it.\n",
 	  .max_args = 1,

@@ -21,6 +21,7 @@
 #include "cli/view/output.h"
 #include "kube/decode_json.h"
 #include "model/object_events.h"
+#include "model/rights.h"
 #include "rules/judge.h"
 #include "text/facts_json.h"
 #include "text/texts.h"
@@ -416,6 +417,21 @@ static char *named_object(const char *s, const char *ns)
 	return object ? xstrdup(object) : NULL;
 }
 
+/* Sets the kind that s names, if it does. One with its group that is not known stands in a TARGET of
+ * `history` and may be above what the pods name as their owner: then the name alone counts. */
+static void set_kind(const char *s, const char *ns, struct msg *ret)
+{
+	const char *slash = strchr(s, '/');
+	const size_t n = slash && (ns || strchr(slash + 1, '/')) ? (size_t)(slash - s) : 0;
+	const struct str said = { s, memchr(s, '.', n) ? strcspn(s, ".") : n };
+	const char *kind = kind_named(said);
+
+	if (kind)
+		msg_set(ret, ctl_explain.kind, kind, strlen(kind));
+	else if (said.n == n && !(ns && str_is(said, ns))) /* "NS/NAME -n NS" */
+		msg_set(ret, ctl_explain.kind, s, n);
+}
+
 struct question {
 	const char *object, *cluster;
 	size_t ns; /* bytes of the namespace in it */
@@ -458,6 +474,7 @@ static int ask_cluster(const struct options *o, struct ctl *c, struct question *
 	msg_set(&request, ctl_explain.ns, q->object, q->ns);
 	msg_set(&request, ctl_explain.name, q->object + q->ns + 1, strlen(q->object + q->ns + 1));
 	msg_set(&request, ctl_explain.cluster_name, q->cluster, strlen(q->cluster));
+	set_kind(o->args[0], o->namespaces.v[0], &request);
 	return quietly ? ask_quietly(c, &request, q) : ctl_request(c, &request, ASK_MS, on_row, q);
 }
 

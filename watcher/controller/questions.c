@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -129,17 +130,34 @@ static void make_plan_row(const struct questions *q, uint64_t conn, const struct
 
 /* -- explain -- */
 
-static bool is_workload(const struct pod_facts *p, struct str name)
+/* In any case, also in the plural. */
+static bool is_kind(const char *said, struct str kind)
 {
-	return str_eq(p->owner.name, name) || (p->owner.uid.n && str_eq(workload_name(p), name));
+	const size_t n = strlen(said);
+	const bool is_plural = n == kind.n + 1 && (said[n - 1] == 's' || said[n - 1] == 'S');
+
+	return kind.n && (n == kind.n || is_plural) && strncasecmp(said, kind.p, kind.n) == 0;
 }
 
-/* The pod of that name, else all pods of the workload of that name, as far as pods say. */
+/* kind "": any. A ReplicaSet that ends in its revision is of a Deployment or a Rollout, as far as the pod
+ * says. */
+static bool is_workload(const struct pod_facts *p, struct str name, const char *kind)
+{
+	const struct str made_by = workload_name(p);
+
+	if (str_eq(p->owner.name, name))
+		return !*kind || is_kind(kind, p->owner.kind);
+	return p->owner.uid.n && made_by.n < p->owner.name.n && str_eq(made_by, name) &&
+	       (!*kind || is_kind(kind, STR_C("Deployment")) || is_kind(kind, STR_C("Rollout")));
+}
+
+/* The pod of that name, else all pods of the workload of that name and kind, as far as pods say. */
 static uint32_t explain_pods(struct questions *q, const struct msg *asked, uint32_t **ret)
 {
 	struct store *store = q->cluster->store;
 	struct str ns = STR_C(asked->u.ctl_explain.ns), name = STR_C(asked->u.ctl_explain.name);
-	uint32_t h = store_find(store, ns, name), n = 0;
+	const char *kind = asked->u.ctl_explain.kind;
+	uint32_t h = !*kind || is_kind(kind, STR_C("Pod")) ? store_find(store, ns, name) : 0, n = 0;
 	struct pod_facts p;
 
 	*ret = xcalloc(EXPLAIN_PODS, sizeof(**ret));
@@ -152,7 +170,7 @@ static uint32_t explain_pods(struct questions *q, const struct msg *asked, uint3
 		if (!str_eq(store_namespace(store, h), ns))
 			continue;
 		store_get(store, h, &p);
-		if (!is_workload(&p, name))
+		if (!is_workload(&p, name, kind))
 			continue;
 		if (n < EXPLAIN_PODS)
 			(*ret)[n++] = h;
@@ -241,7 +259,8 @@ static int explain_pod(struct questions *q, const struct msg *asked, uint32_t h)
 static int explain_end(struct questions *q, const struct msg *asked)
 {
 	const enum text stale = cluster_stale(q->cluster);
-	_cleanup_free_ char *object = xasprintf("%s/%s", asked->u.ctl_explain.ns, asked->u.ctl_explain.name);
+	const struct msg_ctl_explain *e = &asked->u.ctl_explain;
+	_cleanup_free_ char *object = xasprintf("%s%s%s/%s", e->kind, *e->kind ? "/" : "", e->ns, e->name);
 	struct facts why = { 0 };
 
 	if (q->open[EXPLAIN].n_pods == 0) {

@@ -189,6 +189,8 @@ static void answer_show(const struct instance_call *c)
 	instance_end(c, EXIT_CODE_OK);
 }
 
+static const char *asked_kind; /* that explain has to name; NULL: any */
+
 static void answer(const struct instance_call *c, unsigned nth)
 {
 	const struct msg sink = { .type = MSG_CTL_SINK_ROW,
@@ -215,6 +217,10 @@ static void answer(const struct instance_call *c, unsigned nth)
 		instance_end(c, EXIT_CODE_OK);
 		break;
 	case MSG_CTL_EXPLAIN:
+		if (asked_kind && strcmp(c->request.u.ctl_explain.kind, asked_kind) != 0) {
+			instance_end(c, EXIT_CODE_INTERNAL);
+			break;
+		}
 		send_explain_row(c, "", TRI_YES);
 		send_plan_row(c, "no", VERDICT_ACT, "Evicted");
 		send_explain_row(c, "R1", TRI_NO);
@@ -399,6 +405,34 @@ TEST(explain_lets_the_worker_decide)
 	ck_assert_str_eq(at(r, "name"), "no");
 	ck_assert_str_eq(at(row(r, "rules", 0), "result"), "decided");
 	json_decref(j);
+}
+
+static const struct {
+	const char *object, *ns, *kind;
+} kinds_named[] = {
+	{ "shop/web", NULL, "" },
+	{ "web", "shop", "" },
+	{ "shop/web", "shop", "" },
+	{ "sts/web", "shop", "StatefulSet" },
+	{ "Deployments/web", "shop", "Deployment" },
+	{ "deploy/shop/web", NULL, "Deployment" },
+	{ "deployments.apps/shop/web", NULL, "Deployment" },
+	{ "pods/shop/web-1", NULL, "Pod" },
+	{ "Job.batch/web", "shop", "Job" },
+	{ "nonsense/web", "shop", "nonsense" },
+	{ "shop/web/x", NULL, "shop" },
+	{ "fleets.example.com/shop/web", NULL, "" },
+};
+
+TEST_LOOP(explain_asks_for_the_kind, 0, ARRAY_SIZE(kinds_named))
+{
+	char *args[] = { (char *)(uintptr_t)kinds_named[_i].object };
+	struct options o = { .command = "explain", .args = args, .n_args = 1 };
+
+	if (kinds_named[_i].ns)
+		o.namespaces = (struct option_names){ { kinds_named[_i].ns }, 1 };
+	asked_kind = kinds_named[_i].kind;
+	json_decref(run_json(command_explain, &o, EXIT_CODE_OK));
 }
 
 TEST(history_is_printed_oldest_first)

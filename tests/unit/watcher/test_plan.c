@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "harness.h"
 #include "tests/facts_en.h"
@@ -306,13 +307,19 @@ TEST(a_cache_out_of_step_says_so)
 
 /* -- explain -- */
 
-static const struct msg_ctl_end *take_explain(const char *name, bool rules)
+static const struct msg_ctl_end *take_explain_of(const char *kind, const char *name, bool rules)
 {
 	struct msg q = { .type = MSG_CTL_EXPLAIN,
 			 .u.ctl_explain = { .conn = 77, .ns = "shop", .rules = rules } };
 
+	msg_set(&q, ctl_explain.kind, kind, strlen(kind));
 	msg_set(&q, ctl_explain.name, name, strlen(name));
 	return answer_to(&q, 3);
+}
+
+static const struct msg_ctl_end *take_explain(const char *name, bool rules)
+{
+	return take_explain_of("", name, rules);
 }
 
 static const struct msg_ctl_explain_row *row_of(enum duty d, const char *rule)
@@ -395,6 +402,45 @@ TEST(explain_takes_a_workload)
 	ck_assert_uint_eq(n_rows, 3 * of_a_pod);
 	ck_assert_uint_ne(take_explain("other", false)->code, 0);
 	ck_assert_uint_eq(n_rows, 0);
+}
+
+/* Of pods that a ReplicaSet "web-1" of revision 1 controls; then a Workflow "nightly". */
+TEST(explain_takes_the_kind_that_was_named)
+{
+	static const struct {
+		const char *kind, *name;
+		size_t pods;
+	} cases[] = {
+		{ "Deployment", "web", 3 },
+		{ "Rollout", "web", 3 },
+		{ "ReplicaSet", "web-1", 3 },
+		{ "replicasets", "web-1", 3 },
+		{ "", "web", 3 },
+		{ "StatefulSet", "web", 0 },
+		{ "Job", "web", 0 },
+		{ "Pod", "web", 0 },
+		{ "nonsense", "web", 0 },
+		{ "ReplicaSet", "web", 0 },
+		{ "Deployment", "web-1", 0 },
+		{ "Deployment", names[0], 0 },
+		{ "Pod", names[0], 1 },
+	};
+	struct pod_facts p = pod_pull_failing();
+
+	siblings(p, 3);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct msg_ctl_end *e = take_explain_of(cases[i].kind, cases[i].name, false);
+
+		ck_assert_msg((e->code == 0) == (cases[i].pods > 0), "%s/%s", cases[i].kind, cases[i].name);
+		ck_assert_uint_eq(n_rows, cases[i].pods * (DUTY__MAX + 1));
+	}
+	ck_assert_ptr_nonnull(
+		strstr(EN(take_explain_of("StatefulSet", "web", false)->why), "StatefulSet/shop/web"));
+	p.owner.kind = STR_C("Workflow");
+	p.owner.name = STR_C("nightly");
+	siblings(p, 1);
+	ck_assert_uint_eq(take_explain_of("workflows", "nightly", false)->code, 0);
+	ck_assert_uint_ne(take_explain_of("work", "nightly", false)->code, 0);
 }
 
 TEST_MAIN("watcher/plan")
