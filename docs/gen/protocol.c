@@ -38,7 +38,10 @@ static void print_range(const struct msg_field *f)
 
 int main(void)
 {
-	static const char *const kinds[] = { "u64", "i64", "bool", "text", "name", "uid", "facts" };
+	static const char *const kinds[] = {
+		[KIND_U64] = "u64",     [KIND_I64] = "i64",   [KIND_BOOL] = "bool", [KIND_STR] = "text",
+		[KIND_LINES] = "lines", [KIND_NAME] = "name", [KIND_UID] = "uid",   [KIND_FACTS] = "facts",
+	};
 	static const char *const phases[] = { "",    "hello",      "setup",      "hello, setup",
 					      "run", "hello, run", "setup, run", "all" };
 
