@@ -15,23 +15,26 @@
 #define TIMEOUT_MS 4000u
 
 struct access {
-	struct access_env env;
+	struct http_client *client;
+	void (*answer)(void *ctx, const struct msg *m);
+	void *ctx;
 	struct http_request *request; /* NULL = nothing is open */
 	uint64_t conn;
 };
 
-struct access *access_new(const struct access_env *env)
+struct access *access_new(struct http_client *client, void (*answer)(void *ctx, const struct msg *m),
+			  void *ctx)
 {
 	struct access *a = xcalloc(1, sizeof(*a));
 
-	a->env = *env;
+	*a = (struct access){ .client = client, .answer = answer, .ctx = ctx };
 	return a;
 }
 
 void access_free(struct access **a)
 {
-	if (*a && (*a)->request)
-		(*a)->env.cancel((*a)->env.ctx, (*a)->request);
+	if (*a)
+		http_request_cancel(&(*a)->request);
 	free(*a);
 	*a = NULL;
 }
@@ -42,7 +45,7 @@ static void answer(struct access *a, uint64_t conn, bool known, bool allowed, co
 			 .u.ctl_access_row = { .conn = conn, .known = known, .allowed = allowed } };
 
 	facts_set(&m.u.ctl_access_row.why, why);
-	a->env.answer(a->env.ctx, &m);
+	a->answer(a->ctx, &m);
 }
 
 static const json_t *verdict_of(const struct http_result *r, const json_t *o)
@@ -145,5 +148,5 @@ void access_ask(struct access *a, const struct msg_ctl_access *q)
 		return;
 	}
 	a->conn = q->conn;
-	a->request = a->env.start(a->env.ctx, &call);
+	a->request = http_client_start(a->client, &call);
 }

@@ -10,17 +10,10 @@
 
 #define ACCESS_PATH "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
-struct access_env {
-	/* As in action_env.h. */
-	struct http_request *(*start)(void *ctx, const struct http_call *call);
-	void (*cancel)(void *ctx, struct http_request *r);
-	/* m is a CTL_ACCESS_ROW; marks.h says of what it is there. */
-	void (*answer)(void *ctx, const struct msg *m);
-	void *ctx;
-};
-
 struct access;
-struct access *access_new(const struct access_env *env);
+/* client is borrowed. answer() gets a CTL_ACCESS_ROW for each question. */
+struct access *access_new(struct http_client *client, void (*answer)(void *ctx, const struct msg *m),
+			  void *ctx);
 /* Cancels what is under way. Accepts NULL. */
 void access_free(struct access **a);
 /* One question at a time: while one is open, the next one is answered as unknown. */

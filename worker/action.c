@@ -44,8 +44,7 @@ void action_free(struct action **a)
 {
 	if (!*a)
 		return;
-	if ((*a)->request)
-		(*a)->env.cancel((*a)->env.ctx, (*a)->request);
+	http_request_cancel(&(*a)->request);
 	action_forget(*a);
 	free((*a)->log);
 	free(*a);
@@ -414,7 +413,7 @@ static void start_request(struct action *a, const struct step_request *request)
 					.on_done = on_done,
 					.ctx = a };
 
-	a->request = a->env.start(a->env.ctx, &call);
+	a->request = http_client_start(a->env.client, &call);
 }
 
 /* What is about to be written, or would have been. */

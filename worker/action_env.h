@@ -1,4 +1,4 @@
-/* action_env.h - what an action lives in: who sends its requests and hears of its end; its limits.
+/* action_env.h - what an action lives in: who hears of its end, what it shares with others, its limits.
  * Layer: worker. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WORKER_ACTION_ENV_H
@@ -27,9 +27,6 @@ struct action;
 struct windows;
 
 struct action_env {
-	/* Send a request; on_done follows later, never from inside. */
-	struct http_request *(*start)(void *ctx, const struct http_call *call);
-	void (*cancel)(void *ctx, struct http_request *r);
 	/* Call action_go_on() once after ms, never from inside. */
 	void (*wait)(void *ctx, uint64_t ms);
 	/* m is a QUOTE: kept with the action. Called before the end. */
@@ -41,6 +38,7 @@ struct action_env {
 	/* The server does not allow to mark what was scaled to 0; NULL = nobody wants to know. */
 	void (*unmarked)(void *ctx, const char *why);
 	void *ctx;
+	struct http_client *client;
 	struct owner_kinds *kinds;
 	struct namespace_cache *namespaces; /* NULL: each action reads its own */
 	struct server_clock *clock;

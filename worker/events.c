@@ -32,7 +32,9 @@ struct recent {
 enum phase { PHASE_POST, PHASE_GET, PHASE_PATCH };
 
 struct events {
-	struct events_env env;
+	struct http_client *client;
+	void (*denied)(void *ctx, const struct facts *why);
+	void *ctx;
 	struct {
 		struct object_event event;
 		uint64_t count; /* how often it happened */
@@ -46,22 +48,22 @@ struct events {
 	struct recent recent[RECENT_MAX];
 };
 
-struct events *events_new(const struct events_env *env)
+struct events *events_new(struct http_client *client, void (*denied)(void *ctx, const struct facts *why),
+			  void *ctx)
 {
 	struct events *e = xcalloc(1, sizeof(*e));
 
-	e->env = *env;
+	e->client = client;
+	e->denied = denied;
+	e->ctx = ctx;
 	return e;
 }
 
 void events_free(struct events **e)
 {
-	if (!*e)
-		return;
-	if ((*e)->request)
-		(*e)->env.cancel((*e)->env.ctx, (*e)->request);
-	free(*e);
-	*e = NULL;
+	if (*e)
+		http_request_cancel(&(*e)->request);
+	free(TAKE_PTR(*e));
 }
 
 /* -- what is reported -- */
@@ -147,7 +149,7 @@ static bool send(struct events *e)
 					.on_done = on_done,
 					.ctx = e };
 
-	e->request = e->env.start(e->env.ctx, &call);
+	e->request = http_client_start(e->client, &call);
 	return true;
 }
 
@@ -177,7 +179,7 @@ static void switch_off(struct events *e, const struct http_result *r)
 
 	facts_count(&why, FACT_HTTP_STATUS, r->status);
 	facts_quoted(&why, FACT_SERVER_MESSAGE, STR_C(s.message));
-	e->env.denied(e->env.ctx, &why);
+	e->denied(e->ctx, &why);
 }
 
 static void on_done(void *ctx, const struct http_result *r)

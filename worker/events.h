@@ -27,17 +27,11 @@ struct object_event {
 	bool warning;       /* type Warning; else Normal */
 };
 
-struct events_env {
-	/* As in action.h. */
-	struct http_request *(*start)(void *ctx, const struct http_call *call);
-	void (*cancel)(void *ctx, struct http_request *r);
-	/* The server does not allow it: reported once, then nothing is sent until the end of the process. */
-	void (*denied)(void *ctx, const struct facts *why);
-	void *ctx;
-};
-
 struct events;
-struct events *events_new(const struct events_env *env);
+/* client is borrowed. denied(): the server does not allow it; reported once, then nothing is sent until the
+ * end of the process. */
+struct events *events_new(struct http_client *client, void (*denied)(void *ctx, const struct facts *why),
+			  void *ctx);
 /* Cancels what is under way. Accepts NULL. */
 void events_free(struct events **e);
 /* Copied; sent when those before it are. Left out when it was reported a short time ago, when there were too

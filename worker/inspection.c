@@ -30,34 +30,38 @@ struct inspection {
 };
 
 struct inspections {
-	struct inspections_env env;
+	struct http_client *client;
+	void (*answer)(void *ctx, const struct msg *m);
+	void *ctx;
 	struct owner_kinds *kinds;
 	struct inspection v[INSPECTIONS_MAX];
 	uint64_t minute; /* of the boot clock */
 	unsigned begun;  /* in it */
 };
 
-struct inspections *inspections_new(const struct inspections_env *env)
+struct inspections *inspections_new(struct http_client *client,
+				    void (*answer)(void *ctx, const struct msg *m), void *ctx)
 {
 	struct inspections *l = xcalloc(1, sizeof(*l));
 
-	l->env = *env;
+	l->client = client;
+	l->answer = answer;
+	l->ctx = ctx;
 	l->kinds = owner_kinds_new();
 	return l;
 }
 
 void inspections_free(struct inspections **l)
 {
-	for (size_t i = 0; *l && i < INSPECTIONS_MAX; i++) {
-		if ((*l)->v[i].request)
-			(*l)->env.cancel((*l)->env.ctx, (*l)->v[i].request);
+	if (!*l)
+		return;
+	for (size_t i = 0; i < INSPECTIONS_MAX; i++) {
+		http_request_cancel(&(*l)->v[i].request);
 		free((*l)->v[i].next);
 		free((*l)->v[i].keys);
 	}
-	if (*l)
-		owner_kinds_free(&(*l)->kinds);
-	free(*l);
-	*l = NULL;
+	owner_kinds_free(&(*l)->kinds);
+	free(TAKE_PTR(*l));
 }
 
 static void end(struct inspection *k)
@@ -68,7 +72,7 @@ static void end(struct inspection *k)
 	free(k->next);
 	free(k->keys);
 	*k = (struct inspection){ 0 };
-	l->env.answer(l->env.ctx, &answer);
+	l->answer(l->ctx, &answer);
 }
 
 /* -- what an answer says -- */
@@ -158,7 +162,7 @@ static void ask(struct inspection *k, char *path, const char *accept)
 					.on_done = on_done,
 					.ctx = k };
 
-	k->request = path ? k->inspections->env.start(k->inspections->env.ctx, &call) : NULL;
+	k->request = path ? http_client_start(k->inspections->client, &call) : NULL;
 	free(path);
 	if (!k->request)
 		end(k);
@@ -293,7 +297,7 @@ void inspections_ask(struct inspections *l, const struct msg_inspect *question, 
 					       .inspection = question->inspection } };
 
 	if (!k) {
-		l->env.answer(l->env.ctx, &answer);
+		l->answer(l->ctx, &answer);
 		return;
 	}
 	*k = (struct inspection){ .inspections = l,

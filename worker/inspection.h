@@ -25,17 +25,10 @@
 /* Begun in a minute; likewise. A report takes up to 100. */
 #define INSPECTIONS_PER_MINUTE 300u
 
-struct inspections_env {
-	/* As in action_env.h. */
-	struct http_request *(*start)(void *ctx, const struct http_call *call);
-	void (*cancel)(void *ctx, struct http_request *r);
-	/* m is a INSPECTED. */
-	void (*answer)(void *ctx, const struct msg *m);
-	void *ctx;
-};
-
 struct inspections;
-struct inspections *inspections_new(const struct inspections_env *env);
+/* client is borrowed. answer() gets an INSPECTED for each question. */
+struct inspections *inspections_new(struct http_client *client,
+				    void (*answer)(void *ctx, const struct msg *m), void *ctx);
 /* Cancels what is under way, without answers. Accepts NULL. */
 void inspections_free(struct inspections **l);
 /* policy: only namespaces that a report shows are looked into, by their names. contact_keys: keys of

@@ -21,7 +21,9 @@
 #define TIMEOUT_MS 4000u
 
 struct marks {
-	struct access_env env;
+	struct http_client *client;
+	void (*answer)(void *ctx, const struct msg *m);
+	void *ctx;
 	struct http_request *request; /* NULL = nothing is open */
 	struct msg_ctl_marked question;
 	struct kind_info kind; /* that is asked for, */
@@ -30,22 +32,21 @@ struct marks {
 	char denied[256];      /* what may not be read */
 };
 
-struct marks *marks_new(const struct access_env *env)
+struct marks *marks_new(struct http_client *client, void (*answer)(void *ctx, const struct msg *m), void *ctx)
 {
 	struct marks *m = xcalloc(1, sizeof(*m));
 
-	m->env = *env;
+	*m = (struct marks){ .client = client, .answer = answer, .ctx = ctx };
 	return m;
 }
 
 void marks_free(struct marks **m)
 {
-	if (*m && (*m)->request)
-		(*m)->env.cancel((*m)->env.ctx, (*m)->request);
-	if (*m)
-		free((*m)->page);
-	free(*m);
-	*m = NULL;
+	if (!*m)
+		return;
+	http_request_cancel(&(*m)->request);
+	free((*m)->page);
+	free(TAKE_PTR(*m));
 }
 
 static void end(const struct marks *m, uint64_t conn, uint64_t code, const struct facts *why)
@@ -53,7 +54,7 @@ static void end(const struct marks *m, uint64_t conn, uint64_t code, const struc
 	struct msg answer = { .type = MSG_CTL_END, .u.ctl_end = { .conn = conn, .code = code } };
 
 	facts_set(&answer.u.ctl_end.why, why);
-	m->env.answer(m->env.ctx, &answer);
+	m->answer(m->ctx, &answer);
 }
 
 static void end_saying(const struct marks *m, uint64_t conn, uint64_t code, enum text statement)
@@ -104,7 +105,7 @@ static void look_at(const struct marks *m, const json_t *o)
 	if (rfc3339_parse(at.p, at.n, &r->at) < 0 || r->at < 0)
 		r->at = 0; /* anybody may have written it */
 	msg_set(&row, ctl_marked_row.said, why.p, why.n);
-	m->env.answer(m->env.ctx, &row);
+	m->answer(m->ctx, &row);
 }
 
 static void ask(struct marks *m);
@@ -192,7 +193,7 @@ static void ask(struct marks *m)
 	};
 
 	if (path)
-		m->request = m->env.start(m->env.ctx, &call);
+		m->request = http_client_start(m->client, &call);
 	else
 		end_saying(m, q->conn, EXIT_CODE_USAGE, TEXT_NAME_UNFIT);
 }

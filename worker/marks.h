@@ -5,11 +5,13 @@
 #ifndef WORKER_MARKS_H
 #define WORKER_MARKS_H
 
-#include "worker/access.h"
+#include "http/client.h"
+#include "ipc/msg.h"
 
 struct marks;
-/* answer() gets a CTL_MARKED_ROW for each, and a CTL_END. */
-struct marks *marks_new(const struct access_env *env);
+/* client is borrowed. answer() gets a CTL_MARKED_ROW for each, and a CTL_END. */
+struct marks *marks_new(struct http_client *client, void (*answer)(void *ctx, const struct msg *m),
+			void *ctx);
 /* Cancels what is under way. Accepts NULL. */
 void marks_free(struct marks **m);
 /* One question at a time: while one is open, the next one ends at once. */

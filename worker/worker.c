@@ -100,26 +100,6 @@ static void post(struct worker *w, const struct msg *m)
 
 /* -- what actions live in -- */
 
-static struct http_request *action_http_start(void *ctx, const struct http_call *call)
-{
-	struct job *job = ctx;
-
-	return http_client_start(job->worker->client, call);
-}
-
-static struct http_request *events_http_start(void *ctx, const struct http_call *call)
-{
-	struct worker *w = ctx;
-
-	return http_client_start(w->client, call);
-}
-
-static void http_cancel(void *ctx, struct http_request *r)
-{
-	(void)ctx;
-	http_request_cancel(&r);
-}
-
 /* The answer to a CTL_DRY_RUN says what a RESULT would have said. */
 static void post_dry_run_result(struct worker *w, uint64_t conn, const struct msg *result)
 {
@@ -178,7 +158,7 @@ static void action_wait(void *ctx, uint64_t ms)
 	(void)evtimer_add(job->pause, CLOCK_TIMEVAL(ms));
 }
 
-static void access_answer(void *ctx, const struct msg *m)
+static void post_answer(void *ctx, const struct msg *m)
 {
 	post(ctx, m);
 }
@@ -226,14 +206,13 @@ static struct msg declined(uint64_t id, enum outcome outcome, enum reason reason
 static struct action *make_action(struct job *job, const struct msg_grant *g)
 {
 	struct worker *w = job->worker;
-	const struct action_env env = { .start = action_http_start,
-					.cancel = http_cancel,
-					.wait = action_wait,
+	const struct action_env env = { .wait = action_wait,
 					.quote = action_quote,
 					.done = action_done,
 					.credential = action_credential,
 					.unmarked = action_unmarked,
 					.ctx = job,
+					.client = w->client,
 					.kinds = w->kinds,
 					.namespaces = w->namespaces,
 					.clock = &w->clock,
@@ -345,15 +324,6 @@ static int send_measure(void *ctx, const struct msg *m)
 static int worker_on_start(struct process *p, struct settings *s)
 {
 	struct worker *w = xcalloc(1, sizeof(*w));
-	const struct events_env events = {
-		.start = events_http_start, .cancel = http_cancel, .denied = events_denied, .ctx = w
-	};
-	const struct access_env access = {
-		.start = events_http_start, .cancel = http_cancel, .answer = access_answer, .ctx = w
-	};
-	const struct inspections_env inspections = {
-		.start = events_http_start, .cancel = http_cancel, .answer = access_answer, .ctx = w
-	};
 	struct http_endpoint e;
 
 	process_set_ctx(p, w);
@@ -363,37 +333,34 @@ static int worker_on_start(struct process *p, struct settings *s)
 	w->kinds = owner_kinds_new();
 	w->namespaces = namespace_cache_new();
 	w->windows = windows_new();
-	w->events = events_new(&events);
-	w->access = access_new(&access);
-	w->marks = marks_new(&access);
-	w->inspections = inspections_new(&inspections);
 	use_settings(w, s, &e);
 	http_global_init();
 	w->client = http_client_new(process_base(p), &e);
+	w->events = events_new(w->client, events_denied, w);
+	w->access = access_new(w->client, post_answer, w);
+	w->marks = marks_new(w->client, post_answer, w);
+	w->inspections = inspections_new(w->client, post_answer, w);
 	w->meter = meter_new(process_base(p), process_cluster(p), send_measure, p);
 	http_client_watch(w->client, meter_timed_request, w->meter);
 	return 0;
 }
 
-static void on_inspect(struct worker *w, const struct msg_inspect *q)
-{
-	inspections_ask(w->inspections, q, &w->now.policy, w->now.owner_annotation);
-}
-
 static void worker_on_msg(struct process *p, const struct msg *m)
 {
+	struct worker *w = process_ctx(p);
+
 	if (m->type == MSG_PREFETCH)
-		on_prefetch(process_ctx(p), m);
+		on_prefetch(w, m);
 	if (m->type == MSG_GRANT)
-		on_grant(process_ctx(p), &m->u.grant);
+		on_grant(w, &m->u.grant);
 	if (m->type == MSG_CTL_DRY_RUN)
-		on_ctl_dry_run(process_ctx(p), m);
+		on_ctl_dry_run(w, m);
 	if (m->type == MSG_CTL_ACCESS)
-		access_ask(((struct worker *)process_ctx(p))->access, &m->u.ctl_access);
+		access_ask(w->access, &m->u.ctl_access);
 	if (m->type == MSG_CTL_MARKED)
-		marks_ask(((struct worker *)process_ctx(p))->marks, &m->u.ctl_marked);
+		marks_ask(w->marks, &m->u.ctl_marked);
 	if (m->type == MSG_INSPECT)
-		on_inspect(process_ctx(p), &m->u.inspect);
+		inspections_ask(w->inspections, &m->u.inspect, &w->now.policy, w->now.owner_annotation);
 }
 
 /* What runs is carried to its end: the supervisor waits for the RESULT. */

@@ -140,9 +140,9 @@ static bool is_review(const char *request)
 	return true;
 }
 
-struct http_request *fake_http_start(void *ctx, const struct http_call *call)
+struct http_request *http_client_start(struct http_client *c, const struct http_call *call)
 {
-	(void)ctx;
+	(void)c;
 	ck_assert(!wire.pending);
 	ck_assert_uint_le(call->total_timeout_ms, 5000);
 	ck_assert_uint_gt(call->total_timeout_ms, 0);
@@ -162,11 +162,11 @@ struct http_request *fake_http_start(void *ctx, const struct http_call *call)
 	return (struct http_request *)&wire;
 }
 
-void fake_http_cancel(void *ctx, struct http_request *r)
+void http_request_cancel(struct http_request **r)
 {
-	(void)ctx;
-	(void)r;
-	wire.pending = false;
+	if (*r)
+		wire.pending = false;
+	*r = NULL;
 }
 
 static bool pauses;
@@ -285,9 +285,7 @@ static void fill_known(void)
 
 static void make_action(void)
 {
-	const struct action_env env = { .start = fake_http_start,
-					.cancel = fake_http_cancel,
-					.wait = fake_wait,
+	const struct action_env env = { .wait = fake_wait,
 					.quote = fake_quote,
 					.done = fake_done,
 					.credential = fake_credential,

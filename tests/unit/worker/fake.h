@@ -66,9 +66,7 @@ void go(void);
 void go_prefetch(void);
 void grant(void);
 void give_up(void);
-/* Its half of the wire, and all answers that are due. */
-struct http_request *fake_http_start(void *ctx, const struct http_call *call);
-void fake_http_cancel(void *ctx, struct http_request *r);
+/* All answers that are due. */
 void fake_drain(void);
 
 #define POD_PATH       "/api/v1/namespaces/shop/pods/web"

@@ -34,11 +34,9 @@ static const struct object_event one = { .api_version = "v1",
 
 static void setup(void)
 {
-	const struct events_env env = { fake_http_start, fake_http_cancel, on_denied, NULL };
-
 	setup_deployment();
 	denied = 0;
-	events = events_new(&env);
+	events = events_new(NULL, on_denied, NULL);
 	on(POST, 201, "%s", "{}");
 }
 

@@ -31,9 +31,9 @@ static struct {
 	struct msg_inspected answer;
 } world;
 
-static struct http_request *on_start(void *ctx, const struct http_call *call)
+struct http_request *http_client_start(struct http_client *c, const struct http_call *call)
 {
-	(void)ctx;
+	(void)c;
 	world.call[world.started] = *call;
 	(void)snprintf(world.path[world.started], sizeof(world.path[0]), "%s %s", call->method, call->path);
 	(void)snprintf(world.accept[world.started], sizeof(world.accept[0]), "%s",
@@ -42,11 +42,10 @@ static struct http_request *on_start(void *ctx, const struct http_call *call)
 	return (struct http_request *)&world;
 }
 
-static void on_cancel(void *ctx, struct http_request *r)
+void http_request_cancel(struct http_request **r)
 {
-	(void)ctx;
-	(void)r;
-	world.cancelled++;
+	world.cancelled += *r != NULL;
+	*r = NULL;
 }
 
 static void on_answer(void *ctx, const struct msg *m)
@@ -59,10 +58,8 @@ static void on_answer(void *ctx, const struct msg *m)
 
 static void setup(void)
 {
-	const struct inspections_env env = { .start = on_start, .cancel = on_cancel, .answer = on_answer };
-
 	memset(&world, 0, sizeof(world));
-	world.inspections = inspections_new(&env);
+	world.inspections = inspections_new(NULL, on_answer, NULL);
 	world.policy.duty[DUTY_RESTARTS].enable = true;
 	str_list_add(&world.policy.duty[DUTY_RESTARTS].namespaces, "*", 1);
 	clock_fake_set(INT64_C(1790000000000), 1000000);

@@ -184,14 +184,13 @@ static void say_who_waits(void)
 /* The Event of what was done, and again. */
 static void write_events(void)
 {
-	const struct events_env env = { fake_http_start, fake_http_cancel, NULL, NULL };
 	const struct object_event event = {
 		.api_version = "v1", .kind = "Pod", .ns = "shop", .name = "web", .uid = "pod-1", .reason = "X"
 	};
 	char name[EVENT_NAME_MAX], path[400];
 
 	fake_setup();
-	struct events *events = events_new(&env);
+	struct events *events = events_new(NULL, NULL, NULL);
 
 	events_name(&event, name);
 	(void)snprintf(path, sizeof(path), "/api/v1" NS "events/%s", name);
@@ -314,14 +313,13 @@ static void ignore_answer(void *ctx, const struct msg *m)
 
 static void report(void)
 {
-	const struct inspections_env env = { fake_http_start, fake_http_cancel, ignore_answer, NULL };
 	const struct msg_inspect question = { .ns = "shop", .pod = "web", .container = "app" };
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 		char path[200], meta[300];
 
 		fake_setup();
-		struct inspections *inspections = inspections_new(&env);
+		struct inspections *inspections = inspections_new(NULL, ignore_answer, NULL);
 
 		if (kinds[k].namespaced) {
 			path_of(k, path, meta);
@@ -340,11 +338,10 @@ static void report(void)
 /* Of a namespace, or a cluster: what bears a mark? */
 static void look_for_marks(void)
 {
-	const struct access_env env = { fake_http_start, fake_http_cancel, ignore_answer, NULL };
 	const struct msg_ctl_marked question = { .conn = 7 };
 
 	fake_setup();
-	struct marks *marks = marks_new(&env);
+	struct marks *marks = marks_new(NULL, ignore_answer, NULL);
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 		char path[200];
