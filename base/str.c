@@ -109,6 +109,15 @@ bool str_list_globs(const struct str_list *l, struct str s)
 	return false;
 }
 
+struct str str_cut(struct str *rest, char at)
+{
+	const char *end = rest->n ? memchr(rest->p, at, rest->n) : NULL;
+	const struct str ret = { rest->p, end ? (size_t)(end - rest->p) : rest->n };
+
+	*rest = end ? (struct str){ end + 1, rest->n - ret.n - 1 } : (struct str){ rest->p + rest->n, 0 };
+	return ret;
+}
+
 struct str str_trim(struct str s, const char *blanks)
 {
 	for (; s.n > 0 && *s.p && strchr(blanks, *s.p); s.p++)

@@ -69,6 +69,10 @@ int str_to_i64(const char *s, size_t n, int64_t *ret);
 /* Without the `blanks` at its begin and end. */
 struct str str_trim(struct str s, const char *blanks);
 
+/* Take off *rest and return what stands before the first `at`, which is dropped; all of it where there is
+ * none. */
+struct str str_cut(struct str *rest, char at);
+
 /* What does not stand for itself may take so many times its bytes. */
 #define STR_ESCAPED_MAX 6
 

@@ -56,11 +56,10 @@ static char *refusing_command(const struct action *a)
 {
 	const struct owner_link *o = about_workload(a);
 	const struct str name = o ? o->ref.name : a->pod.name;
+	_cleanup_free_ char *resource = o ? kind_resource(&o->kind) : xstrdup("pods");
 
-	return xasprintf("kubectl -n %s annotate %s%s%s %.*s %s=%s", a->grant.ns,
-			 o ? o->kind.resource : "pods", o && o->kind.group[0] ? "." : "",
-			 o ? o->kind.group : "", STR_ARG(name), ANNOTATION_SKIP,
-			 duty_name((enum duty)a->grant.duty));
+	return xasprintf("kubectl -n %s annotate %s %.*s %s=%s", a->grant.ns, resource, STR_ARG(name),
+			 ANNOTATION_SKIP, duty_name((enum duty)a->grant.duty));
 }
 
 static void tell_announced(const struct action *a, struct object_event *ret)

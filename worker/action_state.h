@@ -4,6 +4,8 @@
 #ifndef WORKER_ACTION_STATE_H
 #define WORKER_ACTION_STATE_H
 
+#include <string.h>
+
 #include "rules/floors.h"
 #include "rules/judge.h"
 #include "worker/action_env.h"
@@ -121,6 +123,11 @@ struct action {
 
 	struct pod_facts pod; /* last: its long tail is set only as far as its counts say */
 };
+
+static inline bool owner_is(const struct owner_link *o, const char *group, const char *kind)
+{
+	return strcmp(o->kind.group, group) == 0 && strcmp(o->kind.kind, kind) == 0;
+}
 
 /* Is it done to the pod, not to its workload? */
 static inline bool action_is_on_pod(const struct action *a)

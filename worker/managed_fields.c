@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/managed_fields.h"
 
-#include "base/rfc3339.h"
 #include "worker/read.h"
 
 /* "f:replicas", or what somebody wrote through /scale: nothing else of spec can be written there. */
@@ -23,14 +22,10 @@ static const char *replicas_field(const json_t *entries)
 
 static struct managed_fields_writer writer_of(const json_t *entry)
 {
-	struct managed_fields_writer w = { .manager = READ_TEXT(entry, "manager"),
-					   .operation = READ_TEXT(entry, "operation"),
-					   .subresource = READ_TEXT(entry, "subresource") };
-	struct str time = READ_TEXT(entry, "time");
-
-	if (rfc3339_parse(time.p, time.n, &w.at) < 0)
-		w.at = 0;
-	return w;
+	return (struct managed_fields_writer){ .manager = READ_TEXT(entry, "manager"),
+					       .operation = READ_TEXT(entry, "operation"),
+					       .subresource = READ_TEXT(entry, "subresource"),
+					       .at = READ_TIME(entry, "time") };
 }
 
 bool managed_fields_replicas(const json_t *o, struct managed_fields_writer *ret)

@@ -94,9 +94,8 @@ static void look_at(const struct marks *m, const json_t *o)
 	    str_to_u64(from.p, from.n, &had) < 0 || had == 0 || had > INT32_MAX ||
 	    str_to_u64(number.p, number.n, &r->number) < 0 || r->number == 0 || r->number > LEASE_ID_MAX)
 		return;
-	_cleanup_free_ char *target =
-		xasprintf("%s%s%s/%.*s/%.*s", m->kind.resource, m->kind.group[0] ? "." : "", m->kind.group,
-			  STR_ARG(ns), STR_ARG(name));
+	_cleanup_free_ char *resource = kind_resource(&m->kind);
+	_cleanup_free_ char *target = xasprintf("%s/%.*s/%.*s", resource, STR_ARG(ns), STR_ARG(name));
 
 	r->replicas = (int64_t)had;
 	r->duty = duty_in(why);
@@ -112,10 +111,10 @@ static void ask(struct marks *m);
 
 static void note_denied(struct marks *m)
 {
+	_cleanup_free_ char *resource = kind_resource(&m->kind);
 	const size_t n = strlen(m->denied);
 
-	(void)snprintf(m->denied + n, sizeof(m->denied) - n, "%s%s%s%s", n ? ", " : "", m->kind.resource,
-		       m->kind.group[0] ? "." : "", m->kind.group);
+	(void)snprintf(m->denied + n, sizeof(m->denied) - n, "%s%s", n ? ", " : "", resource);
 }
 
 static void take(struct marks *m, const json_t *o)

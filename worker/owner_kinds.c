@@ -29,6 +29,11 @@ struct owner_kinds {
 	size_t n;                         /* learnt so far */
 };
 
+char *kind_resource(const struct kind_info *kind)
+{
+	return xconcat(kind->resource, kind->group[0] ? "." : "", kind->group, NULL);
+}
+
 struct owner_kinds *owner_kinds_new(void)
 {
 	return xcalloc(1, sizeof(struct owner_kinds));

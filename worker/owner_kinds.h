@@ -24,6 +24,9 @@ struct kind_info {
 	bool builtin; /* from the table, not from discovery */
 };
 
+/* "deployments.apps", "pods": how people name it, and a RESULT. Owned by the caller. */
+char *kind_resource(const struct kind_info *kind);
+
 enum owner_kinds_answer {
 	OWNER_KINDS_FOUND,
 	OWNER_KINDS_ABSENT, /* the server knows no such kind */

@@ -27,12 +27,17 @@ struct str read_text(const json_t *o, const char *const path[])
 	return text_of(read_at(o, path));
 }
 
-int64_t read_created(const json_t *o)
+int64_t read_time(const json_t *o, const char *const path[])
 {
-	struct str s = READ_TEXT(o, "metadata", "creationTimestamp");
+	const struct str s = read_text(o, path);
 	int64_t ms;
 
 	return rfc3339_parse(s.p, s.n, &ms) == 0 && ms > 0 ? ms : 0;
+}
+
+int64_t read_created(const json_t *o)
+{
+	return READ_TIME(o, "metadata", "creationTimestamp");
 }
 
 const json_t *read_condition(const json_t *o, const char *type)
@@ -49,12 +54,8 @@ const json_t *read_condition(const json_t *o, const char *type)
 int64_t read_unavailable(const json_t *o)
 {
 	const json_t *c = read_condition(o, "Available");
-	struct str since = READ_TEXT(c, "lastTransitionTime");
-	int64_t ms;
 
-	return str_is(READ_TEXT(c, "status"), "False") && rfc3339_parse(since.p, since.n, &ms) == 0 && ms > 0
-		       ? ms
-		       : 0;
+	return str_is(READ_TEXT(c, "status"), "False") ? READ_TIME(c, "lastTransitionTime") : 0;
 }
 
 json_t *read_controller_ref(const json_t *o)
@@ -182,15 +183,6 @@ void read_refusal(const char *body, size_t n, struct refusal *ret)
 	(void)str_copy_printable(ret->message, sizeof(ret->message), text.p, text.n);
 }
 
-static struct str cut(const char **p, char at)
-{
-	const char *begin = *p, *end = strchr(begin, at);
-	struct str s = { begin, end ? (size_t)(end - begin) : strlen(begin) };
-
-	*p = begin + s.n + (end ? 1 : 0);
-	return s;
-}
-
 void read_template_labels(const json_t *workload, struct pod_facts *ret)
 {
 	json_t *labels =
@@ -209,14 +201,14 @@ void read_template_labels(const json_t *workload, struct pod_facts *ret)
 
 bool read_object_name(const char *text, struct object_name *ret)
 {
-	struct str what = cut(&text, '/');
-	const char *dot = memchr(what.p, '.', what.n);
+	struct str rest = STR_C(text), what = str_cut(&rest, '/');
+	const bool has_group = memchr(what.p, '.', what.n);
 
-	ret->resource = (struct str){ what.p, dot ? (size_t)(dot - what.p) : what.n };
-	ret->group = dot ? (struct str){ dot + 1, what.n - ret->resource.n - 1 } : (struct str){ "", 0 };
-	ret->ns = cut(&text, '/');
-	ret->name = (struct str){ text, strlen(text) };
-	return !str_empty(ret->resource) && (!dot || !str_empty(ret->group)) && !str_empty(ret->ns) &&
+	ret->resource = str_cut(&what, '.');
+	ret->group = what;
+	ret->ns = str_cut(&rest, '/');
+	ret->name = rest;
+	return !str_empty(ret->resource) && (!has_group || !str_empty(ret->group)) && !str_empty(ret->ns) &&
 	       !str_empty(ret->name) && !memchr(ret->name.p, '/', ret->name.n);
 }
 
@@ -237,13 +229,10 @@ struct str read_contact(const json_t *o, const char *keys)
 	struct str rest = STR_C(keys ? keys : ""), value = { "", 0 };
 
 	while (rest.n > 0 && str_empty(value)) {
-		const char *comma = memchr(rest.p, ',', rest.n);
-		const struct str word = { rest.p, comma ? (size_t)(comma - rest.p) : rest.n };
-		const struct str key = str_trim(word, " \t");
+		const struct str key = str_trim(str_cut(&rest, ','), " \t");
 		_cleanup_free_ char *text = xstrndup(key.p, key.n);
 
 		value = str_trim(READ_TEXT(o, "metadata", "annotations", text), " \t\r\n");
-		rest = comma ? (struct str){ comma + 1, rest.n - word.n - 1 } : (struct str){ "", 0 };
 	}
 	return value;
 }

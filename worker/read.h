@@ -20,9 +20,12 @@ const json_t *read_at(const json_t *o, const char *const path[]);
 /* As text, empty when it is none. */
 struct str read_text(const json_t *o, const char *const path[]);
 #define READ_TEXT(o, ...) read_text(o, (const char *const[]){ __VA_ARGS__, NULL })
+/* As a time, Unix ms; 0 when it is absent or garbage. */
+int64_t read_time(const json_t *o, const char *const path[]);
+#define READ_TIME(o, ...) read_time(o, (const char *const[]){ __VA_ARGS__, NULL })
 /* What is accepted of an object of which only the metadata is read; an old server answers with all of it. */
 #define READ_METADATA "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;q=0.9"
-/* metadata.creationTimestamp, Unix ms; 0 when absent or garbage. */
+/* metadata.creationTimestamp, as READ_TIME. */
 int64_t read_created(const json_t *o);
 /* The first condition of that type among status.conditions; NULL when there is none. */
 const json_t *read_condition(const json_t *o, const char *type);

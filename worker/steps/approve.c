@@ -43,18 +43,16 @@ static enum step_then wait_for_grace(struct action *a, const struct annotations 
 	return action_refuse(a, &a->verdict);
 }
 
-static enum step_then refuse_annotated(struct action *a, const struct annotations *m)
+/* That object is marked to be left alone. */
+static enum step_then refuse_annotated(struct action *a, const struct annotations *m, const char *kind,
+				       struct str name)
 {
-	const struct owner_link *o = workload(a);
-
+	const bool skips = !m->ignore && m->skip & 1u << a->grant.duty;
 	struct facts why = action_statement(TEXT_ANNOTATED);
 
-	facts_name(&why, FACT_ANNOTATION, STR_C(m->ignore ? ANNOTATION_IGNORE : ANNOTATION_SKIP));
-	if (o)
-		action_name_owner(&why, FACT_OBJECT, o);
-	else
-		action_name(&why, FACT_OBJECT, STR_LIT("Pod"), a->pod.name);
-	return action_end(a, OUTCOME_REFUSED, m->ignore ? REASON_IGNORE_ANNOTATION : REASON_SKIP_ANNOTATION,
+	facts_name(&why, FACT_ANNOTATION, STR_C(skips ? ANNOTATION_SKIP : ANNOTATION_IGNORE));
+	action_name(&why, FACT_OBJECT, STR_C(kind), name);
+	return action_end(a, OUTCOME_REFUSED, skips ? REASON_SKIP_ANNOTATION : REASON_IGNORE_ANNOTATION,
 			  &why);
 }
 
@@ -64,17 +62,6 @@ static bool refuses(const struct annotations *m, const json_t *o, enum duty duty
 {
 	return m->ignore || m->skip & 1u << duty ||
 	       str_is(READ_TEXT(o, "metadata", "labels", ANNOTATION_IGNORE), "true");
-}
-
-static void refuse_above(struct action *a, const struct annotations *m, const char *kind, struct str name)
-{
-	const bool skips = !m->ignore && m->skip & 1u << a->grant.duty;
-
-	struct facts why = action_statement(TEXT_ANNOTATED);
-
-	facts_name(&why, FACT_ANNOTATION, STR_C(skips ? ANNOTATION_SKIP : ANNOTATION_IGNORE));
-	action_name(&why, FACT_OBJECT, STR_C(kind), name);
-	(void)action_end(a, OUTCOME_REFUSED, skips ? REASON_SKIP_ANNOTATION : REASON_IGNORE_ANNOTATION, &why);
 }
 
 /* Of a ReplicaSet below something else: its controller copies annotations down and does not take them away.
@@ -96,7 +83,7 @@ bool approve_above(struct action *a)
 	}
 	read_annotations(ns, &m);
 	if (refuses(&m, ns, duty)) {
-		refuse_above(a, &m, "Namespace", STR_C(a->grant.ns));
+		(void)refuse_annotated(a, &m, "Namespace", STR_C(a->grant.ns));
 		return false;
 	}
 	/* What refuses is not remembered: a mark that is taken away counts at once. */
@@ -109,7 +96,7 @@ bool approve_above(struct action *a)
 		read_annotations(o->json, &m);
 		if (is_copied(a, i) || !refuses(&m, o->json, duty))
 			continue;
-		refuse_above(a, &m, o->kind.kind, o->ref.name);
+		(void)refuse_annotated(a, &m, o->kind.kind, o->ref.name);
 		return false;
 	}
 	return true;
@@ -124,6 +111,7 @@ static enum step choose_write(const struct action *a)
 
 enum step_then take_approval(struct action *a, const struct step_reply *reply)
 {
+	const struct owner_link *o;
 	struct duty_policy dp;
 	int64_t until;
 
@@ -133,6 +121,7 @@ enum step_then take_approval(struct action *a, const struct step_reply *reply)
 		return STEP_END;
 	const struct annotations m = annotations_of(a);
 
+	o = workload(a);
 	dp = *action_policy(a);
 	action_note_contact(a);
 	a->write = choose_write(a);
@@ -145,7 +134,7 @@ enum step_then take_approval(struct action *a, const struct step_reply *reply)
 	}
 	switch (announce_judge(&m, (enum duty)a->grant.duty, &dp, action_now(a), &until)) {
 	case ANNOUNCE_REFUSED:
-		return refuse_annotated(a, &m);
+		return refuse_annotated(a, &m, o ? o->kind.kind : "Pod", o ? o->ref.name : a->pod.name);
 	case ANNOUNCE_WAIT:
 		return wait_for_grace(a, &m, until);
 	case ANNOUNCE_NEEDED:

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "rules/cause.h"
 #include "worker/action_end.h"
@@ -43,10 +42,9 @@ static char *secrets_of(const json_t *pod)
 
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const struct str name = READ_TEXT(json_array_get(list, i), "name");
-		char *more = xasprintf("%s%.*s,", all, STR_ARG(name));
+		_cleanup_free_ char *more = xasprintf("%.*s,", STR_ARG(name));
 
-		free(all);
-		all = more;
+		xappend(&all, "", more);
 	}
 	return all;
 }
@@ -65,11 +63,9 @@ static bool is_refused(const json_t *status)
 /* Was it let in less than SETTLED_MS ago, after it had waited for longer than one try? */
 static bool is_let_in(const struct action *a, const json_t *status, int64_t created)
 {
-	const struct str text = READ_TEXT(status, "state", "running", "startedAt");
-	int64_t at;
+	const int64_t at = READ_TIME(status, "state", "running", "startedAt");
 
-	return rfc3339_parse(text.p, text.n, &at) == 0 && at > time_add(action_now(a), -SETTLED_MS) &&
-	       at > time_add(created, TRIED_MS);
+	return at > time_add(action_now(a), -SETTLED_MS) && at > time_add(created, TRIED_MS);
 }
 
 /* "secrets repository" of each image that counts. */

@@ -8,6 +8,7 @@
 #include "text/short_line.h"
 #include "worker/steps/step.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,45 +24,15 @@
 
 /* -- what it says -- */
 
-static char *say_by(const struct action *a, const struct owner_link *o)
-{
-	(void)a, (void)o;
-	return xstrdup(MANAGED_US);
-}
-
-static char *say_action(const struct action *a, const struct owner_link *o)
-{
-	(void)o;
-	return xasprintf("%llu", (unsigned long long)a->grant.id);
-}
-
-/* Another history gives the same numbers to other actions. */
-static char *say_history(const struct action *a, const struct owner_link *o)
-{
-	(void)o;
-	return a->grant.history[0] ? xstrdup(a->grant.history) : NULL;
-}
-
-static char *say_at(const struct action *a, const struct owner_link *o)
-{
-	char at[RFC3339_MAX];
-
-	(void)o;
-	rfc3339_format(action_now(a), false, at);
-	return xstrdup(at);
-}
-
 /* Is it our zero as far as anybody knows, but without an answer that says so? */
 static bool is_unconfirmed(const struct action *a)
 {
 	return a->result.u.result.outcome == OUTCOME_UNCONFIRMED;
 }
 
-static char *say_why(const struct action *a, const struct owner_link *o)
+static char *say_why(const struct action *a)
 {
 	const bool judged = a->verdict.kind == VERDICT_ACT;
-
-	(void)o;
 	const enum text row = is_unconfirmed(a) ? TEXT_MARK_WHY_LIKELY : TEXT_MARK_WHY;
 	struct facts f = { 0 };
 
@@ -75,26 +46,18 @@ static char *say_why(const struct action *a, const struct owner_link *o)
 	return xconcat(what, ": ", *at_a_glance ? at_a_glance : all, NULL);
 }
 
-static char *say_from(const struct action *a, const struct owner_link *o)
-{
-	const long long before = (long long)a->result.u.result.replicas;
-
-	(void)o;
-	return before > 0 ? xasprintf("%lld", before) : NULL;
-}
-
 char *mark_undo(const struct action *a, const struct owner_link *o)
 {
-	const char *dot = o->kind.group[0] ? "." : "";
+	_cleanup_free_ char *resource = kind_resource(&o->kind);
 
 	if (a->found.way == SCALE_SUSPENDS)
 		return xasprintf(
-			"kubectl -n %s patch %s%s%s %.*s --type=merge -p '{\"spec\":{\"suspend\":false}}'",
-			a->grant.ns, o->kind.resource, dot, o->kind.group, STR_ARG(o->ref.name));
+			"kubectl -n %s patch %s %.*s --type=merge -p '{\"spec\":{\"suspend\":false}}'",
+			a->grant.ns, resource, STR_ARG(o->ref.name));
 	if (a->result.u.result.replicas > 0)
 		return xasprintf("ops-pod-cleaner restore %llu", (unsigned long long)a->grant.id);
-	return xasprintf("kubectl -n %s scale %s%s%s %.*s --replicas=...", a->grant.ns, o->kind.resource, dot,
-			 o->kind.group, STR_ARG(o->ref.name));
+	return xasprintf("kubectl -n %s scale %s %.*s --replicas=...", a->grant.ns, resource,
+			 STR_ARG(o->ref.name));
 }
 
 /* A Job is not restored: its mark needs no hash. */
@@ -110,18 +73,40 @@ static char *say_template(const struct action *a, const struct owner_link *o)
 	return now[0] ? xstrdup(now) : NULL;
 }
 
+/* What that part of the mark of o says; NULL: nothing. Owned by the caller. */
+static char *say(enum mark_part part, const struct action *a, const struct owner_link *o)
+{
+	const int64_t before = a->result.u.result.replicas;
+	char at[RFC3339_MAX];
+
+	switch (part) {
+	case MARK_BY:
+		return xstrdup(MANAGED_US);
+	case MARK_ACTION:
+		return xasprintf("%" PRIu64, a->grant.id);
+	case MARK_HISTORY: /* another one gives the same numbers to other actions */
+		return a->grant.history[0] ? xstrdup(a->grant.history) : NULL;
+	case MARK_AT:
+		rfc3339_format(action_now(a), false, at);
+		return xstrdup(at);
+	case MARK_WHY:
+		return say_why(a);
+	case MARK_FROM:
+		return before > 0 ? xasprintf("%" PRId64, before) : NULL;
+	case MARK_UNDO:
+		return mark_undo(a, o);
+	default:
+		return say_template(a, o);
+	}
+}
+
 void mark_list(const struct action *a, const struct owner_link *o,
 	       struct write_annotation ret[static MARK_LIST])
 {
-	static char *(*const say[MARK__MAX])(const struct action *a, const struct owner_link *o) = {
-		[MARK_BY] = say_by,      [MARK_ACTION] = say_action,     [MARK_HISTORY] = say_history,
-		[MARK_AT] = say_at,      [MARK_WHY] = say_why,           [MARK_FROM] = say_from,
-		[MARK_UNDO] = mark_undo, [MARK_TEMPLATE] = say_template,
-	};
 	const bool removes = a->grant.action == ACTION_RESTORE;
 
 	for (enum mark_part i = 0; i < MARK__MAX; i++)
-		ret[i] = (struct write_annotation){ annotations_mark_key(i), removes ? NULL : say[i](a, o) };
+		ret[i] = (struct write_annotation){ annotations_mark_key(i), removes ? NULL : say(i, a, o) };
 	ret[MARK__MAX] = (struct write_annotation){ ANNOTATION_RESTORE, NULL };
 }
 

@@ -86,13 +86,10 @@ void object_set_target(struct action *a, const struct owner_link *o)
 	struct msg *m = &a->result;
 	struct str uid = o ? READ_TEXT(o->json, "metadata", "uid") : a->pod.uid;
 	struct str rv = o ? READ_TEXT(o->json, "metadata", "resourceVersion") : a->pod.rv;
-	char target[400];
+	struct str name = o ? o->ref.name : STR_C(a->grant.name);
+	_cleanup_free_ char *resource = o ? kind_resource(&o->kind) : xstrdup("pods");
+	_cleanup_free_ char *target = xasprintf("%s/%s/%.*s", resource, a->grant.ns, STR_ARG(name));
 
-	if (o)
-		(void)snprintf(target, sizeof(target), "%s%s%s/%s/%.*s", o->kind.resource,
-			       o->kind.group[0] ? "." : "", o->kind.group, a->grant.ns, STR_ARG(o->ref.name));
-	else
-		(void)snprintf(target, sizeof(target), "pods/%s/%s", a->grant.ns, a->grant.name);
 	msg_set(m, result.target, target, strlen(target));
 	msg_set(m, result.target_uid, uid.p, uid.n);
 	msg_set(m, result.target_rv, rv.p, rv.n);

@@ -4,8 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/steps/step.h"
 
-#include <string.h>
-
 #include "worker/action_end.h"
 
 static bool is_or_unset(struct str value, const char *what)
@@ -30,9 +28,8 @@ bool ordinal_holds_up(const struct action *a)
 {
 	const struct owner_link *o = &a->found.owners[0];
 
-	return strcmp(o->kind.group, "apps") == 0 && strcmp(o->kind.kind, "StatefulSet") == 0 &&
-	       !str_empty(newest(a)) && !str_empty(a->pod.revision) && !str_eq(newest(a), a->pod.revision) &&
-	       replaces_in_order(o->json);
+	return owner_is(o, "apps", "StatefulSet") && !str_empty(newest(a)) && !str_empty(a->pod.revision) &&
+	       !str_eq(newest(a), a->pod.revision) && replaces_in_order(o->json);
 }
 
 static void add_why(const struct action *a, struct facts *f)

@@ -83,7 +83,7 @@ static bool is_of_queue(const struct action *a)
 		const struct owner_link *o = &a->found.owners[i];
 
 		if (str_is(o->ref.kind, "JobSet") ||
-		    (strcmp(o->kind.group, "batch") == 0 && strcmp(o->kind.kind, "Job") == 0 &&
+		    (owner_is(o, "batch", "Job") &&
 		     !str_empty(READ_TEXT(o->json, "metadata", "labels", "kueue.x-k8s.io/queue-name"))))
 			return true;
 	}
@@ -144,7 +144,7 @@ enum step_then take_discovery(struct action *a, const struct step_reply *reply)
 /* Scaling a StatefulSet down may delete the claims of its pods (R23). */
 static bool deletes_claims(const struct owner_link *o)
 {
-	return strcmp(o->kind.kind, "StatefulSet") == 0 && strcmp(o->kind.group, "apps") == 0 &&
+	return owner_is(o, "apps", "StatefulSet") &&
 	       str_is(READ_TEXT(o->json, "spec", "persistentVolumeClaimRetentionPolicy", "whenScaled"),
 		      "Delete");
 }

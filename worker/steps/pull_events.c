@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "rules/cause.h"
 #include "worker/action_end.h"
@@ -60,13 +59,12 @@ void pull_events_add_known_cause(struct action *a)
 /* When an Event was last seen, in whichever way its writer counts. */
 static int64_t event_time(const json_t *event)
 {
-	const struct str said[] = { READ_TEXT(event, "series", "lastObservedTime"),
-				    READ_TEXT(event, "lastTimestamp"), READ_TEXT(event, "eventTime") };
-	int64_t at, last = read_created(event);
+	const int64_t said[] = { READ_TIME(event, "series", "lastObservedTime"),
+				 READ_TIME(event, "lastTimestamp"), READ_TIME(event, "eventTime") };
+	int64_t last = read_created(event);
 
 	for (size_t i = 0; i < ARRAY_SIZE(said); i++)
-		if (rfc3339_parse(said[i].p, said[i].n, &at) == 0 && at > last)
-			last = at;
+		last = said[i] > last ? said[i] : last;
 	return last;
 }
 

@@ -10,11 +10,6 @@
 #include "kube/write_body.h"
 #include "worker/action_end.h"
 
-static bool is_kind(const struct owner_link *o, const char *group, const char *kind)
-{
-	return strcmp(o->kind.group, group) == 0 && strcmp(o->kind.kind, kind) == 0;
-}
-
 void ask_scale(struct action *a, struct step_request *ret)
 {
 	ret->path = object_path(a, action_top(a), "scale", NULL);
@@ -45,8 +40,8 @@ static enum step_then choose_revision(struct action *a)
 	const struct owner_link *o = &f->owners[0];
 	struct str update = READ_TEXT(o->json, "status", "updateRevision");
 
-	f->rule = f->n_owners > 1 && is_kind(o, "apps", "ReplicaSet") ? REVISION_BY_OWNER : REVISION_ALL;
-	if (is_kind(o, "apps", "StatefulSet") && !str_empty(update)) {
+	f->rule = f->n_owners > 1 && owner_is(o, "apps", "ReplicaSet") ? REVISION_BY_OWNER : REVISION_ALL;
+	if (owner_is(o, "apps", "StatefulSet") && !str_empty(update)) {
 		if (!str_eq(update, a->pod.revision))
 			return owner_refuse(a, REASON_NOT_NEWEST_REVISION, TEXT_OTHER_REVISION);
 		f->rule = REVISION_BY_LABEL;
@@ -87,7 +82,7 @@ static enum step_then refuse_serving(struct action *a)
 {
 	struct str stable = READ_TEXT(action_top(a)->json, "status", "stableRS");
 
-	if (is_kind(action_top(a), "argoproj.io", "Rollout") && !str_empty(stable) &&
+	if (owner_is(action_top(a), "argoproj.io", "Rollout") && !str_empty(stable) &&
 	    !str_eq(stable, a->pod.revision))
 		return owner_refuse(a, REASON_ROLLOUT_STABLE_SERVING, TEXT_ONLY_NEW_FAILS);
 	return owner_refuse(a, REASON_WORKLOAD_HAS_READY_PODS, TEXT_SERVES);

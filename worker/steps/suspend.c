@@ -8,22 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "kube/write_body.h"
 #include "worker/action_end.h"
-
-static bool is_batch(const struct owner_link *o, const char *kind)
-{
-	return strcmp(o->kind.group, "batch") == 0 && strcmp(o->kind.kind, kind) == 0;
-}
 
 bool suspend_fits(const struct action *a)
 {
 	const struct findings *f = &a->found;
 
-	return is_batch(&f->owners[0], "Job") &&
-	       (f->n_owners == 1 || (f->n_owners == 2 && is_batch(&f->owners[1], "CronJob")));
+	return owner_is(&f->owners[0], "batch", "Job") &&
+	       (f->n_owners == 1 || (f->n_owners == 2 && owner_is(&f->owners[1], "batch", "CronJob")));
 }
 
 static bool is_suspended(const json_t *o)
@@ -44,32 +38,22 @@ static char *selector_of(const json_t *job)
 	if (json_array_size(json_object_get(selector, "matchExpressions")) > 0)
 		return NULL;
 	json_object_foreach (labels, key, value) {
-		char *longer = json_is_string(value)
-				       ? xasprintf("%s%s%s=%s", text ? text : "", text ? "," : "", key,
-						   json_string_value(value))
-				       : NULL;
-
-		free(text);
-		text = longer;
-		if (!text)
+		if (!json_is_string(value)) {
+			free(text);
 			return NULL;
+		}
+		xappend(&text, ",", key);
+		xappend(&text, "=", json_string_value(value));
 	}
 	return text;
-}
-
-static int64_t time_of(const json_t *o, const char *field)
-{
-	const struct str s = READ_TEXT(o, "status", field);
-	int64_t ms;
-
-	return rfc3339_parse(s.p, s.n, &ms) == 0 ? ms : 0;
 }
 
 /* Something of it is still active, and none has succeeded since the last was made (status.lastScheduleTime,
  * lastSuccessfulTime: batch/v1 CronJobStatus), nor for as long as a revision has to fail. */
 static bool is_failing_cron(const struct action *a, const json_t *cron)
 {
-	const int64_t made = time_of(cron, "lastScheduleTime"), worked = time_of(cron, "lastSuccessfulTime"),
+	const int64_t made = READ_TIME(cron, "status", "lastScheduleTime"),
+		      worked = READ_TIME(cron, "status", "lastSuccessfulTime"),
 		      since = worked ? worked : read_created(cron);
 
 	return json_array_size(READ_AT(cron, "status", "active")) > 0 && made > worked && since > 0 &&
@@ -101,7 +85,7 @@ enum step_then suspend_begin(struct action *a)
 
 	f->suspended = next_running(a, f->n_owners);
 	floors_add(&f->floors, FLOOR_REVISION,
-		   time_of(job->json, "startTime")); /* when it was last resumed */
+		   READ_TIME(job->json, "status", "startTime")); /* when it was last resumed */
 	if (f->suspended == f->n_owners)
 		return action_gone(a, REASON_ALREADY_SUSPENDED, NULL);
 	f->selector = selector_of(job->json);

@@ -135,4 +135,15 @@ TEST(trimming)
 		ck_assert(str_eq(str_trim(rows[i].in, " \t"), rows[i].out));
 }
 
+TEST(what_is_cut_off)
+{
+	struct str rest = STR_LIT("a//b");
+
+	ck_assert(str_is(str_cut(&rest, '/'), "a"));
+	ck_assert(str_is(rest, "/b"));
+	ck_assert(str_empty(str_cut(&rest, '/')));
+	ck_assert(str_is(str_cut(&rest, '/'), "b"));
+	ck_assert(str_empty(rest) && str_empty(str_cut(&rest, '/')));
+}
+
 SUITE("base/str");
