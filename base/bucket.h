@@ -29,6 +29,15 @@ static inline bool bucket_take(struct bucket *b, const struct bucket_size *s, ui
 	return true;
 }
 
+/* Take one that may not be there yet. Returns in how many ms it is. */
+static inline uint64_t bucket_reserve(struct bucket *b, const struct bucket_size *s, uint64_t now_ms)
+{
+	const uint64_t full_if_empty = now_ms + s->burst * s->period_ms;
+
+	b->full_ms = (b->full_ms > now_ms ? b->full_ms : now_ms) + s->period_ms;
+	return b->full_ms > full_if_empty ? b->full_ms - full_if_empty : 0;
+}
+
 /* One token comes back. */
 static inline void bucket_put(struct bucket *b, const struct bucket_size *s)
 {

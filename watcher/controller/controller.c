@@ -313,82 +313,50 @@ void controller_namespaces_failed(struct controller *c)
 
 /* -- messages of other processes -- */
 
-static void on_nomination_result(struct controller *c, const struct msg *m)
-{
-	nominations_on_result(c->nominations, &m->u.nomination_result);
-	unsettled_on_result(c->unsettled, &m->u.nomination_result, clock_boot_ms());
-	scaled_down_on_result(c->scaled_down, &m->u.nomination_result, clock_boot_ms());
-}
-
-static void on_scaled_row(struct controller *c, const struct msg *m)
-{
-	scaled_down_on_row(c->scaled_down, &m->u.scaled_row, clock_boot_ms());
-}
-
-static void on_restore_end(struct controller *c, const struct msg *m)
-{
-	scaled_down_on_restore_end(c->scaled_down, &m->u.restore_end, clock_boot_ms());
-}
-
-static void on_failing_since_row(struct controller *c, const struct msg *m)
-{
-	workloads_on_failing_since_row(c->cluster.workloads, &m->u.failing_since_row,
-				       (int64_t)clock_boot_ms());
-}
-
-static void on_saved_row(struct controller *c, const struct msg *m)
-{
-	const struct clock_snapshot clocks = cluster_clocks(&c->cluster);
-	admission_on_saved_row(c->cluster.admission, &m->u.saved_row, &clocks);
-}
-
-static void on_action_row(struct controller *c, const struct msg *m)
-{
-	const struct clock_snapshot clocks = cluster_clocks(&c->cluster);
-	admission_on_action_row(c->cluster.admission, &m->u.action_row, &clocks);
-}
-
-static void on_unsettled_row(struct controller *c, const struct msg *m)
-{
-	const struct msg_unsettled_row *r = &m->u.unsettled_row;
-
-	unsettled_add(c->unsettled, STR_C(r->ns), STR_C(r->name), STR_C(r->uid), clock_boot_ms());
-}
-
-static void on_settled_ack(struct controller *c, const struct msg *m)
-{
-	unsettled_forget(c->unsettled, STR_C(m->u.settled_ack.uid));
-}
-
-static void on_saved_end(struct controller *c, const struct msg *m)
-{
-	(void)m;
-	sync_state_remembered(c->cluster.sync);
-}
-
-static void on_pause(struct controller *c, const struct msg *m)
-{
-	if (admission_on_pause(c->cluster.admission, &m->u.pause))
-		nominations_wake(c->nominations, GUARD_PAUSE);
-}
-
 void controller_on_msg(struct controller *c, const struct msg *m)
 {
-	static void (*const handlers[MSG__MAX])(struct controller * c, const struct msg *m) = {
-		[MSG_NOMINATION_RESULT] = on_nomination_result,
-		[MSG_FAILING_SINCE_ROW] = on_failing_since_row,
-		[MSG_SAVED_ROW] = on_saved_row,
-		[MSG_ACTION_ROW] = on_action_row,
-		[MSG_UNSETTLED_ROW] = on_unsettled_row,
-		[MSG_SETTLED_ACK] = on_settled_ack,
-		[MSG_SCALED_ROW] = on_scaled_row,
-		[MSG_RESTORE_END] = on_restore_end,
-		[MSG_SAVED_END] = on_saved_end,
-		[MSG_PAUSE] = on_pause,
-	};
+	struct cluster_state *k = &c->cluster;
+	const struct clock_snapshot clocks = cluster_clocks(k);
+	const uint64_t now = (uint64_t)clocks.boot;
 
-	if (m->type < MSG__MAX && handlers[m->type])
-		handlers[m->type](c, m);
+	switch (m->type) {
+	case MSG_NOMINATION_RESULT:
+		nominations_on_result(c->nominations, &m->u.nomination_result);
+		unsettled_on_result(c->unsettled, &m->u.nomination_result, now);
+		scaled_down_on_result(c->scaled_down, &m->u.nomination_result, now);
+		break;
+	case MSG_FAILING_SINCE_ROW:
+		workloads_on_failing_since_row(k->workloads, &m->u.failing_since_row, clocks.boot);
+		break;
+	case MSG_SAVED_ROW:
+		admission_on_saved_row(k->admission, &m->u.saved_row, &clocks);
+		break;
+	case MSG_ACTION_ROW:
+		admission_on_action_row(k->admission, &m->u.action_row, &clocks);
+		break;
+	case MSG_UNSETTLED_ROW:
+		unsettled_add(c->unsettled, STR_C(m->u.unsettled_row.ns), STR_C(m->u.unsettled_row.name),
+			      STR_C(m->u.unsettled_row.uid), now);
+		break;
+	case MSG_SETTLED_ACK:
+		unsettled_forget(c->unsettled, STR_C(m->u.settled_ack.uid));
+		break;
+	case MSG_SCALED_ROW:
+		scaled_down_on_row(c->scaled_down, &m->u.scaled_row, now);
+		break;
+	case MSG_RESTORE_END:
+		scaled_down_on_restore_end(c->scaled_down, &m->u.restore_end, now);
+		break;
+	case MSG_SAVED_END:
+		sync_state_remembered(k->sync);
+		break;
+	case MSG_PAUSE:
+		if (admission_on_pause(k->admission, &m->u.pause))
+			nominations_wake(c->nominations, GUARD_PAUSE);
+		break;
+	default:
+		break;
+	}
 }
 
 void controller_set_leader(struct controller *c, bool leading, const char *holder)
@@ -492,13 +460,10 @@ static int judge_some(struct controller *c, uint64_t now)
 	uint32_t key;
 	int r = 0;
 
-	while (queue_get(c->groups, &key) == 0) {
-		queue_done(c->groups, key);
+	while (queue_get(c->groups, &key) == 0)
 		mark_group(c, key);
-	}
 	for (uint32_t i = 0; i < KEYS_PER_CLOCK && r == 0 && queue_get(c->keys, &key) == 0; i++) {
 		r = judge_key(c, key, seen_next(c), now);
-		queue_done(c->keys, key);
 		if (r < 0)
 			queue_add(c->keys, key);
 	}

@@ -156,8 +156,7 @@ static int nominate(struct nominations *n, const struct judged *j)
 	in_flight_nominated(n->in_flight, due->action_key, j->pod->rv, j->h,
 			    str_eq(due->action_key, j->pod->owner.uid) ? store_group(n->cluster->store, j->h)
 								       : 0,
-			    j->now);
-	in_flight_seen(n->in_flight, due->action_key, j->seen);
+			    j->seen, j->now);
 	return 0;
 }
 
@@ -465,10 +464,8 @@ void nominations_collect(struct nominations *n, uint64_t now)
 	while (deadlines_pop(&n->deadlines, now, &key))
 		queue_add(n->keys, key);
 	for (uint32_t open = in_flight_open_count(n->in_flight);
-	     open < OPEN_MAX && queue_get(n->waiting, &key) == 0; open++) {
-		queue_done(n->waiting, key);
+	     open < OPEN_MAX && queue_get(n->waiting, &key) == 0; open++)
 		queue_add(n->keys, key);
-	}
 }
 
 void nominations_collect_blocked(struct nominations *n, uint64_t now)

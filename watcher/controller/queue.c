@@ -1,39 +1,34 @@
-/* queue.c - see queue.h.  A ring of keys in order, one byte of state for each key, a heap of delayed ones. */
+/* queue.c - see queue.h.  A ring of keys in order, one byte for each key, a heap of delayed ones. */
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/controller/queue.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/bucket.h"
 #include "base/xalloc.h"
 #include "watcher/cache/deadline.h"
 
-enum { DIRTY = 1, PROCESSING = 2 };
+#define BASE_MS  5u
+#define CAP_MS   1000000u
+#define RING_MIN 64u
 
-#define BASE_MS      5u
-#define CAP_MS       1000000u
-#define BUCKET_BURST 100.0
-#define BUCKET_MS    100.0 /* one token each: 10 a second */
-#define RING_MIN     64u
+static const struct bucket_size rate = { .burst = 100, .period_ms = 100 };
 
 struct queue {
 	uint32_t *ring; /* size is a power of two */
 	uint32_t ring_size, head, len;
-	uint8_t *state; /* by key */
-	uint32_t cap_state;
+	bool *queued; /* by key */
+	uint32_t cap_queued;
 	uint16_t *retries; /* by key */
 	uint32_t cap_retries;
 	struct deadlines delayed;
-	double tokens;
-	uint64_t tokens_at;
+	struct bucket spent;
 };
 
 struct queue *queue_new(void)
 {
-	struct queue *q = xcalloc(1, sizeof(*q));
-
-	q->tokens = BUCKET_BURST;
-	return q;
+	return xcalloc(1, sizeof(struct queue));
 }
 
 void queue_free(struct queue **q)
@@ -41,18 +36,11 @@ void queue_free(struct queue **q)
 	if (!*q)
 		return;
 	free((*q)->ring);
-	free((*q)->state);
+	free((*q)->queued);
 	free((*q)->retries);
 	deadlines_done(&(*q)->delayed);
 	free(*q);
 	*q = NULL;
-}
-
-static uint8_t *state_of(struct queue *q, uint32_t key)
-{
-	if (key >= q->cap_state) /* without a call where there is room: this is done for every event */
-		q->state = xgrow(q->state, &q->cap_state, key, 1);
-	return &q->state[key];
 }
 
 static void ring_resize(struct queue *q, uint32_t size)
@@ -75,22 +63,16 @@ static void ring_resize(struct queue *q, uint32_t size)
 	q->head = 0;
 }
 
-static void push(struct queue *q, uint32_t key)
+void queue_add(struct queue *q, uint32_t key)
 {
+	if (key >= q->cap_queued) /* without a call where there is room: this is done for every event */
+		q->queued = xgrow(q->queued, &q->cap_queued, key, sizeof(*q->queued));
+	if (q->queued[key])
+		return;
+	q->queued[key] = true;
 	if (q->len == q->ring_size)
 		ring_resize(q, q->ring_size ? q->ring_size * 2 : RING_MIN);
 	q->ring[(q->head + q->len++) & (q->ring_size - 1)] = key;
-}
-
-void queue_add(struct queue *q, uint32_t key)
-{
-	uint8_t *state = state_of(q, key);
-
-	if (*state & DIRTY)
-		return;
-	*state |= DIRTY;
-	if (!(*state & PROCESSING))
-		push(q, key);
 }
 
 int queue_get(struct queue *q, uint32_t *ret_key)
@@ -100,22 +82,11 @@ int queue_get(struct queue *q, uint32_t *ret_key)
 	*ret_key = q->ring[q->head];
 	q->head = (q->head + 1) & (q->ring_size - 1);
 	q->len--;
-	q->state[*ret_key] = PROCESSING;
+	q->queued[*ret_key] = false;
 	/* The ring that a first list filled is not kept. */
 	if (q->ring_size > 16 * RING_MIN && q->len < q->ring_size / 8)
 		ring_resize(q, q->ring_size / 4);
 	return 0;
-}
-
-void queue_done(struct queue *q, uint32_t key)
-{
-	uint8_t *state = state_of(q, key);
-
-	if (!(*state & PROCESSING))
-		return;
-	*state &= (uint8_t)~PROCESSING;
-	if (*state & DIRTY)
-		push(q, key);
 }
 
 size_t queue_len(const struct queue *q)
@@ -157,21 +128,9 @@ static uint64_t item_delay(struct queue *q, uint32_t key)
 	return n >= 18 || (uint64_t)BASE_MS << n > CAP_MS ? CAP_MS : (uint64_t)BASE_MS << n;
 }
 
-/* x/time/rate's Reserve: the token is taken now, the delay is until it exists. */
-static uint64_t bucket_delay(struct queue *q, uint64_t now)
-{
-	if (now > q->tokens_at)
-		q->tokens += (double)(now - q->tokens_at) / BUCKET_MS;
-	q->tokens_at = now;
-	if (q->tokens > BUCKET_BURST)
-		q->tokens = BUCKET_BURST;
-	q->tokens -= 1;
-	return q->tokens < 0 ? (uint64_t)(-q->tokens * BUCKET_MS) : 0;
-}
-
 uint64_t queue_when(struct queue *q, uint32_t key, uint64_t now)
 {
-	uint64_t item = item_delay(q, key), bucket = bucket_delay(q, now);
+	uint64_t item = item_delay(q, key), bucket = bucket_reserve(&q->spent, &rate, now);
 
 	return item > bucket ? item : bucket;
 }
@@ -190,6 +149,6 @@ void queue_drop(struct queue *q, uint32_t key)
 
 size_t queue_bytes(const struct queue *q)
 {
-	return sizeof(*q) + q->ring_size * sizeof(*q->ring) + q->cap_state +
+	return sizeof(*q) + q->ring_size * sizeof(*q->ring) + q->cap_queued +
 	       q->cap_retries * sizeof(*q->retries) + deadlines_bytes(&q->delayed);
 }

@@ -1,8 +1,9 @@
-/* queue.h - keys waiting to be judged, each handed out at most once at a time.
+/* queue.h - keys waiting to be judged, each queued once.
  * Layer: watcher.  Threads: none; nothing blocks: where client-go waits, a call says -EAGAIN.
  * Semantics of client-go's workqueue (util/workqueue/queue.go, delaying_queue.go, default_rate_limiters.go)
- * but for its shutdown: three sets - queued, dirty, processing -, delayed adds that keep the earlier time, a
- * rate limit that is the larger of 5 ms x 2^n per key (to 1000 s) and a bucket of 10 a second, 100 at once.
+ * for one consumer, who takes the next key when it is done with the last: a set of keys in order, delayed
+ * adds that keep the earlier time, a rate limit that is the larger of 5 ms x 2^n per key (to 1000 s) and a
+ * bucket of 10 a second, 100 at once.
  * Keys are small numbers >= 1. Times are milliseconds of one clock that does not step. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_CONTROLLER_QUEUE_H
@@ -17,12 +18,11 @@ struct queue;
 struct queue *queue_new(void);
 void queue_free(struct queue **q);
 
-/* Ask for key to be processed. Already dirty: nothing. In processing: queued again at queue_done. */
+/* Ask for key to be processed. Queued already: nothing. */
 void queue_add(struct queue *q, uint32_t key);
-/* Take the oldest key: it is in processing until queue_done. 0, or -EAGAIN: there is none. */
+/* Take the oldest key: from now on it may be queued again. 0, or -EAGAIN: there is none. */
 int queue_get(struct queue *q, uint32_t *ret_key);
-void queue_done(struct queue *q, uint32_t key);
-/* Keys queued (not those in processing, nor those delayed). */
+/* Keys queued (not those delayed). */
 size_t queue_len(const struct queue *q);
 
 /* Add key at now + delay; 0 is queue_add. Delayed already: the earlier time counts. */

@@ -62,7 +62,7 @@ void unsettled_touch(struct unsettled *u, uint64_t now)
 
 static struct followed *follow(struct unsettled *u, struct str ns, struct str name, struct str uid)
 {
-	const uint32_t id = intern_find(u->uids, uid) ? intern_find(u->uids, uid) : intern_ref(u->uids, uid);
+	const uint32_t id = intern_once(u->uids, uid);
 
 	u->v = xgrow(u->v, &u->cap, id, sizeof(*u->v));
 	if (!u->v[id].place) {
@@ -127,8 +127,8 @@ enum presence { GONE, LEAVING, THERE, UNKNOWN };
 static enum presence look(const struct unsettled *u, uint32_t id)
 {
 	const struct cluster_state *c = u->cluster;
-	const char *place = u->v[id].place, *slash = strchr(place, '/');
-	const struct str ns = { place, (size_t)(slash - place) }, name = STR_C(slash + 1);
+	struct str name = STR_C(u->v[id].place);
+	const struct str ns = str_cut(&name, '/');
 	struct pod_facts p;
 	uint64_t at;
 
@@ -148,13 +148,15 @@ static enum presence look(const struct unsettled *u, uint32_t id)
 static int tell_contradiction(struct unsettled *u, uint32_t id)
 {
 	const struct followed *f = &u->v[id];
-	const char *slash = strchr(f->place, '/'), *reason = reason_code(REASON_RESULT_CONTRADICTED);
+	const char *reason = reason_code(REASON_RESULT_CONTRADICTED);
+	struct str name = STR_C(f->place);
+	const struct str ns = str_cut(&name, '/');
 	struct msg m = { .type = MSG_REFUSAL,
 			 .u.refusal = { .cluster = u->cluster->number, .duty = f->duty } };
 	const struct str uid = intern_str(u->uids, id);
 
-	msg_set(&m, refusal.ns, f->place, (size_t)(slash - f->place));
-	msg_set(&m, refusal.name, slash + 1, strlen(slash + 1));
+	msg_set(&m, refusal.ns, ns.p, ns.n);
+	msg_set(&m, refusal.name, name.p, name.n);
 	msg_set(&m, refusal.uid, uid.p, uid.n);
 	msg_set(&m, refusal.action_key, uid.p, uid.n);
 	msg_set(&m, refusal.reason, reason, strlen(reason));

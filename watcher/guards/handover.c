@@ -214,20 +214,11 @@ char *handover_text(struct handover *h, int64_t now)
 
 /* -- what another one tells -- */
 
-/* The next word of *rest, which ends at a blank or with the line. */
-static struct str word(struct str *rest)
-{
-	const char *end = rest->n ? memchr(rest->p, ' ', rest->n) : NULL;
-	const struct str ret = { rest->p, end ? (size_t)(end - rest->p) : rest->n };
-
-	*rest = end ? (struct str){ end + 1, rest->n - ret.n - 1 } : (struct str){ rest->p + rest->n, 0 };
-	return ret;
-}
-
 /* key: of at least 254 bytes. */
 static bool read_row(struct str line, char *key, int64_t now, struct row *ret)
 {
-	const struct str kind = word(&line), k = word(&line), at = word(&line), until = word(&line);
+	const struct str kind = str_cut(&line, ' '), k = str_cut(&line, ' '), at = str_cut(&line, ' '),
+			 until = str_cut(&line, ' ');
 
 	*ret = (struct row){ .key = key };
 	if (!kind.n || kind.n >= sizeof(ret->kind) || !k.n || k.n > 253)

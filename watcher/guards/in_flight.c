@@ -102,7 +102,7 @@ enum in_flight_answer in_flight_ask(const struct in_flight *b, struct str action
 }
 
 void in_flight_nominated(struct in_flight *b, struct str action_key, struct str rv, uint32_t h,
-			 uint32_t group, uint64_t now)
+			 uint32_t group, uint64_t seen, uint64_t now)
 {
 	const uint32_t id = intern_once(b->keys, action_key);
 
@@ -118,15 +118,11 @@ void in_flight_nominated(struct in_flight *b, struct str action_key, struct str 
 	e->dropped = false;
 	e->h = h;
 	e->group = group;
+	e->seen = seen;
 	if (e->rv_hash != hash_quick(rv.p, rv.n))
 		e->fails = 0;
 	e->rv_hash = hash_quick(rv.p, rv.n);
 	e->until = now + LOST_MS;
-}
-
-void in_flight_seen(struct in_flight *b, struct str action_key, uint64_t at)
-{
-	b->v[find_id(b, action_key)].seen = at; /* [0] is of no key */
 }
 
 enum outcome in_flight_before(const struct in_flight *b, struct str action_key, enum reason *ret_reason)

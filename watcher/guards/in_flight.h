@@ -24,11 +24,9 @@ enum in_flight_answer {
 /* May action_key be nominated now? rv is the resourceVersion judged. */
 enum in_flight_answer in_flight_ask(const struct in_flight *b, struct str action_key, struct str rv,
 				    uint64_t now, uint64_t *ret_at);
-/* It was: for pod h of group (0 = none). */
+/* It was: for pod h of group (0 = none). What made it due was seen at `seen`. */
 void in_flight_nominated(struct in_flight *b, struct str action_key, struct str rv, uint32_t h,
-			 uint32_t group, uint64_t now);
-/* What made it due was seen then: said right behind it. */
-void in_flight_seen(struct in_flight *b, struct str action_key, uint64_t at);
+			 uint32_t group, uint64_t seen, uint64_t now);
 
 /* How the nomination before this one, or before the wait, ended: OUTCOME__MAX when there was none, or other
  * settings were in force. */
@@ -40,7 +38,7 @@ struct in_flight_end {
 	uint32_t probe;    /* another pod that was given up alike and has a nearer time now; 0 = none */
 	bool dropped;      /* waits for an operator */
 	bool given_up;     /* dropped now, after all retries */
-	uint64_t seen;     /* as in_flight_seen said */
+	uint64_t seen;     /* as in_flight_nominated said */
 };
 /* End the open nomination that m is about. A failure of the server or of the way to it waits twice as long
  * each time, a minute at most, and is never given up; one that only an operator can mend (a right, a webhook)

@@ -99,16 +99,17 @@ static int64_t pods_of(const struct shares *s, uint32_t id, const struct clock_s
 
 void shares_on_saved(struct shares *s, const struct msg_saved_row *m, const struct clock_snapshot *now)
 {
-	const char *duty = strchr(m->key, '/'), *name = duty ? strchr(duty + 1, '/') : NULL;
+	struct str name = STR_C(m->key);
+	const struct str kind_name = str_cut(&name, '/'), duty = str_cut(&name, '/');
 	struct spend spend = { .pods = (uint32_t)m->count };
 	uint64_t d;
 
-	if (!name || str_to_u64(duty + 1, (size_t)(name - duty - 1), &d) < 0 || !duty_desc((enum duty)d))
+	if (str_to_u64(duty.p, duty.n, &d) < 0 || !duty_desc((enum duty)d))
 		return;
 	for (enum share_kind kind = 0; kind <= SHARE_NODE; kind++) {
-		if (!str_is((struct str){ m->key, (size_t)(duty - m->key) }, kind_names[kind]))
+		if (!str_is(kind_name, kind_names[kind]))
 			continue;
-		const uint32_t id = shares_make(s, kind, (enum duty)d, STR_C(name + 1));
+		const uint32_t id = shares_make(s, kind, (enum duty)d, name);
 
 		if (!id)
 			return;

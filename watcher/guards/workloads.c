@@ -297,6 +297,14 @@ uint32_t workloads_clocks(const struct workloads *w)
 	return w->running;
 }
 
+/* What send said of one thing that is dirty; it is no longer where that was 0. */
+static int note_sent(struct workloads *w, bool *dirty, int r)
+{
+	w->dirty -= r == 0;
+	*dirty = r < 0;
+	return r;
+}
+
 static int flush_clock(struct workloads *w, uint32_t id, size_t i, uint64_t cluster, const struct outlet *out)
 {
 	struct failing_clock *c = &w->v[id].clocks[i];
@@ -308,7 +316,6 @@ static int flush_clock(struct workloads *w, uint32_t id, size_t i, uint64_t clus
 					      .restarts = c->v.restarts,
 					      .pulled = c->v.pulled } };
 	struct str owner, revision;
-	int r;
 
 	if (!c->dirty)
 		return 0;
@@ -319,10 +326,7 @@ static int flush_clock(struct workloads *w, uint32_t id, size_t i, uint64_t clus
 	split_key(w, id, &owner, &revision);
 	msg_set(&m, failing_since.owner, owner.p, owner.n);
 	msg_set(&m, failing_since.revision, revision.p, revision.n);
-	r = outlet_send(out, &m);
-	w->dirty -= r == 0;
-	c->dirty = r < 0;
-	return r;
+	return note_sent(w, &c->dirty, outlet_send(out, &m));
 }
 
 /* -- failing -- */
@@ -493,16 +497,13 @@ void workloads_on_saved_loop(struct workloads *w, const struct msg_saved_row *m)
 static int flush_loop(struct workloads *w, uint32_t id, uint64_t cluster, const struct outlet *out)
 {
 	struct workload *v = &w->v[id];
-	int r;
 
 	if (!v->loop_dirty)
 		return 0;
-	r = outlet_send_saved(out, cluster, GUARD_EVICT_LOOP, intern_str(w->keys, id),
-			      v->looping ? v->loop.counted : 0, v->loop.last + LOOP_KEEP_MS, v->loop.count,
-			      NULL);
-	w->dirty -= r == 0;
-	v->loop_dirty = r < 0;
-	return r;
+	return note_sent(w, &v->loop_dirty,
+			 outlet_send_saved(out, cluster, GUARD_EVICT_LOOP, intern_str(w->keys, id),
+					   v->looping ? v->loop.counted : 0, v->loop.last + LOOP_KEEP_MS,
+					   v->loop.count, NULL));
 }
 
 static int flush_reverted(struct workloads *w, uint32_t id, uint64_t cluster, const struct outlet *out)
@@ -510,15 +511,12 @@ static int flush_reverted(struct workloads *w, uint32_t id, uint64_t cluster, co
 	struct workload *v = &w->v[id];
 	/* 0 would mean "forget it": a return that was counted keeps only the block. */
 	const int64_t at = !v->acted_on ? 0 : v->reverted.acted ? v->reverted.acted : 1;
-	int r;
 
 	if (!v->dirty)
 		return 0;
-	r = outlet_send_saved(out, cluster, GUARD_REVERTED, intern_str(w->keys, id), at, v->reverted.until,
-			      v->reverted.count, NULL);
-	w->dirty -= r == 0;
-	v->dirty = r < 0;
-	return r;
+	return note_sent(w, &v->dirty,
+			 outlet_send_saved(out, cluster, GUARD_REVERTED, intern_str(w->keys, id), at,
+					   v->reverted.until, v->reverted.count, NULL));
 }
 
 bool workloads_are_unsaved(const struct workloads *w)

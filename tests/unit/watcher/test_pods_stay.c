@@ -74,8 +74,8 @@ TEST(both_sides_of_the_border)
 	const struct str a = STR_LIT("a"), b = STR_LIT("b");
 
 	ck_assert(!in_flight_pods_stay(f, a, 900)); /* nothing of it was nominated */
-	in_flight_nominated(f, a, STR_LIT("1"), 1, 1, 1000);
-	in_flight_nominated(f, b, STR_LIT("1"), 2, 2, 1000);
+	in_flight_nominated(f, a, STR_LIT("1"), 1, 1, 1000, 1000);
+	in_flight_nominated(f, b, STR_LIT("1"), 2, 2, 1000, 1000);
 	in_flight_scaled_down(f, a, 1000);
 	ck_assert(!in_flight_pods_stay(f, a, 1000 + SCALED_DOWN_MS));
 	ck_assert(in_flight_pods_stay(f, a, 1001 + SCALED_DOWN_MS));
@@ -100,7 +100,7 @@ TEST(a_thousand_workloads)
 
 	for (unsigned i = 0; i < 1000; i++) {
 		(void)snprintf(name, sizeof(name), "u%u", i);
-		in_flight_nominated(f, STR_C(name), STR_LIT("1"), i + 1, i + 1, 1000);
+		in_flight_nominated(f, STR_C(name), STR_LIT("1"), i + 1, i + 1, 1000, 1000);
 		in_flight_scaled_down(f, STR_C(name), 1000 + i);
 	}
 	ck_assert(in_flight_pods_stay(f, STR_LIT("u0"), 2000 + SCALED_DOWN_MS));
