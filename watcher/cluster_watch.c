@@ -22,7 +22,6 @@
 #include "rules/select.h"
 #include "text/facts_text.h"
 #include "watcher/controller/questions.h"
-#include "watcher/namespace_watch.h"
 #include "watcher/replica.h"
 #include "watcher/server_version.h"
 
@@ -46,7 +45,8 @@ struct cluster_watch {
 	struct meter *meter;
 	struct reflector *reflector;
 	struct server_version *version;
-	struct namespace_watch *namespace_watch; /* NULL: no labels of namespaces are asked for */
+	struct reflector *namespace_reflector; /* NULL: no labels of namespaces are asked for */
+	struct facts namespace_trouble;        /* why they are not kept in step; none when they are */
 	struct replica *replica;
 	struct controller *controller;
 	struct questions *questions;
@@ -109,10 +109,7 @@ static void tell_due(struct cluster_watch *w)
 
 static void send_watch_stats(struct cluster_watch *w)
 {
-	static const struct facts none;
-	const struct facts *of_namespaces =
-		w->namespace_watch ? namespace_watch_trouble(w->namespace_watch) : &none;
-	const struct facts *trouble = facts_empty(&w->trouble_why) ? of_namespaces : &w->trouble_why;
+	const struct facts *trouble = facts_empty(&w->trouble_why) ? &w->namespace_trouble : &w->trouble_why;
 	const enum text stale = cluster_stale(controller_cluster(w->controller));
 	const struct reflector_stats r = sums(w);
 	struct msg m;
@@ -335,6 +332,89 @@ static const struct reflector_ops reflector_ops = {
 	on_list, on_pod, on_delete, on_sync, on_list_failed, on_alive, on_trouble, on_bad_object, is_full,
 };
 
+/* -- the labels of namespaces, where the configuration asks for some. Bytes of this stream say nothing about
+ * the pods in the cache: they do not keep it fresh -- */
+
+static void on_namespace_list(void *ctx, const char *ns)
+{
+	(void)ns;
+	controller_list_namespaces(((struct cluster_watch *)ctx)->controller);
+}
+
+static void on_namespace(void *ctx, const struct pod_facts *ns)
+{
+	struct cluster_watch *w = ctx;
+
+	controller_namespace(w->controller, ns);
+	changed(w);
+}
+
+static void on_namespace_gone(void *ctx, const struct pod_facts *ns)
+{
+	struct cluster_watch *w = ctx;
+
+	controller_namespace_gone(w->controller, ns);
+	changed(w);
+}
+
+static void on_namespaces_sync(void *ctx, const char *ns)
+{
+	struct cluster_watch *w = ctx;
+
+	(void)ns;
+	controller_sync_namespaces(w->controller);
+	log_info("list of namespaces complete");
+	changed(w);
+}
+
+static void on_namespaces_given_up(void *ctx, const char *ns)
+{
+	(void)ctx, (void)ns;
+}
+
+static void on_namespaces_alive(void *ctx, int64_t server_date_ms)
+{
+	if (server_date_ms > 0)
+		controller_server_date(((struct cluster_watch *)ctx)->controller, server_date_ms);
+}
+
+static void on_namespaces_trouble(void *ctx, long status, const struct facts *why)
+{
+	struct cluster_watch *w = ctx;
+
+	w->namespace_trouble = why ? *why : (struct facts){ 0 };
+	/* Anything else hinders the pods' stream as well, and passes. */
+	if (why && status >= 400 && status <= 499)
+		controller_namespaces_failed(w->controller);
+	if (why && status == 401)
+		send_credential(w);
+	changed(w);
+}
+
+static void start_namespaces(struct cluster_watch *w)
+{
+	static const struct reflector_ops ops = {
+		on_namespace_list,      on_namespace,        on_namespace_gone,     on_namespaces_sync,
+		on_namespaces_given_up, on_namespaces_alive, on_namespaces_trouble, on_bad_object,
+	};
+	const struct reflector_config config = { .what = REFLECT_NAMESPACES };
+
+	if (w->namespace_reflector || !policy_needs_namespaces(&w->settings.policy))
+		return;
+	controller_reset_namespaces(w->controller);
+	w->namespace_reflector = reflector_new(w->base, w->client, &config, &ops, w);
+}
+
+/* What is known of them is forgotten. */
+static void stop_namespaces(struct cluster_watch *w)
+{
+	if (!w->namespace_reflector)
+		return;
+	reflector_free(&w->namespace_reflector);
+	w->namespace_trouble = (struct facts){ 0 };
+	controller_reset_namespaces(w->controller);
+}
+
 /* -- other replicas -- */
 
 static void on_leads(void *ctx, bool leading, const char *holder)
@@ -410,19 +490,6 @@ static void start_reflector(struct cluster_watch *w)
 	w->reflector = reflector_new(w->base, w->client, &config, &reflector_ops, w);
 }
 
-static void on_namespaces(void *ctx)
-{
-	changed(ctx);
-}
-
-static void start_namespace_watch(struct cluster_watch *w)
-{
-	static const struct namespace_watch_ops ops = { on_namespaces, on_bad_object, send_credential };
-
-	if (!w->namespace_watch && policy_needs_namespaces(&w->settings.policy))
-		w->namespace_watch = namespace_watch_new(w->base, w->client, w->controller, &ops, w);
-}
-
 static void stop_reflector(struct cluster_watch *w)
 {
 	w->before = sums(w);
@@ -464,9 +531,9 @@ void cluster_watch_set_settings(struct cluster_watch *w, struct settings *s)
 	if (again && !w->stopped)
 		start_reflector(w);
 	if (again || !policy_needs_namespaces(&w->settings.policy))
-		namespace_watch_free(&w->namespace_watch);
+		stop_namespaces(w);
 	if (!w->stopped)
-		start_namespace_watch(w);
+		start_namespaces(w);
 	replica_set_settings(w->replica, &w->settings);
 	send_watch_stats(w); /* no pod need change for it */
 	schedule(w);
@@ -528,7 +595,7 @@ void cluster_watch_start(struct cluster_watch *w)
 {
 	send_saved_get(-1, 0, w);
 	start_reflector(w);
-	start_namespace_watch(w);
+	start_namespaces(w);
 	replica_start(w->replica);
 	send_watch_stats(w);
 }
@@ -538,7 +605,7 @@ static void stop(struct cluster_watch *w)
 {
 	w->stopped = true;
 	stop_reflector(w);
-	namespace_watch_free(&w->namespace_watch);
+	stop_namespaces(w);
 	server_version_forget(w->version);
 	(void)evtimer_del(w->run_timer);
 	(void)evtimer_del(w->saved_get_timer);
