@@ -88,6 +88,12 @@ const struct step_desc *step_desc(enum step step)
 	return &rows[step].desc;
 }
 
+bool always(const struct action *a)
+{
+	(void)a;
+	return true;
+}
+
 static bool is_due(const struct action *a, enum step step)
 {
 	static const unsigned ways[] = { [SCALE_SUSPENDS] = SUSPEND, [SCALE_DELETES] = ORDINAL };
@@ -98,7 +104,7 @@ static bool is_due(const struct action *a, enum step step)
 		return false;
 	if (row->desc.flags & STEP_WRITES)
 		return a->write == step;
-	return !row->desc.needed || row->desc.needed(a);
+	return row->desc.needed(a);
 }
 
 static enum step first_due(const struct action *a, enum step from)
@@ -356,7 +362,7 @@ static bool is_outside(const struct action *a)
 
 static enum step_then end_late(struct action *a, const struct step_desc *d, uint64_t now)
 {
-	struct facts detail = action_statement(TEXT_GRANT_LATE);
+	struct facts detail = facts_of(TEXT_GRANT_LATE);
 
 	facts_text(&detail, FACT_STEP, d->at);
 	facts_duration(&detail, FACT_EXPIRED_FOR, (int64_t)(now - a->grant.valid_until));
@@ -383,7 +389,7 @@ static enum step_then check_time(struct action *a, const struct step_desc *d)
 		return action_end_text(a, OUTCOME_REFUSED, REASON_OUTSIDE_WINDOW, TEXT_WINDOW_CLOSED);
 	if (now - a->fresh_from <= ACTION_FRESH_MS)
 		return STEP_NEXT;
-	const struct facts slow = action_statement(TEXT_READS_SLOW);
+	const struct facts slow = facts_of(TEXT_READS_SLOW);
 
 	return action_again(a, OUTCOME_FAILED, REASON_GRANT_EXPIRED, &slow);
 }
@@ -512,7 +518,7 @@ static enum step_then begin(struct action *a)
 {
 	if (duty_may((enum duty)a->grant.duty, (enum action_kind)a->grant.action))
 		return STEP_FIRST;
-	struct facts why = action_statement(TEXT_NOT_ITS_ACTION);
+	struct facts why = facts_of(TEXT_NOT_ITS_ACTION);
 
 	facts_name(&why, FACT_DUTY, STR_C(duty_name((enum duty)a->grant.duty)));
 	return action_end(a, OUTCOME_REFUSED, REASON_INCOMPLETE_FACTS, &why);

@@ -7,6 +7,7 @@
 #define WORKER_ACTION_H
 
 #include "worker/action_env.h"
+#include "worker/events.h"
 
 struct action;
 /* policy is borrowed until action_set_policy or the end. */
@@ -28,5 +29,10 @@ void action_granted(struct action *e, const struct msg_grant *grant);
 void action_go_on(struct action *e);
 /* A new generation of settings: judged by from now on. */
 void action_set_policy(struct action *e, const struct policy *policy);
+
+/* What an action that has ended says on the object itself, in a Kubernetes Event: what was announced, what
+ * was done, and what is refused until an operator does something. Within done() only. False: nothing is
+ * reported. (action_event.c) */
+bool action_event(const struct action *a, struct object_event *ret);
 
 #endif

@@ -61,17 +61,9 @@ enum step_then action_end(struct action *a, enum outcome outcome, enum reason re
 	return STEP_END;
 }
 
-struct facts action_statement(enum text statement)
-{
-	struct facts f = { 0 };
-
-	facts_finding(&f, statement);
-	return f;
-}
-
 struct facts action_at(const struct action *a, enum text statement)
 {
-	struct facts f = action_statement(statement);
+	struct facts f = facts_of(statement);
 
 	facts_text(&f, FACT_STEP, step_desc(a->step)->at);
 	return f;
@@ -80,7 +72,7 @@ struct facts action_at(const struct action *a, enum text statement)
 enum step_then action_end_text(struct action *a, enum outcome outcome, enum reason reason,
 			       enum text statement)
 {
-	const struct facts detail = action_statement(statement);
+	const struct facts detail = facts_of(statement);
 
 	return action_end(a, outcome, reason, &detail);
 }
@@ -198,7 +190,7 @@ bool action_judge(struct action *a, enum judge_stage stage)
 
 	if (ahead > 0) { /* nobody knows how long anything has lasted; that is no fault of the pod */
 		action_set_retry(a, CLOCK_RETRY_MS);
-		struct facts why = action_statement(TEXT_CLOCK_AHEAD);
+		struct facts why = facts_of(TEXT_CLOCK_AHEAD);
 
 		facts_duration(&why, FACT_CLOCK_AHEAD, ahead);
 		(void)action_end(a, OUTCOME_REFUSED, REASON_CLOCK_UNCERTAIN, &why);

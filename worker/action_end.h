@@ -16,8 +16,7 @@ enum step_then action_end(struct action *a, enum outcome outcome, enum reason re
 enum step_then action_end_text(struct action *a, enum outcome outcome, enum reason reason,
 			       enum text statement);
 enum step_then action_end_at(struct action *a, enum outcome outcome, enum reason reason, enum text statement);
-/* A statement to add facts to; and one that names the step. */
-struct facts action_statement(enum text statement);
+/* A statement that names the step. */
 struct facts action_at(const struct action *a, enum text statement);
 /* The end with reason and evidence of the last verdict. */
 enum step_then action_end_as_judged(struct action *a, enum outcome outcome);

@@ -1,7 +1,6 @@
-/* action_event.c - see action_event.h. In the language of Events: English. */
+/* action_event.c - what an action says in an Event; see action.h. In the language of Events: English. */
 // SPDX-License-Identifier: Apache-2.0
-#include "text/facts_text.h"
-#include "worker/action_event.h"
+#include "worker/action.h"
 
 #include <stdio.h>
 
@@ -9,6 +8,7 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "model/object_events.h"
+#include "text/facts_text.h"
 #include "worker/action_end.h"
 
 #define SAY(ID) phrase(ID, LANGUAGE_EN)

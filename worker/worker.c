@@ -19,7 +19,6 @@
 #include "text/facts_text.h"
 #include "worker/access.h"
 #include "worker/action.h"
-#include "worker/action_event.h"
 #include "worker/inspection.h"
 #include "worker/marks.h"
 

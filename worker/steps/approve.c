@@ -48,7 +48,7 @@ static enum step_then refuse_annotated(struct action *a, const struct annotation
 				       struct str name)
 {
 	const bool skips = !m->ignore && m->skip & 1u << a->grant.duty;
-	struct facts why = action_statement(TEXT_ANNOTATED);
+	struct facts why = facts_of(TEXT_ANNOTATED);
 
 	facts_name(&why, FACT_ANNOTATION, STR_C(skips ? ANNOTATION_SKIP : ANNOTATION_IGNORE));
 	action_name(&why, FACT_OBJECT, STR_C(kind), name);

@@ -133,7 +133,7 @@ static const struct owner_link *target_of(const struct action *a, const json_t *
 /* A statement about an autoscaler (key) and what it scales. */
 static struct facts about(enum text statement, enum fact key, struct str name, const struct owner_link *o)
 {
-	struct facts f = action_statement(statement);
+	struct facts f = facts_of(statement);
 
 	facts_name(&f, key, name);
 	action_name_owner(&f, FACT_AUTOSCALED, o);

@@ -88,7 +88,7 @@ static bool is_to_come(const json_t *responder)
 
 static struct facts about(enum text statement, struct str eviction)
 {
-	struct facts f = action_statement(statement);
+	struct facts f = facts_of(statement);
 
 	facts_name(&f, FACT_EVICTION, eviction);
 	return f;

@@ -18,7 +18,7 @@ static bool is_of(const struct owner_facts *o, const char *version, const char *
 static void note(struct action *a, const struct owner_facts *o, enum text why, const json_t *terminating)
 {
 	const json_int_t n = json_integer_value(terminating);
-	struct facts f = action_statement(TEXT_HOLDS_UP);
+	struct facts f = facts_of(TEXT_HOLDS_UP);
 
 	action_name(&f, FACT_HOLDER, o->kind, o->name);
 	facts_text(&f, FACT_HELD_UP_BY, why);

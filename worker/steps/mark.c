@@ -195,34 +195,29 @@ void mark_written(struct action *a, const json_t *o)
 		facts_finding(action_evidence(a), restores ? TEXT_MARK_TAKEN : TEXT_MARKED);
 }
 
-static void note_refusal(struct action *a, const struct step_reply *reply, const struct refusal *s)
-{
-	facts_finding(action_evidence(a), reply->status ? TEXT_MARK_REFUSED : TEXT_MARK_UNANSWERED);
-	facts_count(action_evidence(a), FACT_MARK_STATUS, reply->status ? reply->status : -1);
-	facts_quoted(action_evidence(a), FACT_MARK_MESSAGE, STR_C(s->message));
-}
-
-static enum step_then not_marked(struct action *a, const struct step_reply *reply)
+/* alone: the request was about the mark and nothing else. */
+static void note_refusal(struct action *a, const struct step_reply *reply, bool alone)
 {
 	struct refusal s;
 
 	read_refusal(reply->body, reply->body_len, &s);
-	note_refusal(a, reply, &s);
-	if (reply->status == 403 && a->env.unmarked)
+	facts_finding(action_evidence(a), reply->status ? TEXT_MARK_REFUSED : TEXT_MARK_UNANSWERED);
+	facts_count(action_evidence(a), FACT_MARK_STATUS, reply->status ? reply->status : -1);
+	facts_quoted(action_evidence(a), FACT_MARK_MESSAGE, STR_C(s.message));
+	if ((s.by_rights || (alone && reply->status == 403)) && a->env.unmarked)
 		a->env.unmarked(a->env.ctx, s.message);
+}
+
+static enum step_then not_marked(struct action *a, const struct step_reply *reply)
+{
+	note_refusal(a, reply, true);
 	return STEP_END;
 }
 
 enum step_then mark_refused(struct action *a, const struct step_reply *reply)
 {
-	struct refusal s;
-
-	if (a->grant.observe)
-		return STEP_NEXT;
-	read_refusal(reply->body, reply->body_len, &s);
-	note_refusal(a, reply, &s);
-	if (s.by_rights && a->env.unmarked)
-		a->env.unmarked(a->env.ctx, s.message);
+	if (!a->grant.observe)
+		note_refusal(a, reply, false);
 	return STEP_NEXT;
 }
 
@@ -240,7 +235,7 @@ enum step_then mark_confirm(struct action *a)
 	object_set_target(a, action_top(a));
 	if (str_to_u64(from.p, from.n, &before) == 0 && before <= INT32_MAX)
 		r->replicas = (int64_t)before;
-	struct facts why = action_statement(TEXT_MARK_SAYS);
+	struct facts why = facts_of(TEXT_MARK_SAYS);
 
 	facts_add(&why, &a->grant.evidence);
 	return action_end(a, OUTCOME_DONE, reason_parse(a->grant.reason), &why);

@@ -243,7 +243,7 @@ static enum step_then end_with_replicas(struct action *a, enum outcome outcome, 
 
 static enum step_then read_again(struct action *a)
 {
-	const struct facts why = action_statement(TEXT_CHANGES);
+	const struct facts why = facts_of(TEXT_CHANGES);
 
 	return action_again(a, OUTCOME_CONFLICT, REASON_PRECONDITION_FAILED, &why);
 }

@@ -214,7 +214,7 @@ enum step_then item_pod(struct action *a, const json_t *item)
 enum step_then take_pods(struct action *a, const struct step_reply *reply)
 {
 	struct pod_context *c = &a->found.context;
-	const struct facts other = action_statement(TEXT_NOT_SELECTED);
+	const struct facts other = facts_of(TEXT_NOT_SELECTED);
 
 	if (!reply->json)
 		return owner_refuse(a, REASON_TALLY_UNKNOWN, TEXT_NO_PODS);

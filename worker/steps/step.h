@@ -77,7 +77,7 @@ struct step_desc {
 	enum text at; /* "get pods" */
 	unsigned flags;
 	const struct json_projection *projection; /* what of its answer is read; NULL = all */
-	step_needed_fn *needed; /* NULL = always. A write is needed when the judgement chose it */
+	step_needed_fn *needed; /* of a write not asked: it is needed when the judgement chose it */
 	step_ask_fn *ask;       /* NULL: it asks nothing, and take() gets no reply */
 	step_item_fn *item;     /* of a list, on every page; what is not STEP_NEXT ends it. NULL: no list */
 	step_take_fn *take;     /* of a list: after its last page */
@@ -85,55 +85,30 @@ struct step_desc {
 
 const struct step_desc *step_desc(enum step step);
 
-/* -- the columns of steps.def, by the file they are in; and what one file does for another -- */
+/* -- the columns of steps.def; each function is in the file that its row is about -- */
+
+#define STEP(ID, at, kinds, more, doubt, flags, projection, needed, ask, item, take)                         \
+	step_needed_fn needed;                                                                               \
+	step_take_fn take;
+#include "worker/steps/steps.def"
+#undef STEP
+step_ask_fn ask_namespace, ask_pod, ask_delete, ask_node, ask_claim, ask_eviction_group, ask_discovery,
+	ask_version, ask_scale, ask_workload, ask_replicas, ask_peer, ask_peer_kind, ask_suspend,
+	ask_suspended, ask_group, ask_log, ask_announce, ask_mark, ask_top, ask_list;
+step_item_fn item_leaving, item_attachment, item_eviction, item_event, item_credential, item_hpa, item_keda,
+	item_revision, item_pod;
+
+/* -- what one file does for another -- */
 
 /* namespace.c */
-step_needed_fn needs_namespace;
-step_ask_fn ask_namespace;
-step_take_fn take_namespace;
 /* Of the namespace that the action is in; NULL: not known, or not asked for. */
 const struct namespace_labels *namespace_labels(const struct action *a);
 
-/* granted_pod.c */
-step_ask_fn ask_pod, ask_delete;
-step_take_fn take_pod, take_delete;
-
-/* holder.c */
-step_take_fn take_holder;
-
-/* leaving.c */
-step_needed_fn needs_leaving;
-step_item_fn item_leaving;
-step_take_fn take_leaving;
-
-/* node.c */
-step_needed_fn needs_node, needs_attachments, needs_claim;
-step_ask_fn ask_node, ask_claim;
-step_item_fn item_attachment;
-step_take_fn take_node, take_attachments, take_claim;
-
-/* eviction.c */
-step_needed_fn needs_eviction_group, needs_evictions;
-step_ask_fn ask_eviction_group;
-step_item_fn item_eviction;
-step_take_fn take_eviction_group, take_evictions;
-
 /* pull_events.c */
-step_needed_fn needs_events;
-step_item_fn item_event;
-step_take_fn take_events;
 /* What the pod itself says of the cause, when it does. */
 void pull_events_add_known_cause(struct action *a);
 
-/* credential.c */
-step_needed_fn needs_credential;
-step_item_fn item_credential;
-step_take_fn take_credential;
-
 /* owner.c */
-step_needed_fn needs_discovery, needs_owner;
-step_ask_fn ask_discovery;
-step_take_fn take_discovery, take_owner;
 /* The next owner above: STEP_NEXT, or an end when it cannot be one. Of a pod that is deleted, what cannot be
  * one is left out. */
 enum step_then owner_add(struct action *a, const struct owner_facts *ref);
@@ -146,28 +121,17 @@ enum step_then owner_refuse(struct action *a, enum reason reason, enum text why)
 bool approve_above(struct action *a);
 
 /* autoscaler.c */
-step_needed_fn needs_version, needs_keda;
-step_ask_fn ask_version;
-step_item_fn item_hpa, item_keda;
-step_take_fn take_hpa, take_version, take_keda;
 /* Who marks the topmost owner as theirs, and who set its replicas last: STEP_NEXT, or an end when somebody
  * reverted our scale-down not long enough ago. */
 enum step_then autoscaler_judge_writers(struct action *a);
 
 /* scale.c */
-step_needed_fn needs_revisions;
-step_ask_fn ask_scale, ask_workload, ask_replicas;
-step_item_fn item_revision, item_pod;
-step_take_fn take_scale, take_revisions, take_pods, take_written, take_replicas;
 /* Which step writes the replicas: that of the object itself, with its mark, or that of its /scale. */
 enum step scale_write(const struct action *a);
 /* STEP_NEXT with a->found.scale, or an end: no scale, or that of another object. */
 enum step_then scale_take(struct action *a, const struct step_reply *reply);
 
 /* peers.c */
-step_needed_fn needs_peer, needs_peer_kind;
-step_ask_fn ask_peer, ask_peer_kind;
-step_take_fn take_peer_next, take_peer, take_peer_kind;
 /* Is it the workload, or between it and the pod? */
 bool peers_is_ours(const struct action *a, struct str uid);
 /* A pod that forbids the act, if what controls it is below the workload: STEP_NEXT, or an end when there are
@@ -175,8 +139,6 @@ bool peers_is_ours(const struct action *a, struct str uid);
 enum step_then peers_add(struct action *a, const json_t *pod, bool serves);
 
 /* suspend.c */
-step_ask_fn ask_suspend, ask_suspended;
-step_take_fn take_suspend, take_suspended;
 /* Is the chain of owners a Job, or a Job and its CronJob? */
 bool suspend_fits(const struct action *a);
 /* Such a chain is complete: STEP_NEXT, with the selector of the Job's pods in place of a scale's; or an end.
@@ -190,27 +152,12 @@ bool ordinal_holds_up(const struct action *a);
 enum step_then ordinal_begin(struct action *a);
 
 /* restore.c */
-step_needed_fn needs_group;
-step_ask_fn ask_group;
-step_take_fn take_intent, take_group, take_workload, take_zero;
 /* Ends with REFUSED and names what should be put back. */
 enum step_then restore_refuse(struct action *a, enum reason reason, enum text why);
 /* The same name and a statement, to be added to. */
 struct facts restore_statement(const struct action *a, enum text why);
 
-/* last_log.c */
-step_needed_fn needs_log;
-step_ask_fn ask_log;
-step_take_fn take_log;
-
-/* approve.c */
-step_ask_fn ask_announce;
-step_take_fn take_approval, take_announce;
-
 /* mark.c */
-step_needed_fn needs_marked, needs_still, needs_mark;
-step_ask_fn ask_mark;
-step_take_fn take_marked, take_still, take_mark;
 /* Is this the topmost owner as an earlier holder of this lease has marked it? Then the act was done, and from
  * how many replicas is known: the result says so. */
 bool mark_proves(const struct action *a, const json_t *o);
@@ -238,8 +185,7 @@ bool mark_is_of_history(const struct action *a, const json_t *o);
 /* How to undo what was done to o. Owned by the caller. */
 char *mark_undo(const struct action *a, const struct owner_link *o);
 
-/* object.c. The topmost owner that is known; the next page of the list that the step reads. */
-step_ask_fn ask_top, ask_list;
+/* object.c */
 /* Path of an owner, or of the pod (NULL); owned by the caller, NULL when a name is not fit for one.
  * subresource and query may be NULL. */
 char *object_path(const struct action *a, const struct owner_link *o, const char *subresource,

@@ -9,7 +9,6 @@
 
 #include "rules/judge.h"
 #include "worker/action.h"
-#include "worker/action_event.h"
 
 #define SEC  ((int64_t)1000)
 #define HOUR (3600 * SEC)
