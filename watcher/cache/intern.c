@@ -163,6 +163,13 @@ uint32_t intern_find(const struct intern *t, struct str s)
 	return id && !is_free(t, id) && interned_is(t, id, s) ? id : look_up(t, s, hash_str(t, s));
 }
 
+uint32_t intern_count(const struct intern *t, struct str s)
+{
+	const uint32_t id = intern_find(t, s);
+
+	return id ? interned_at(t, id)->refs : 0;
+}
+
 void intern_expect(const struct intern *t, struct str s)
 {
 	const uint32_t id = s.n ? *recent_of(t, hash_quick(s.p, bounded(s).n)) : 0;

@@ -22,6 +22,8 @@ void intern_unref(struct intern *t, uint32_t id);
 uint32_t intern_once(struct intern *t, struct str s);
 /* Id of s when somebody holds it, else 0; no reference is taken. */
 uint32_t intern_find(const struct intern *t, struct str s);
+/* How many references are held to s. */
+uint32_t intern_count(const struct intern *t, struct str s);
 /* intern_ref() of s comes soon: memory is fetched meanwhile. For strings that come at random. */
 void intern_expect(const struct intern *t, struct str s);
 /* The string, valid until the next intern_unref: whatever it releases, the others may be moved together. */

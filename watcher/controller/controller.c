@@ -624,7 +624,7 @@ uint32_t controller_order(const struct controller *c, uint32_t **ret)
 
 int controller_tell_due(struct controller *c, bool again)
 {
-	return nominations_tell_due(c->nominations, again);
+	return nominations_tell_due(c->nominations, again, c->wall_ahead);
 }
 
 uint64_t controller_stats(const struct controller *c, struct msg *m)

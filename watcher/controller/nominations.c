@@ -36,7 +36,6 @@ struct nominations {
 	uint32_t cap_refused;
 	uint64_t budget_at; /* when budgets are checked, 0 = not */
 	uint64_t nominated, dropped;
-	int64_t wall_ahead; /* of boot time, when that was looked at last */
 };
 
 /* A pod that was judged, and what came of it. */
@@ -61,7 +60,6 @@ struct nominations *nominations_new(struct cluster_state *cluster, struct queue 
 	n->in_flight = in_flight_new();
 	n->blocked = blocked_new();
 	n->due = due_counts_new();
-	n->wall_ahead = clock_wall_ms() - (int64_t)clock_boot_ms();
 	return n;
 }
 
@@ -450,7 +448,6 @@ void nominations_clock_stepped(struct nominations *n)
 	const uint64_t now = clock_boot_ms();
 
 	in_flight_clock_stepped(n->in_flight, now);
-	n->wall_ahead = clock_wall_ms() - (int64_t)now;
 	due_counts_clock_stepped(n->due);
 	for (enum guard g = 0; g < GUARD__MAX; g++)
 		blocked_wake(n->blocked, g, now);
@@ -525,11 +522,11 @@ static int send_due(void *ctx, struct msg *m)
 	return outlet_send(n->out, m);
 }
 
-int nominations_tell_due(struct nominations *n, bool again)
+int nominations_tell_due(struct nominations *n, bool again, int64_t wall_ahead)
 {
 	if (again)
 		due_counts_again(n->due);
-	return due_counts_tell(n->due, n->wall_ahead, send_due, n);
+	return due_counts_tell(n->due, wall_ahead, send_due, n);
 }
 
 /* "Budget 12; Pause 3; breaker: ..." */

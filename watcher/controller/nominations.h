@@ -54,9 +54,9 @@ bool nominations_any(const struct nominations *n);
  * malloc()ed array in *ret, never NULL; returns how many. */
 uint32_t nominations_order(const struct nominations *n, uint32_t **ret);
 
-/* DUE_ROWs of what has changed; `again`: of everything. 0, or what the outlet said: the rest comes the next
- * time. */
-int nominations_tell_due(struct nominations *n, bool again);
+/* DUE_ROWs of what has changed; `again`: of everything. wall_ahead: of boot time. 0, or what the outlet said:
+ * the rest comes the next time. */
+int nominations_tell_due(struct nominations *n, bool again, int64_t wall_ahead);
 
 /* Adds what is here to WATCH_STATS. */
 void nominations_stats(const struct nominations *n, struct msg *m);

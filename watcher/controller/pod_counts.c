@@ -4,18 +4,13 @@
 
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "watcher/cache/intern.h"
 #include "watcher/cache/pack.h"
 
-struct counts {
-	struct intern *names;
-	uint32_t *v;
-	uint32_t cap;
-};
-
 struct pod_counts {
-	struct counts namespaces, nodes;
+	struct intern *namespaces, *nodes; /* each name is held once for each of its pods */
 	uint32_t workloads;
 	uint64_t at;
 	bool taken;
@@ -27,46 +22,24 @@ struct pod_counts *pod_counts_new(void)
 {
 	struct pod_counts *c = xcalloc(1, sizeof(*c));
 
-	c->namespaces.names = intern_new();
-	c->nodes.names = intern_new();
+	c->namespaces = intern_new();
+	c->nodes = intern_new();
 	return c;
-}
-
-static void counts_done(struct counts *c)
-{
-	intern_free(&c->names);
-	free(c->v);
-}
-
-static void counts_reset(struct counts *c)
-{
-	counts_done(c);
-	*c = (struct counts){ .names = intern_new() };
 }
 
 void pod_counts_free(struct pod_counts **c)
 {
 	if (!*c)
 		return;
-	counts_done(&(*c)->namespaces);
-	counts_done(&(*c)->nodes);
-	free(*c);
-	*c = NULL;
+	intern_free(&(*c)->namespaces);
+	intern_free(&(*c)->nodes);
+	free(TAKE_PTR(*c));
 }
 
-static void one_more(struct counts *c, struct str name)
+static void forget(struct intern **names)
 {
-	const uint32_t id = intern_ref(c->names, name);
-
-	c->v = xgrow(c->v, &c->cap, id, sizeof(*c->v));
-	c->v[id]++;
-}
-
-static uint32_t of(const struct counts *c, struct str name)
-{
-	uint32_t id = intern_find(c->names, name);
-
-	return id ? c->v[id] : 0;
+	intern_free(names);
+	*names = intern_new();
 }
 
 /* Is h the first pod of the first group of its owner? So each workload is counted once. */
@@ -82,14 +55,13 @@ void pod_counts_take(struct pod_counts *c, const struct store *s, uint64_t now)
 {
 	if (c->taken && now < c->at + POD_COUNTS_MS)
 		return;
-	counts_reset(&c->namespaces);
-	counts_reset(&c->nodes);
+	forget(&c->namespaces);
+	forget(&c->nodes);
 	c->workloads = 0;
 	for (uint32_t h = 0; (h = store_next(s, h));) {
 		store_read(s, h, &c->text, &c->facts);
-		one_more(&c->namespaces, c->facts.ns);
-		if (c->facts.node.n)
-			one_more(&c->nodes, c->facts.node);
+		(void)intern_ref(c->namespaces, c->facts.ns);
+		(void)intern_ref(c->nodes, c->facts.node);
 		c->workloads += stands_for_workload(s, h);
 	}
 	c->at = now;
@@ -98,12 +70,12 @@ void pod_counts_take(struct pod_counts *c, const struct store *s, uint64_t now)
 
 uint32_t pod_counts_namespace(const struct pod_counts *c, struct str ns)
 {
-	return of(&c->namespaces, ns);
+	return intern_count(c->namespaces, ns);
 }
 
 uint32_t pod_counts_node(const struct pod_counts *c, struct str node)
 {
-	return of(&c->nodes, node);
+	return intern_count(c->nodes, node);
 }
 
 uint32_t pod_counts_workloads(const struct pod_counts *c)
