@@ -29,18 +29,10 @@ struct open_action {
 	bool observe; /* whose budgets it spends */
 };
 
-struct paused {
-	int duty;      /* DUTY_ALL or one */
-	bool all;      /* of all clusters */
-	int64_t until; /* wall; 0 = until resumed */
-	char by[64];
-	struct facts *why;
-};
-
 struct admission {
 	uint64_t cluster;
 	char name[64];
-	struct paused *pauses;
+	struct msg_pause *pauses; /* of this cluster, or of all */
 	size_t n_pauses;
 	struct windows *windows;
 	struct shares *shares[2]; /* of writes; of dry runs */
@@ -77,8 +69,6 @@ void admission_free(struct admission **g)
 {
 	if (!*g)
 		return;
-	for (size_t i = 0; i < (*g)->n_pauses; i++)
-		free((*g)->pauses[i].why);
 	free((*g)->pauses);
 	windows_free(&(*g)->windows);
 	for (size_t i = 0; i < ARRAY_SIZE((*g)->shares); i++)
@@ -99,34 +89,31 @@ void admission_set_place(struct admission *g, const char *name, const void *zone
 
 bool admission_on_pause(struct admission *g, const struct msg_pause *m)
 {
-	bool all = *m->cluster_name == '\0', everything = !m->on && all && m->duty < 0;
-	struct paused *added;
+	const bool all = *m->cluster_name == '\0', everything = !m->on && all && m->duty < 0;
 	size_t kept = 0;
 
 	if (!all && strcmp(m->cluster_name, g->name) != 0)
 		return false;
-	for (size_t i = 0; i < g->n_pauses; i++)
-		if (!everything && (g->pauses[i].duty != m->duty || g->pauses[i].all != all))
-			g->pauses[kept++] = g->pauses[i];
-		else
-			free(g->pauses[i].why);
+	for (size_t i = 0; i < g->n_pauses; i++) {
+		const struct msg_pause *p = &g->pauses[i];
+
+		if (!everything && (p->duty != m->duty || (*p->cluster_name == '\0') != all))
+			g->pauses[kept++] = *p;
+	}
 	g->n_pauses = kept;
 	if (!m->on)
 		return true;
 	g->pauses = xreallocarray(g->pauses, g->n_pauses + 1, sizeof(*g->pauses));
-	added = &g->pauses[g->n_pauses++];
-	*added = (struct paused){ .duty = (int)m->duty, .all = all, .until = m->until };
-	(void)snprintf(added->by, sizeof(added->by), "%s", m->by);
-	added->why = facts_dup(&m->why);
+	g->pauses[g->n_pauses++] = *m;
 	return true;
 }
 
 /* The pause of this duty that lasts longest, NULL when there is none. */
-static const struct paused *pause_of(const struct admission *g, enum duty d, int64_t wall)
+static const struct msg_pause *pause_of(const struct admission *g, enum duty d, int64_t wall)
 {
-	const struct paused *found = NULL;
+	const struct msg_pause *found = NULL;
 
-	for (const struct paused *v = g->pauses; v < g->pauses + g->n_pauses; v++)
+	for (const struct msg_pause *v = g->pauses; v < g->pauses + g->n_pauses; v++)
 		if ((v->duty < 0 || v->duty == (int)d) && (v->until == 0 || wall < v->until) &&
 		    (!found || v->until == 0 || (found->until && v->until > found->until)))
 			found = v;
@@ -292,7 +279,7 @@ static void ask_breaker(const struct admission *g, const struct due *d, const st
 static void fill_ask(const struct admission *g, const struct budget *budget, const struct due *d,
 		     const struct clock_snapshot *now, struct admit_ask *a)
 {
-	const struct paused *p = pause_of(g, d->duty, now->wall);
+	const struct msg_pause *p = pause_of(g, d->duty, now->wall);
 	int64_t at;
 
 	*a = (struct admit_ask){ .policy = d->policy,
@@ -311,7 +298,7 @@ static void fill_ask(const struct admission *g, const struct budget *budget, con
 	if (p) {
 		a->paused = true;
 		a->paused_by = p->by;
-		a->paused_why = p->why;
+		a->paused_why = &p->why;
 		a->paused_until = clocks_boot(now, p->until, now->wall);
 	}
 	if (g->follows)

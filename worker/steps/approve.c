@@ -71,21 +71,17 @@ static bool is_copied(const struct action *a, size_t i)
 	return i + 1 < a->found.n_owners && strcmp(a->found.owners[i].kind.kind, "ReplicaSet") == 0;
 }
 
-bool approve_above(struct action *a)
+enum step_then approve_above(struct action *a)
 {
 	const enum duty duty = (enum duty)a->grant.duty;
 	const json_t *ns = a->found.namespace_json;
 	struct annotations m;
 
-	if (!ns) {
-		(void)action_end(a, OUTCOME_REFUSED, REASON_NAMESPACE_UNKNOWN, &(struct facts){ 0 });
-		return false;
-	}
+	if (!ns)
+		return action_end(a, OUTCOME_REFUSED, REASON_NAMESPACE_UNKNOWN, &(struct facts){ 0 });
 	read_annotations(ns, &m);
-	if (refuses(&m, ns, duty)) {
-		(void)refuse_annotated(a, &m, "Namespace", STR_C(a->grant.ns));
-		return false;
-	}
+	if (refuses(&m, ns, duty))
+		return refuse_annotated(a, &m, "Namespace", STR_C(a->grant.ns));
 	/* What refuses is not remembered: a mark that is taken away counts at once. */
 	if (a->env.namespaces && !m.skip && !policy_needs_namespaces(a->policy))
 		namespace_cache_put(a->env.namespaces, a->grant.ns, a->found.namespace_json,
@@ -94,12 +90,10 @@ bool approve_above(struct action *a)
 		const struct owner_link *o = &a->found.owners[i];
 
 		read_annotations(o->json, &m);
-		if (is_copied(a, i) || !refuses(&m, o->json, duty))
-			continue;
-		(void)refuse_annotated(a, &m, o->kind.kind, o->ref.name);
-		return false;
+		if (!is_copied(a, i) && refuses(&m, o->json, duty))
+			return refuse_annotated(a, &m, o->kind.kind, o->ref.name);
 	}
-	return true;
+	return STEP_NEXT;
 }
 
 static enum step choose_write(const struct action *a)
@@ -117,8 +111,10 @@ enum step_then take_approval(struct action *a, const struct step_reply *reply)
 
 	(void)reply;
 	action_heed_floors(a);
-	if (!action_judge(a, STAGE_LIVE) || !approve_above(a))
-		return STEP_END;
+	const enum step_then then = action_judge(a, STAGE_LIVE) ? approve_above(a) : STEP_END;
+
+	if (then != STEP_NEXT)
+		return then;
 	const struct annotations m = annotations_of(a);
 
 	o = workload(a);

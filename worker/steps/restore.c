@@ -33,7 +33,7 @@ enum step_then restore_refuse(struct action *a, enum reason reason, enum text wh
 
 /* Whatever an operator, or the history, says: an excluded namespace is not touched. Without an operator the
  * duty has to serve it, too, and to be in mode enforce. */
-static bool may_touch(struct action *a)
+static enum step_then judge_place(struct action *a)
 {
 	const enum duty duty = (enum duty)a->grant.duty;
 	enum reason why = REASON_RESTORE_OFF;
@@ -45,19 +45,18 @@ static bool may_touch(struct action *a)
 		may = select_unprotected(a->policy, duty, &a->pod, &why);
 	else
 		may = a->policy->mode == MODE_ENFORCE && select_namespace(a->policy, duty, &a->pod, &why);
-	if (!may)
-		(void)restore_refuse(a, why, TEXT_NOT_UP_THERE);
-	return may;
+	return may ? STEP_NEXT : restore_refuse(a, why, TEXT_NOT_UP_THERE);
 }
 
 enum step_then take_intent(struct action *a, const struct step_reply *reply)
 {
+	const enum step_then then = judge_place(a);
 	struct owner_link *o = &a->found.owners[0];
 	struct object_name name;
 
 	(void)reply;
-	if (!may_touch(a))
-		return STEP_END;
+	if (then != STEP_NEXT)
+		return then;
 	if (!read_object_name(a->grant.want_target, &name) || !str_is(name.ns, a->grant.ns) ||
 	    !a->grant.want_uid[0] || a->grant.want_replicas <= 0)
 		return restore_refuse(a, REASON_INCOMPLETE_FACTS, TEXT_RESTORES_UNKNOWN);
@@ -109,17 +108,16 @@ static bool knows_settings(const struct action *a)
 }
 
 /* Nobody asked: do the settings of this workload and its own mark allow it? */
-static bool is_corrected(struct action *a)
+static enum step_then judge_correction(struct action *a)
 {
+	const enum step_then then = approve_above(a);
 	const json_t *o = action_top(a)->json;
 	char now[TEMPLATE_HASH_MAX];
 
-	if (!approve_above(a))
-		return false;
-	if (!knows_settings(a)) {
-		(void)restore_refuse(a, REASON_INCOMPLETE_FACTS, TEXT_SETTINGS_UNKNOWN);
-		return false;
-	}
+	if (then != STEP_NEXT)
+		return then;
+	if (!knows_settings(a))
+		return restore_refuse(a, REASON_INCOMPLETE_FACTS, TEXT_SETTINGS_UNKNOWN);
 	template_hash(o, now);
 	const struct correction_facts f = {
 		.action = a->grant.origin,
@@ -137,15 +135,14 @@ static bool is_corrected(struct action *a)
 
 	facts_name(&why, FACT_TARGET, STR_C(a->grant.want_target));
 	facts_add(&why, &a->verdict.evidence);
-	if (a->verdict.kind == VERDICT_ACT)
-		facts_add(&a->result.u.result.evidence, &a->verdict.evidence);
-	else
-		(void)action_end(a, OUTCOME_REFUSED, a->verdict.reason, &why);
-	return a->verdict.kind == VERDICT_ACT;
+	if (a->verdict.kind != VERDICT_ACT)
+		return action_end(a, OUTCOME_REFUSED, a->verdict.reason, &why);
+	facts_add(&a->result.u.result.evidence, &a->verdict.evidence);
+	return STEP_NEXT;
 }
 
-/* Nobody but this program wanted no replicas, as far as the server can tell. */
-static bool is_ours(struct action *a)
+/* Did nobody but this program want no replicas, as far as the server can tell? */
+static enum step_then judge_setter(struct action *a)
 {
 	const json_t *o = action_top(a)->json;
 	struct managed_fields_writer w;
@@ -170,16 +167,11 @@ static bool is_ours(struct action *a)
 	facts_add(action_evidence(a), &setter);
 	facts_name(&refusal, FACT_TARGET, STR_C(a->grant.want_target));
 	facts_add(&refusal, &setter);
-	if (!ours)
-		(void)action_end(a, OUTCOME_REFUSED, REASON_NOT_OUR_ZERO, &refusal);
-	return ours;
+	return ours ? STEP_NEXT : action_end(a, OUTCOME_REFUSED, REASON_NOT_OUR_ZERO, &refusal);
 }
 
-/* An operator asked, but the number is the history's word: the mark of that action has to say the same. Of a
- * kind whose scale alone is known the mark is a second write, which may be missing: there the supervisor's
- * signature suffices. Without the signature (the key is lost, say) the mark alone does. */
 /* No history knows of it: whatever is put back stands in a mark of ours. */
-static bool is_by_mark(struct action *a)
+static enum step_then judge_mark_alone(struct action *a)
 {
 	const json_t *o = action_top(a)->json;
 	const struct str from = mark_read(o, MARK_FROM);
@@ -187,12 +179,14 @@ static bool is_by_mark(struct action *a)
 
 	if (str_is(mark_read(o, MARK_BY), MANAGED_US) && str_to_u64(from.p, from.n, &replicas) == 0 &&
 	    replicas == (uint64_t)a->found.restores)
-		return true;
-	(void)restore_refuse(a, REASON_NOT_MARKED, TEXT_MARK_OTHER_NUMBER);
-	return false;
+		return STEP_NEXT;
+	return restore_refuse(a, REASON_NOT_MARKED, TEXT_MARK_OTHER_NUMBER);
 }
 
-static bool agrees_with_mark(struct action *a)
+/* An operator asked, but the number is the history's word: the mark of that action has to say the same. Of a
+ * kind whose scale alone is known the mark is a second write, which may be missing: there the supervisor's
+ * signature suffices. Without the signature (the key is lost, say) the mark alone does. */
+static enum step_then judge_mark(struct action *a)
 {
 	const json_t *o = action_top(a)->json;
 	const struct str marked = mark_read(o, MARK_ACTION), from = mark_read(o, MARK_FROM);
@@ -209,17 +203,16 @@ static bool agrees_with_mark(struct action *a)
 		!action_top(a)->kind.builtin && (str_empty(marked) || ours) && str_empty(from);
 
 	if ((ours && same) || (scale_alone && a->grant.vouched))
-		return true;
-	(void)restore_refuse(a, a->grant.vouched ? REASON_NOT_MARKED : REASON_ORIGIN_NOT_SIGNED,
-			     ours && !str_empty(from) ? TEXT_MARK_OTHER_NUMBER : TEXT_MARK_OTHER);
-	return false;
+		return STEP_NEXT;
+	return restore_refuse(a, a->grant.vouched ? REASON_NOT_MARKED : REASON_ORIGIN_NOT_SIGNED,
+			      ours && !str_empty(from) ? TEXT_MARK_OTHER_NUMBER : TEXT_MARK_OTHER);
 }
 
-static bool may_come_back(struct action *a)
+static enum step_then judge_return(struct action *a)
 {
 	if (!a->grant.by_operator)
-		return is_corrected(a);
-	return a->grant.origin ? agrees_with_mark(a) : is_by_mark(a);
+		return judge_correction(a);
+	return a->grant.origin ? judge_mark(a) : judge_mark_alone(a);
 }
 
 static void add_target(struct action *a)
@@ -252,7 +245,7 @@ enum step_then take_zero(struct action *a, const struct step_reply *reply)
 {
 	const struct scale_facts *scale = &a->found.scale;
 	const int64_t want = a->grant.want_replicas;
-	const enum step_then then = scale_take(a, reply);
+	enum step_then then = scale_take(a, reply);
 
 	if (then != STEP_NEXT)
 		return then;
@@ -268,8 +261,11 @@ enum step_then take_zero(struct action *a, const struct step_reply *reply)
 	/* Who wrote it was read a moment before: it must be the same version. */
 	if (!str_eq(scale->rv, READ_TEXT(action_top(a)->json, "metadata", "resourceVersion")))
 		return read_again(a);
-	if (!is_ours(a) || !may_come_back(a))
-		return STEP_END;
+	then = judge_setter(a);
+	if (then == STEP_NEXT)
+		then = judge_return(a);
+	if (then != STEP_NEXT)
+		return then;
 	a->verdict = (struct verdict){ .kind = VERDICT_ACT,
 				       .reason = a->grant.by_operator ? REASON_RESTORED : REASON_CORRECTED };
 	facts_finding(&a->verdict.evidence, a->grant.origin ? TEXT_FROM_ZERO : TEXT_FROM_ZERO_BY_MARK);

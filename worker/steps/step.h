@@ -116,9 +116,9 @@ enum step_then owner_add(struct action *a, const struct owner_facts *ref);
 enum step_then owner_refuse(struct action *a, enum reason reason, enum text why);
 
 /* approve.c */
-/* Is neither the namespace nor any owner that was read marked to be left alone by this duty? False: it has
- * ended. */
-bool approve_above(struct action *a);
+/* Neither the namespace nor any owner that was read is marked to be left alone by this duty: STEP_NEXT, or an
+ * end. */
+enum step_then approve_above(struct action *a);
 
 /* autoscaler.c */
 /* Who marks the topmost owner as theirs, and who set its replicas last: STEP_NEXT, or an end when somebody
