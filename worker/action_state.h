@@ -10,7 +10,6 @@
 #include "rules/judge.h"
 #include "worker/action_env.h"
 #include "worker/read.h"
-#include "worker/template_hash.h"
 #include "worker/steps/step.h"
 
 #define OWNERS_MAX 8

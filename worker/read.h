@@ -56,6 +56,14 @@ struct scale_facts {
 /* An autoscaling/v1 Scale. False when uid, resourceVersion or kind is missing. */
 bool read_scale(const json_t *o, struct scale_facts *ret);
 
+#define TEMPLATE_HASH_MAX 17
+/* Has somebody corrected a workload? Sixteen hex digits of what people correct in its spec.template: its
+ * labels and annotations, and of its containers and volumes what decides what runs. Not the whole of it: an
+ * API server of a later version fills new defaults into templates that nobody has touched. Empty when it has
+ * no template. FNV-1a: it has to notice a change, not to resist anybody, for who can write a template can
+ * write the replicas, too. */
+void template_hash(const json_t *workload, char ret[static TEMPLATE_HASH_MAX]);
+
 /* Labels of the pod template of a workload, into a pod that has none yet; borrowed. */
 void read_template_labels(const json_t *workload, struct pod_facts *ret);
 

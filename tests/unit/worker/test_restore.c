@@ -8,7 +8,7 @@
 #include "config/window.h"
 #include "tests/facts_en.h"
 #include "tests/suite.h"
-#include "worker/template_hash.h"
+#include "worker/read.h"
 #include "workload.h"
 
 #define PATH "/apis/apps/v1" NS "deployments/web"

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "tests/suite.h"
-#include "worker/template_hash.h"
+#include "worker/read.h"
 
 #define BEFORE                                                                                               \
 	"{'spec':{'replicas':3,'template':{'metadata':{'labels':{'app':'web'}},'spec':{'containers':[{'"     \
