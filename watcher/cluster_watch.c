@@ -19,6 +19,7 @@
 #include "kube/reflector.h"
 #include "process/cluster_endpoint.h"
 #include "process/meter.h"
+#include "process/process.h"
 #include "rules/select.h"
 #include "text/facts_text.h"
 #include "watcher/controller/questions.h"
@@ -36,8 +37,7 @@
 
 struct cluster_watch {
 	struct event_base *base;
-	struct cluster_watch_ops ops;
-	void *ctx;
+	struct process *process;
 	uint64_t cluster;
 	struct settings settings;
 	struct str_list namespaces; /* to fall back on, lives as long as the reflector */
@@ -69,7 +69,7 @@ struct cluster_watch {
 static int send_msg(void *ctx, const struct msg *m)
 {
 	struct cluster_watch *w = ctx;
-	const int r = w->ops.send(w->ctx, m);
+	const int r = process_send(w->process, m);
 
 	if (r == 0 && m->type == MSG_SAVED)
 		replica_note(w->replica, m);
@@ -289,7 +289,7 @@ static void on_alive(void *ctx, int64_t server_date_ms)
 static void send_credential(void *ctx)
 {
 	struct cluster_watch *w = ctx;
-	uint64_t now = clock_boot_ms(), generation = w->ops.generation(w->ctx);
+	uint64_t now = clock_boot_ms(), generation = process_generation(w->process);
 	struct msg m = { .type = MSG_CREDENTIAL,
 			 .u.credential = { .cluster = w->cluster, .generation = generation } };
 
@@ -565,14 +565,13 @@ static void timed(void *ctx, enum timing t, uint64_t us)
 }
 
 struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluster, uint64_t instance,
-					struct settings *s, const struct cluster_watch_ops *ops, void *ctx)
+					struct settings *s, struct process *process)
 {
 	struct cluster_watch *w = xcalloc(1, sizeof(*w));
 	struct http_endpoint e;
 
 	w->base = base;
-	w->ops = *ops;
-	w->ctx = ctx;
+	w->process = process;
 	w->cluster = cluster;
 	settings_init(&w->settings);
 	take_settings(w, s, &e);

@@ -1,6 +1,5 @@
 /* cluster_watch.h - one cluster's watch on an event loop: reflector and client below, controller, plan,
- * explain and digest rows above, timers between. Layer: watcher.  Threads: none.  Messages leave through
- * `send`, so it runs without a process around. */
+ * explain and digest rows above, timers between. Layer: watcher.  Threads: none. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_CLUSTER_WATCH_H
 #define WATCHER_CLUSTER_WATCH_H
@@ -10,17 +9,12 @@
 
 struct event_base;
 struct cluster_watch;
-
-struct cluster_watch_ops {
-	int (*send)(void *ctx, const struct msg *m); /* 0 or -EAGAIN */
-	/* Generation of settings in force, for CREDENTIAL. */
-	uint64_t (*generation)(void *ctx);
-};
+struct process;
 
 /* Takes the contents of *s over. instance: as of leadership_identity(). Opens nothing but a client; the
- * network is touched by cluster_watch_start. ops is copied, base borrowed. */
+ * network is touched by cluster_watch_start. base and process are borrowed. */
 struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluster, uint64_t instance,
-					struct settings *s, const struct cluster_watch_ops *ops, void *ctx);
+					struct settings *s, struct process *process);
 void cluster_watch_free(struct cluster_watch **w);
 /* Ask what the reporter remembers, list and watch. */
 void cluster_watch_start(struct cluster_watch *w);

@@ -8,16 +8,6 @@
 #include "http/global.h"
 #include "watcher/cluster_watch.h"
 
-static int on_send(void *ctx, const struct msg *m)
-{
-	return process_send(ctx, m);
-}
-
-static uint64_t on_generation(void *ctx)
-{
-	return process_generation(ctx);
-}
-
 static int check_settings(const struct settings *s, enum text *ret_why)
 {
 	if (s->cluster.server && *s->cluster.server)
@@ -28,11 +18,8 @@ static int check_settings(const struct settings *s, enum text *ret_why)
 
 static int on_start(struct process *p, struct settings *s)
 {
-	static const struct cluster_watch_ops ops = { on_send, on_generation };
-
 	http_global_init();
-	process_set_ctx(
-		p, cluster_watch_new(process_base(p), process_cluster(p), process_instance(p), s, &ops, p));
+	process_set_ctx(p, cluster_watch_new(process_base(p), process_cluster(p), process_instance(p), s, p));
 	return 0;
 }
 

@@ -21,6 +21,8 @@ extern unsigned n_timed;  /* times that were said */
 extern uint64_t timed_us; /* the last of them */
 /* Puts it there: for an outlet. */
 int take(void *ctx, const struct msg *m);
+/* Of the settings in force: a process around a watch sends by take(), too. */
+extern uint64_t fake_generation;
 
 /* Fixture: a policy that serves everything, NOW on the clock, nothing listed. */
 void begin(void);

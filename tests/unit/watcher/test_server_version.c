@@ -15,14 +15,6 @@
 static struct event_base *base;
 static struct cluster_watch *w;
 
-static uint64_t generation_now(void *ctx)
-{
-	(void)ctx;
-	return 1;
-}
-
-static const struct cluster_watch_ops ops = { take, generation_now };
-
 static struct settings of_server(const char *server)
 {
 	struct settings s;
@@ -45,7 +37,7 @@ static void open_watch(void)
 	n_sent = 0;
 	room = 1 << 30;
 	base = event_base_new();
-	w = cluster_watch_new(base, 2, 7, &s, &ops, NULL);
+	w = cluster_watch_new(base, 2, 7, &s, NULL);
 	cluster_watch_start(w);
 }
 

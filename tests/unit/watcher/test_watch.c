@@ -14,15 +14,6 @@
 
 static struct event_base *base;
 static struct cluster_watch *w;
-static uint64_t generation;
-
-static uint64_t generation_now(void *ctx)
-{
-	(void)ctx;
-	return generation;
-}
-
-static const struct cluster_watch_ops ops = { take, generation_now };
 
 static void loop(void)
 {
@@ -49,10 +40,10 @@ static void open_watch(void)
 	memset(&fake_namespaces, 0, sizeof(fake_namespaces));
 	n_sent = 0;
 	room = 1 << 30;
-	generation = 1;
+	fake_generation = 1;
 	base = event_base_new();
 	some_settings(&s);
-	w = cluster_watch_new(base, 2, 7, &s, &ops, NULL);
+	w = cluster_watch_new(base, 2, 7, &s, NULL);
 	cluster_watch_start(w);
 }
 
@@ -140,7 +131,7 @@ TEST(a_full_cache_takes_no_other_pod)
 	base = event_base_new();
 	some_settings(&s);
 	s.max_pods = 1;
-	w = cluster_watch_new(base, 2, 7, &s, &ops, NULL);
+	w = cluster_watch_new(base, 2, 7, &s, NULL);
 	cluster_watch_start(w);
 	ck_assert_uint_eq(fake.config.max_objects, 1);
 	ck_assert(!fake.ops.is_full(fake.ctx, &p));
@@ -165,7 +156,7 @@ TEST(a_refused_credential_is_reported)
 	clock_fake_advance(10000);
 	fake.ops.on_trouble(fake.ctx, 401, words("Unauthorized"));
 	ck_assert_uint_eq(count(MSG_CREDENTIAL), 2);
-	generation = 2;
+	fake_generation = 2;
 	fake.ops.on_trouble(fake.ctx, 401, words("Unauthorized"));
 	ck_assert_uint_eq(count(MSG_CREDENTIAL), 3);
 	fake.ops.on_trouble(fake.ctx, 403, words("pods is forbidden"));
