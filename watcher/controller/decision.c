@@ -31,11 +31,11 @@ static void make_wait(struct verdict *v, enum reason reason, int64_t at, struct 
 /* A share of how many? Counted only where a limit asks. */
 static void count_pods(const struct cluster_state *c, struct due *d)
 {
-	if (d->policy->max_percent_namespace <= 0 && d->policy->max_percent_node <= 0)
+	if (d->known.policy->max_percent_namespace <= 0 && d->known.policy->max_percent_node <= 0)
 		return;
 	pod_counts_take(c->counts, c->store, clock_boot_ms());
-	d->ns_pods = pod_counts_namespace(c->counts, d->pod->ns);
-	d->node_pods = pod_counts_node(c->counts, d->pod->node);
+	d->known.spend.ns_pods = pod_counts_namespace(c->counts, d->pod->ns);
+	d->known.spend.node_pods = pod_counts_node(c->counts, d->pod->node);
 }
 
 /* What at most one open action may concern: the workload that is scaled, else the pod. */
@@ -47,23 +47,24 @@ static struct str action_key_of(enum duty d, const struct pod_facts *p)
 static void make_ask(const struct cluster_state *c, const struct pod_facts *p, const struct pod_context *s,
 		     const struct clock_snapshot *now, struct decision *ret)
 {
-	bool workload = duty_desc(ret->v.duty)->key == KEY_WORKLOAD;
+	const enum duty d = ret->v.duty;
+	const bool workload = duty_desc(d)->key == KEY_WORKLOAD;
+	struct admit_ask *ask = &ret->ask.known;
 	uint64_t nominate_at = 0;
-	const enum text stale = sync_state_reason(c->sync, (uint64_t)now->boot);
 
 	(void)sync_state_namespace(c->sync, p->ns, &nominate_at);
-	ret->ask.duty = ret->v.duty;
-	ret->ask.policy = &policy_of(c->policy, p)[ret->v.duty];
+	ask->policy = &policy_of(c->policy, p)[d];
+	ask->spend.pods = workload && !ask->retry && s->pods + s->silent > 0 ? s->pods + s->silent : 1;
+	ask->quiet_until = (int64_t)nominate_at;
+	ask->clock_off = server_clock_excess(&c->server_clock, now->wall, (uint64_t)now->boot);
+	ask->stale_why = sync_state_reason(c->sync, (uint64_t)now->boot);
+	ask->stale = ask->stale_why < TEXT__MAX;
+	ret->ask.duty = d;
 	ret->ask.override = ret->v.override;
 	ret->ask.pod = p;
 	ret->ask.finishes = !workload && pod_is_half_deleted(p);
 	ret->ask.owner = cluster_clock_owner(p);
-	ret->ask.action_key = action_key_of(ret->v.duty, p);
-	ret->ask.pods = workload && !ret->ask.retry ? s->pods + s->silent : 1;
-	ret->ask.quiet_until = (int64_t)nominate_at;
-	ret->ask.clock_off = server_clock_excess(&c->server_clock, now->wall, (uint64_t)now->boot);
-	ret->ask.stale = stale < TEXT__MAX;
-	ret->ask.stale_why = stale;
+	ret->ask.action_key = action_key_of(d, p);
 	count_pods(c, &ret->ask);
 }
 
@@ -80,7 +81,7 @@ static bool escalate(const struct cluster_state *c, const struct pod_facts *p,
 		return true;
 	attempted = workloads_clock(c->workloads, cluster_clock_owner(p), p->revision, (size_t)i).attempted;
 	next = escalation_next(dp, attempted, now->server, &at);
-	ret->ask.retry = next == ESCALATION_RETRY;
+	ret->ask.known.retry = next == ESCALATION_RETRY;
 	if (next == ESCALATION_WAIT) {
 		struct facts why = { 0 };
 
@@ -174,7 +175,7 @@ void decision_fill(const struct cluster_state *c, const struct pod_facts *p, con
 	m->u.nominate.others_pulled_at = s->others_pulled_at;
 	m->u.nominate.restarts_before = s->restarts_before;
 	m->u.nominate.ready_ms = s->ready_ms;
-	m->u.nominate.action = d->ask.retry ? ACTION_FRESH_ATTEMPT : duty_desc(d->v.duty)->action;
+	m->u.nominate.action = d->ask.known.retry ? ACTION_FRESH_ATTEMPT : duty_desc(d->v.duty)->action;
 	m->u.nominate.finishes = d->ask.finishes;
 	m->u.nominate.reverts = d->due ? admission_reverts(c->admission, &d->ask, &now) : 0;
 	msg_set(m, nominate.ns, p->ns.p, p->ns.n);

@@ -233,12 +233,12 @@ uint32_t admission_reverts(const struct admission *g, const struct due *d, const
 
 struct spend admission_spend(const struct admission *g, const struct due *d)
 {
-	return (struct spend){ .duty = d->duty,
-			       .ns = shares_find(shares_now(g), SHARE_NAMESPACE, d->duty, d->pod->ns),
-			       .node = shares_find(shares_now(g), SHARE_NODE, d->duty, d->pod->node),
-			       .pods = d->pods ? d->pods : 1,
-			       .ns_pods = d->ns_pods,
-			       .node_pods = d->node_pods };
+	struct spend s = d->known.spend;
+
+	s.duty = d->duty;
+	s.ns = shares_find(shares_now(g), SHARE_NAMESPACE, s.duty, d->pod->ns);
+	s.node = shares_find(shares_now(g), SHARE_NODE, s.duty, d->pod->node);
+	return s;
 }
 
 static void ask_loop(const struct admission *g, const struct due *d, const struct clock_snapshot *now,
@@ -264,12 +264,12 @@ static int64_t breaker_limit(const struct duty_policy *dp)
 static void ask_breaker(const struct admission *g, const struct due *d, const struct clock_snapshot *now,
 			struct admit_ask *a)
 {
-	const uint32_t id = d->retry ? 0 : workload_of(g, d);
+	const uint32_t id = d->known.retry ? 0 : workload_of(g, d);
 	int64_t began, ends;
 
 	if (!id || !breaker_holds(g->breaker, id, &began))
 		return;
-	ends = began + breaker_limit(d->policy);
+	ends = began + breaker_limit(d->known.policy);
 	if (now->server >= ends)
 		return;
 	a->breaker = g->breaker;
@@ -282,19 +282,13 @@ static void fill_ask(const struct admission *g, const struct budget *budget, con
 	const struct msg_pause *p = pause_of(g, d->duty, now->wall);
 	int64_t at;
 
-	*a = (struct admit_ask){ .policy = d->policy,
-				 .now = now->boot,
-				 .retry = d->retry,
-				 .spend = admission_spend(g, d),
-				 .stale = d->stale,
-				 .stale_why = d->stale_why,
-				 .clock_off = d->clock_off,
-				 .quiet_until = d->quiet_until,
-				 .common = &g->common,
-				 .reverted = reverted_of(g, d, now),
-				 .budget = d->finishes ? NULL
-					   : budget    ? budget
-						       : shares_budget(shares_now(g)) };
+	*a = d->known;
+	a->now = now->boot;
+	a->spend = admission_spend(g, d);
+	a->common = &g->common;
+	a->reverted = reverted_of(g, d, now);
+	if (!d->finishes)
+		a->budget = budget ? budget : shares_budget(shares_now(g));
 	if (p) {
 		a->paused = true;
 		a->paused_by = p->by;
@@ -303,7 +297,7 @@ static void fill_ask(const struct admission *g, const struct budget *budget, con
 	}
 	if (g->follows)
 		a->leader = g->holder;
-	if (!windows_are_open(g->windows, &d->policy->windows, now->server, &at)) {
+	if (!windows_are_open(g->windows, &d->known.policy->windows, now->server, &at)) {
 		a->window_closed = true;
 		a->window_opens = clocks_boot(now, at, now->server);
 	}
@@ -365,14 +359,14 @@ void admission_charge(struct admission *g, const struct due *d, const struct clo
 
 	g->open = xgrow(g->open, &g->cap, id, sizeof(*g->open));
 	a = &g->open[id];
-	*a = (struct open_action){ .ns = d->policy->max_percent_namespace ? ns : 0,
-				   .node = d->policy->max_percent_node ? node : 0,
+	*a = (struct open_action){ .ns = d->known.policy->max_percent_namespace ? ns : 0,
+				   .node = d->known.policy->max_percent_node ? node : 0,
 				   .created = d->pod->created,
 				   .asked = now->latest,
 				   .observe = g->observe,
 				   .duty = d->duty,
 				   .used = true,
-				   .retry = d->retry };
+				   .retry = d->known.retry };
 	if (duty_has_guard(d->duty, GUARD_REVERTED))
 		a->workload = workloads_act(g->workloads, d->owner, d->pod->revision);
 	else if (may_loop(d))

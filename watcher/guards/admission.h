@@ -50,19 +50,14 @@ void admission_recovered(struct admission *g, struct str owner, struct str revis
 
 struct due {
 	enum duty duty;
-	bool retry;    /* a fresh attempt, not the duty itself */
-	bool finishes; /* the rest of a deletion that was begun: nothing more is spent on it */
-	const struct duty_policy *policy; /* in force for this pod */
-	const char *override;             /* its name, "" = none */
+	/* The policy in force for the pod, whether it is a fresh attempt, how many pods the action ends, of
+	 * how many, quiet, clocks, cache; the rest is filled in when it is asked. */
+	struct admit_ask known;
+	bool finishes;        /* the rest of a deletion that was begun: nothing more is spent on it */
+	const char *override; /* name of the policy's, "" = none */
 	const struct pod_facts *pod;
-	struct str owner;            /* whose clock: the controller's uid, or the pod's own */
-	struct str action_key;       /* at most one open action may concern it */
-	uint32_t pods;               /* that the action ends */
-	uint32_t ns_pods, node_pods; /* 0 = unknown */
-	int64_t quiet_until;         /* boot ms */
-	int64_t clock_off;
-	bool stale; /* the cache, and why */
-	enum text stale_why;
+	struct str owner;      /* whose clock: the controller's uid, or the pod's own */
+	struct str action_key; /* at most one open action may concern it */
 };
 /* To be called when the pod is due and could go; never for a plan: counts a return as a revert, and notes the
  * newest of an evict loop. true: one that was kept as the newest until now may go. */
