@@ -14,7 +14,6 @@
 #include "text/texts.h"
 #include "worker/access.h"
 #include "worker/action_end.h"
-#include "worker/action_quotes.h"
 
 #define DOUBT_RETRY_MS 5000 /* until a pod is judged again whose deletion may have been carried out */
 
@@ -493,7 +492,7 @@ static void go_on(struct action *a, enum step_then then)
 		}
 		if (step == STEP_NONE) {
 			a->result.u.result.at = clock_wall_ms();
-			quotes_post(a);
+			action_post_quotes(a);
 			a->env.done(a->env.ctx, &a->result);
 			return;
 		}

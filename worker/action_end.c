@@ -10,8 +10,10 @@
 #include "base/clock.h"
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
+#include "base/unicode.h"
 #include "base/xalloc.h"
 #include "model/object_events.h"
+#include "rules/cause.h"
 #include "rules/select.h"
 #include "text/facts_text.h"
 #include "text/texts.h"
@@ -227,6 +229,66 @@ void action_heed_floors(struct action *a)
 	facts_finding(action_evidence(a), TEXT_FAILS_SINCE);
 	facts_time(action_evidence(a), FACT_FAILING_SINCE, since);
 	facts_text(action_evidence(a), FACT_FLOOR, why);
+}
+
+/* -- words of others that are kept with it -- */
+
+/* A message of the status. A longer one than the facts surely hold is quoted as well. */
+#define MESSAGE_MAX 2048u
+#define FACT_HOLDS  400u
+
+static void post_quote(struct action *a, uint64_t *number, enum quote_kind kind,
+		       const struct container_facts *c, struct str container, struct str text)
+{
+	struct msg m = { .type = MSG_QUOTE };
+	const size_t n = kind == QUOTE_MESSAGE ? unicode_cut(text.p, text.n, MESSAGE_MAX) : text.n;
+	_cleanup_free_ char *whole = xasprintf("%.*s%s", (int)n, text.p, n < text.n ? "…" : "");
+
+	if (n == 0 || *number >= QUOTES_MAX)
+		return;
+	m.u.quote.id = a->grant.id;
+	m.u.quote.number = (*number)++;
+	m.u.quote.quote = kind;
+	msg_set(&m, quote.pod, a->grant.name, strlen(a->grant.name));
+	msg_set(&m, quote.container, container.p, container.n);
+	if (c)
+		msg_set(&m, quote.image, c->image.p, c->image.n);
+	msg_set(&m, quote.text, whole, strlen(whole));
+	a->env.quote(a->env.ctx, &m);
+}
+
+static bool waits_for_image(const struct container_facts *c)
+{
+	return c->kind != CONTAINER_EPHEMERAL && cause_concerns(c) && !str_empty(c->message);
+}
+
+static void post_messages(struct action *a, uint64_t *number)
+{
+	unsigned waiting = 0;
+
+	for (uint32_t i = 0; i < a->pod.n_containers; i++)
+		waiting += waits_for_image(&a->pod.containers[i]);
+	for (uint32_t i = 0; i < a->pod.n_containers; i++) {
+		const struct container_facts *c = &a->pod.containers[i];
+
+		if (waits_for_image(c) && (waiting > 1 || c->message.n > FACT_HOLDS))
+			post_quote(a, number, QUOTE_MESSAGE, c, c->name, c->message);
+	}
+}
+
+void action_post_quotes(struct action *a)
+{
+	const uint64_t acts = OUTCOMES_SPENT | UINT64_C(1) << OUTCOME_ANNOUNCED;
+	uint64_t number = 0;
+
+	if (a->dry_run || !(acts >> a->result.u.result.outcome & 1))
+		return;
+	if (a->log)
+		post_quote(a, &number, QUOTE_LOG, NULL, STR_C(a->log_container), STR_C(a->log));
+	if (duty_workload((enum duty)a->grant.duty) >= 0)
+		post_messages(a, &number);
+	else if (a->pod.message.n > FACT_HOLDS)
+		post_quote(a, &number, QUOTE_MESSAGE, NULL, STR_LIT(""), a->pod.message);
 }
 
 /* -- what it says on the object, in an Event: in English -- */

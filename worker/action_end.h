@@ -30,6 +30,12 @@ enum step_then action_gone(struct action *a, enum reason reason, const struct fa
 enum step_then action_again(struct action *a, enum outcome outcome, enum reason reason,
 			    const struct facts *detail);
 
+/* The action ends: hand words of others that are kept with it, as they were and too long for its facts, to
+ * env.quote: the log of a container that crashed; of an image that cannot be pulled what is said of each
+ * container, where there are several; of a pod or container a message that its facts have cut. Nothing of one
+ * that changed nothing, or that is a dry run for an operator. */
+void action_post_quotes(struct action *a);
+
 /* Was an earlier write of ours possible, so that what is found may be its effect? */
 bool action_may_be_ours(const struct action *a);
 /* When to come back, at most an hour from now; nothing when ms is not positive. */

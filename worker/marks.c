@@ -68,13 +68,9 @@ static void end_saying(const struct marks *m, uint64_t conn, uint64_t code, enum
 /* "errImagePull: CannotPullImage: ..." */
 static enum duty duty_in(struct str why)
 {
-	for (enum duty d = 0; d < DUTY__MAX; d++) {
-		const size_t n = strlen(duty_name(d));
+	const int d = duty_parse(str_cut(&why, ':'));
 
-		if (why.n > n && why.p[n] == ':' && strncmp(why.p, duty_name(d), n) == 0)
-			return d;
-	}
-	return DUTY_IMAGE_PULL;
+	return d < 0 ? DUTY_IMAGE_PULL : (enum duty)d;
 }
 
 static void look_at(const struct marks *m, const json_t *o)

@@ -6,12 +6,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "kube/path.h"
 #include "worker/action_end.h"
-#include "worker/action_quotes.h"
 
 /* A kubelet keeps the beginning of what is longer: so much that the end of long lines is in it. */
 #define LIMIT_BYTES "65536"
@@ -38,10 +38,66 @@ void ask_log(struct action *a, struct step_request *ret)
 	ret->path = object_path(a, NULL, "log", query);
 }
 
+/* Behind "ESC [ ... m": p is at ESC. */
+static const char *skip_colour(const char *p, const char *end)
+{
+	if (end - p < 2 || p[1] != '[')
+		return p + 1;
+	for (p += 2; p < end && (unsigned char)*p < 0x40; p++)
+		;
+	return p < end ? p + 1 : end;
+}
+
+static char *plain(const char *log, size_t n)
+{
+	const char *const end = log + n;
+	char *text = xmalloc(n + 1), *to = text;
+
+	for (const char *p = log; p < end;) {
+		if (*p == '\x1b') {
+			p = skip_colour(p, end);
+			continue;
+		}
+		if (*p == '\t')
+			*to++ = ' ';
+		else if (*p != '\r' && *p)
+			*to++ = *p;
+		p++;
+	}
+	while (to > text && to[-1] == '\n')
+		to--;
+	*to = '\0';
+	return text;
+}
+
+char *last_log_lines(const char *log, size_t n, int64_t lines)
+{
+	static const char cut[] = "…";
+	_cleanup_free_ char *text = plain(log, n);
+	const size_t len = strlen(text);
+	const char *from = text + len, *line = from;
+
+	while (lines > 0 && line > text) {
+		for (line--; line > text && line[-1] != '\n'; line--)
+			;
+		if (text + len - line > (ptrdiff_t)QUOTE_TEXT_MAX)
+			break;
+		from = line;
+		lines--;
+	}
+	if (from == text + len && len > 0) { /* the last line alone is longer */
+		from = text + len - QUOTE_TEXT_MAX + sizeof(cut);
+		while (((unsigned char)*from & 0xc0) == 0x80)
+			from++;
+		return xconcat(cut, from, NULL);
+	}
+	return *from ? xstrdup(from) : NULL;
+}
+
 enum step_then take_log(struct action *a, const struct step_reply *reply)
 {
 	if (reply->status == 200) {
-		a->log = quotes_last_lines(reply->body, reply->body_len, action_policy(a)->log_lines);
+		a->log = last_log_lines(reply->body, reply->body_len, action_policy(a)->log_lines);
 		return STEP_NEXT;
 	}
 	facts_finding(action_evidence(a), TEXT_LOG_UNREAD);

@@ -185,6 +185,11 @@ bool mark_is_of_history(const struct action *a, const json_t *o);
 /* How to undo what was done to o. Owned by the caller. */
 char *mark_undo(const struct action *a, const struct owner_link *o);
 
+/* last_log.c */
+/* The last lines of a log, of QUOTE_TEXT_MAX bytes at most, whole where one has room; without the colours of
+ * a terminal and carriage returns, tabs as blanks. Owned by the caller; NULL: there is nothing. */
+char *last_log_lines(const char *log, size_t n, int64_t lines);
+
 /* object.c */
 /* Path of an owner, or of the pod (NULL); owned by the caller, NULL when a name is not fit for one.
  * subresource and query may be NULL. */

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "tests/facts_en.h"
 #include "tests/suite.h"
-#include "worker/action_quotes.h"
+#include "worker/steps/step.h"
 #include "workload.h"
 
 #define LOG_PATH "GET " POD_PATH "/log"
@@ -222,7 +222,7 @@ static const struct {
 
 TEST_LOOP(last_lines, 0, ARRAY_SIZE(logs))
 {
-	char *last = quotes_last_lines(logs[_i].log, strlen(logs[_i].log), logs[_i].lines);
+	char *last = last_log_lines(logs[_i].log, strlen(logs[_i].log), logs[_i].lines);
 
 	if (logs[_i].last)
 		ck_assert_str_eq(last, logs[_i].last);
@@ -238,13 +238,13 @@ TEST(last_lines_of_a_long_log)
 
 	memset(log, 'x', sizeof(log));
 	memcpy(log + sizeof(log) - 5, "\nend\n", 5);
-	char *last = quotes_last_lines(log, sizeof(log), 40);
+	char *last = last_log_lines(log, sizeof(log), 40);
 
 	ck_assert_str_eq(last, "end");
 	free(last);
 	for (size_t i = 0; i + 3 <= sizeof(log); i += 3)
 		memcpy(log + i, "中", 3);
-	last = quotes_last_lines(log, sizeof(log), 40);
+	last = last_log_lines(log, sizeof(log), 40);
 	ck_assert_uint_le(strlen(last), QUOTE_TEXT_MAX);
 	ck_assert_uint_ge(strlen(last), QUOTE_TEXT_MAX - 8);
 	ck_assert_int_eq(strncmp(last, "…中", 6), 0);
