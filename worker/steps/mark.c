@@ -195,8 +195,7 @@ void mark_written(struct action *a, const json_t *o)
 		facts_finding(action_evidence(a), restores ? TEXT_MARK_TAKEN : TEXT_MARKED);
 }
 
-/* alone: the request was about the mark and nothing else. */
-static void note_refusal(struct action *a, const struct step_reply *reply, bool alone)
+static void note_refusal(struct action *a, const struct step_reply *reply)
 {
 	struct refusal s;
 
@@ -204,20 +203,20 @@ static void note_refusal(struct action *a, const struct step_reply *reply, bool 
 	facts_finding(action_evidence(a), reply->status ? TEXT_MARK_REFUSED : TEXT_MARK_UNANSWERED);
 	facts_count(action_evidence(a), FACT_MARK_STATUS, reply->status ? reply->status : -1);
 	facts_quoted(action_evidence(a), FACT_MARK_MESSAGE, STR_C(s.message));
-	if ((s.by_rights || (alone && reply->status == 403)) && a->env.unmarked)
+	if (s.by_rights && a->env.unmarked)
 		a->env.unmarked(a->env.ctx, s.message);
 }
 
 static enum step_then not_marked(struct action *a, const struct step_reply *reply)
 {
-	note_refusal(a, reply, true);
+	note_refusal(a, reply);
 	return STEP_END;
 }
 
 enum step_then mark_refused(struct action *a, const struct step_reply *reply)
 {
 	if (!a->grant.observe)
-		note_refusal(a, reply, false);
+		note_refusal(a, reply);
 	return STEP_NEXT;
 }
 
