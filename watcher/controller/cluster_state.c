@@ -133,6 +133,11 @@ struct str cluster_clock_owner(const struct pod_facts *p)
 	return p->owner.uid.n ? p->owner.uid : p->uid;
 }
 
+struct clock_key cluster_clock_key(const struct pod_facts *p, size_t i)
+{
+	return (struct clock_key){ cluster_clock_owner(p), p->revision, i };
+}
+
 bool cluster_pulls_now(const struct cluster_state *c, const struct pod_facts *p, uint8_t mark)
 {
 	const size_t i = (size_t)duty_workload(DUTY_IMAGE_PULL);
@@ -183,14 +188,12 @@ static void fill_tally(const struct cluster_state *c, const struct pod_facts *p,
 static void fill_clock(const struct cluster_state *c, const struct pod_facts *p, size_t i,
 		       struct pod_context *ret)
 {
-	const struct str owner = cluster_clock_owner(p);
-	const struct failing f = workloads_clock(c->workloads, owner, p->revision, i);
+	const struct clock_key k = cluster_clock_key(p, i);
+	const struct failing f = workloads_clock(c->workloads, k);
 
 	ret->failing_since = f.since;
 	ret->restarts_before = f.restarts;
-	ret->ready_ms =
-		f.measured ? workloads_ready_ms(c->workloads, owner, p->revision, i, cluster_clocks(c).server)
-			   : 0;
+	ret->ready_ms = f.measured ? workloads_ready_ms(c->workloads, k, cluster_clocks(c).server) : 0;
 }
 
 /* Has `other` ended later? What ended at once is in the order in which it was made, and of its uid. */
@@ -288,18 +291,17 @@ static int32_t most_restarts(const struct cluster_state *c, uint32_t group, cons
 static void measure(struct cluster_state *c, uint32_t h, size_t i, const struct pod_facts *p,
 		    struct pod_context *ret)
 {
-	const struct str owner = cluster_clock_owner(p);
+	const struct clock_key k = cluster_clock_key(p, i);
 
 	if (duty_of_workload(i) != DUTY_CRASH_LOOP)
 		return;
-	if (!workloads_clock(c->workloads, owner, p->revision, i).measured) {
+	if (!workloads_clock(c->workloads, k).measured) {
 		const int64_t now = cluster_clocks(c).server;
 
-		workloads_measure(c->workloads, owner, p->revision, i,
-				  policy_of(c->policy, p)[DUTY_CRASH_LOOP].hours_ms,
+		workloads_measure(c->workloads, k, policy_of(c->policy, p)[DUTY_CRASH_LOOP].hours_ms,
 				  c->policy->plans_only ? 0 : most_restarts(c, store_group(c->store, h), p),
 				  now);
-		workloads_ready(c->workloads, owner, p->revision, i, ret->ready > 0, now);
+		workloads_ready(c->workloads, k, ret->ready > 0, now);
 	}
 	fill_clock(c, p, i, ret);
 }
@@ -327,27 +329,26 @@ static void failing(struct cluster_state *c, uint32_t h, size_t i, const struct 
 	const bool only_begins = cluster_failing_by(store_mark(c->store, h)) < 0;
 	const int64_t now = server_clock_latest(&c->server_clock, clock_wall_ms(), clock_boot_ms());
 	const enum duty d = duty_of_workload(i);
-	struct str owner = cluster_clock_owner(p);
+	const struct clock_key k = cluster_clock_key(p, i);
 	enum reason ignored;
 
-	ret->failing_since = workloads_fails(c->workloads, owner, p->revision, i, now);
+	ret->failing_since = workloads_fails(c->workloads, k, now);
 	if (c->policy->plans_only)
-		ret->failing_since = workloads_failed_before(c->workloads, owner, p->revision, i,
-							     failing_at_least_since(p, now));
+		ret->failing_since = workloads_failed_before(c->workloads, k, failing_at_least_since(p, now));
 	measure(c, h, i, p, ret);
-	pulled = workloads_pulled(c->workloads, owner, p->revision, i, pulled);
+	pulled = workloads_pulled(c->workloads, k, pulled);
 	if (only_begins) {
-		workloads_idle(c->workloads, owner, p->revision, i, (int64_t)clock_boot_ms());
+		workloads_idle(c->workloads, k, (int64_t)clock_boot_ms());
 		return;
 	}
 	if (duty_has_guard(d, GUARD_BREAKER) && select_namespace(c->policy, d, p, &ignored))
-		admission_failing(c->admission, d, owner, p->revision, ret->failing_since, pulled, p);
+		admission_failing(c->admission, d, k.owner, k.revision, ret->failing_since, pulled, p);
 }
 
 /* Does the pod show that its revision worked after the i-th clock began? */
 static bool worked_since(const struct cluster_state *c, size_t i, const struct pod_facts *p)
 {
-	const int64_t since = workloads_clock(c->workloads, cluster_clock_owner(p), p->revision, i).since;
+	const int64_t since = workloads_clock(c->workloads, cluster_clock_key(p, i)).since;
 
 	return since > 0 && judge_worked_at(duty_of_workload(i), p, cluster_clocks(c).server) > since;
 }
@@ -370,12 +371,11 @@ static bool clock_runs(const struct cluster_state *c, size_t i, const struct pod
 
 	return policy_of(c->policy, p)[d].enable &&
 	       (d != DUTY_CRASH_LOOP || s->ready == 0 ||
-		workloads_clock(c->workloads, cluster_clock_owner(p), p->revision, i).since > 0);
+		workloads_clock(c->workloads, cluster_clock_key(p, i)).since > 0);
 }
 
 void cluster_track(struct cluster_state *c, uint32_t h, const struct pod_facts *p, struct pod_context *ret)
 {
-	struct str owner = cluster_clock_owner(p);
 	const uint8_t mark = cluster_mark(c, p);
 	const int by = begun_by(c, p, mark);
 	struct group_tally t;
@@ -388,11 +388,11 @@ void cluster_track(struct cluster_state *c, uint32_t h, const struct pod_facts *
 		const bool proved = t.works[i] > 0 || (!p->owner.uid.n && (mark & MARK_WORKS(i)));
 
 		if (proved || worked_since(c, i, p))
-			workloads_works(c->workloads, owner, p->revision, i);
+			workloads_works(c->workloads, cluster_clock_key(p, i));
 		works = works || (proved && (by < 0 || by == (int)i));
 	}
 	if (works)
-		admission_recovered(c->admission, owner, p->revision);
+		admission_recovered(c->admission, cluster_clock_owner(p), p->revision);
 	else if (by >= 0 && clock_runs(c, (size_t)by, p, ret))
 		failing(c, h, (size_t)by, p, t.pulled, ret);
 }
@@ -410,8 +410,9 @@ void cluster_note_tally(struct cluster_state *c, uint32_t group)
 		char uid[37];
 
 		groups_owner(groups, g, &owner, &revision, uid);
-		if (workloads_clock(c->workloads, owner.uid, revision, crash).measured)
-			workloads_ready(c->workloads, owner.uid, revision, crash, t.ready > 0,
-					cluster_clocks(c).server);
+		const struct clock_key k = { owner.uid, revision, crash };
+
+		if (workloads_clock(c->workloads, k).measured)
+			workloads_ready(c->workloads, k, t.ready > 0, cluster_clocks(c).server);
 	}
 }

@@ -47,6 +47,7 @@ bool cluster_has(const struct cluster_state *c, uint32_t h);
 uint8_t cluster_mark(const struct cluster_state *c, const struct pod_facts *p);
 /* The uid whose clock it is: the controller's, or the pod's own without one. */
 struct str cluster_clock_owner(const struct pod_facts *p);
+struct clock_key cluster_clock_key(const struct pod_facts *p, size_t i);
 /* Which of the duties that concern workloads a pod of that mark fails by: 0 to WORKLOAD_DUTIES - 1; -1 = by
  * none. */
 int cluster_failing_by(uint8_t mark);

@@ -59,7 +59,8 @@ static void on_removed(void *ctx, uint32_t h)
 	if (!ask || store_group(k->store, h))
 		return;
 	for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
-		workloads_idle(k->workloads, c->gone.uid, c->gone.revision, i, (int64_t)clock_boot_ms());
+		workloads_idle(k->workloads, (struct clock_key){ c->gone.uid, c->gone.revision, i },
+			       (int64_t)clock_boot_ms());
 	admission_recovered(k->admission, c->gone.uid, c->gone.revision);
 }
 
@@ -80,13 +81,14 @@ static void on_tally(void *ctx, uint32_t group)
 	groups_tally(store_groups(k->store), group, &t);
 	groups_owner(store_groups(k->store), group, &owner, &revision, uid);
 	for (size_t i = 0; i < WORKLOAD_DUTIES; i++) {
+		const struct clock_key key = { owner.uid, revision, i };
 		const bool fails = t.failing[i] && !t.works[i];
 
 		still = still || fails;
 		if (t.works[i])
-			workloads_works(k->workloads, owner.uid, revision, i);
+			workloads_works(k->workloads, key);
 		else if (!fails)
-			workloads_idle(k->workloads, owner.uid, revision, i, (int64_t)clock_boot_ms());
+			workloads_idle(k->workloads, key, (int64_t)clock_boot_ms());
 	}
 	if (!still)
 		admission_recovered(k->admission, owner.uid, revision);

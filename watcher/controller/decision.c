@@ -79,7 +79,7 @@ static bool escalate(const struct cluster_state *c, const struct pod_facts *p,
 
 	if (i < 0)
 		return true;
-	attempted = workloads_clock(c->workloads, cluster_clock_owner(p), p->revision, (size_t)i).attempted;
+	attempted = workloads_clock(c->workloads, cluster_clock_key(p, (size_t)i)).attempted;
 	next = escalation_next(dp, attempted, now->server, &at);
 	ret->ask.known.retry = next == ESCALATION_RETRY;
 	if (next == ESCALATION_WAIT) {

@@ -133,12 +133,11 @@ static void mark_dirty(struct workloads *w, bool *dirty)
 
 /* -- clocks -- */
 
-static struct failing_clock *clock_of(const struct workloads *w, struct str owner, struct str revision,
-				      size_t i)
+static struct failing_clock *clock_of(const struct workloads *w, struct clock_key k)
 {
-	const uint32_t id = w->running ? workloads_find(w, owner, revision) : 0;
+	const uint32_t id = w->running ? workloads_find(w, k.owner, k.revision) : 0;
 
-	return id ? &w->v[id].clocks[i] : NULL;
+	return id ? &w->v[id].clocks[k.i] : NULL;
 }
 
 static void start(struct workloads *w, struct failing_clock *c, int64_t at)
@@ -184,10 +183,10 @@ void workloads_on_failing_since_row(struct workloads *w, const struct msg_failin
 		readiness_begin(&c->readiness, 0, r->ready_ms, r->ready_at);
 }
 
-int64_t workloads_fails(struct workloads *w, struct str owner, struct str revision, size_t i, int64_t now)
+int64_t workloads_fails(struct workloads *w, struct clock_key k, int64_t now)
 {
-	const uint32_t id = make(w, owner, revision);
-	struct failing_clock *c = &w->v[id].clocks[i];
+	const uint32_t id = make(w, k.owner, k.revision);
+	struct failing_clock *c = &w->v[id].clocks[k.i];
 
 	c->idle_from = 0;
 	if (c->v.since == 0)
@@ -199,19 +198,18 @@ int64_t workloads_fails(struct workloads *w, struct str owner, struct str revisi
 	return c->v.since;
 }
 
-int64_t workloads_failed_before(struct workloads *w, struct str owner, struct str revision, size_t i,
-				int64_t at)
+int64_t workloads_failed_before(struct workloads *w, struct clock_key k, int64_t at)
 {
-	struct failing_clock *c = clock_of(w, owner, revision, i);
+	struct failing_clock *c = clock_of(w, k);
 
 	if (c && c->v.since > at)
 		c->v.since = at;
 	return c ? c->v.since : 0;
 }
 
-bool workloads_pulled(struct workloads *w, struct str owner, struct str revision, size_t i, bool pulled)
+bool workloads_pulled(struct workloads *w, struct clock_key k, bool pulled)
 {
-	struct failing_clock *c = clock_of(w, owner, revision, i);
+	struct failing_clock *c = clock_of(w, k);
 
 	if (!c || c->v.since == 0)
 		return pulled;
@@ -222,17 +220,16 @@ bool workloads_pulled(struct workloads *w, struct str owner, struct str revision
 	return c->v.pulled;
 }
 
-struct failing workloads_clock(const struct workloads *w, struct str owner, struct str revision, size_t i)
+struct failing workloads_clock(const struct workloads *w, struct clock_key k)
 {
-	const struct failing_clock *c = clock_of(w, owner, revision, i);
+	const struct failing_clock *c = clock_of(w, k);
 
 	return c ? c->v : (struct failing){ 0 };
 }
 
-void workloads_measure(struct workloads *w, struct str owner, struct str revision, size_t i, int64_t window,
-		       int32_t restarts, int64_t now)
+void workloads_measure(struct workloads *w, struct clock_key k, int64_t window, int32_t restarts, int64_t now)
 {
-	struct failing_clock *c = clock_of(w, owner, revision, i);
+	struct failing_clock *c = clock_of(w, k);
 	const bool kept = c && c->readiness.from > 0;
 
 	if (!c || c->v.since == 0 || c->v.measured)
@@ -245,10 +242,9 @@ void workloads_measure(struct workloads *w, struct str owner, struct str revisio
 		mark_dirty(w, &c->dirty);
 }
 
-void workloads_ready(struct workloads *w, struct str owner, struct str revision, size_t i, bool ready,
-		     int64_t now)
+void workloads_ready(struct workloads *w, struct clock_key k, bool ready, int64_t now)
 {
-	struct failing_clock *c = clock_of(w, owner, revision, i);
+	struct failing_clock *c = clock_of(w, k);
 
 	if (!c || !c->v.measured)
 		return;
@@ -257,10 +253,9 @@ void workloads_ready(struct workloads *w, struct str owner, struct str revision,
 		mark_dirty(w, &c->dirty);
 }
 
-int64_t workloads_ready_ms(const struct workloads *w, struct str owner, struct str revision, size_t i,
-			   int64_t now)
+int64_t workloads_ready_ms(const struct workloads *w, struct clock_key k, int64_t now)
 {
-	const struct failing_clock *c = clock_of(w, owner, revision, i);
+	const struct failing_clock *c = clock_of(w, k);
 
 	return c ? readiness_within(&c->readiness, now) : 0;
 }
@@ -276,17 +271,17 @@ void workloads_attempted(struct workloads *w, uint32_t id, enum duty d, int64_t 
 	mark_dirty(w, &c->dirty);
 }
 
-void workloads_idle(struct workloads *w, struct str owner, struct str revision, size_t i, int64_t boot)
+void workloads_idle(struct workloads *w, struct clock_key k, int64_t boot)
 {
-	struct failing_clock *c = clock_of(w, owner, revision, i);
+	struct failing_clock *c = clock_of(w, k);
 
 	if (c && c->idle_from == 0)
 		c->idle_from = boot;
 }
 
-void workloads_works(struct workloads *w, struct str owner, struct str revision, size_t i)
+void workloads_works(struct workloads *w, struct clock_key k)
 {
-	struct failing_clock *c = clock_of(w, owner, revision, i);
+	struct failing_clock *c = clock_of(w, k);
 
 	if (c)
 		end(w, c);

@@ -28,6 +28,12 @@ uint32_t workloads_find(const struct workloads *w, struct str owner, struct str 
 /* A clock without any failing pod is forgotten after this. */
 #define WORKLOADS_IDLE_MS 3600000
 
+/* A clock: that of the i-th duty of an owner and a revision. */
+struct clock_key {
+	struct str owner, revision;
+	size_t i;
+};
+
 /* 0 = the clock does not run; a pod was not deleted for a fresh attempt. */
 struct failing {
 	int64_t since, attempted;
@@ -40,31 +46,28 @@ struct failing {
  * counts. */
 void workloads_on_failing_since_row(struct workloads *w, const struct msg_failing_since_row *r, int64_t boot);
 /* A pod fails now: returns since when, starting the clock at `now` if it does not run. */
-int64_t workloads_fails(struct workloads *w, struct str owner, struct str revision, size_t i, int64_t now);
+int64_t workloads_fails(struct workloads *w, struct clock_key k, int64_t now);
 /* Of an instance that only plans, whose clocks have just begun: a pod of it has not been Ready since `at`.
  * Returns since when it fails, at least. */
-int64_t workloads_failed_before(struct workloads *w, struct str owner, struct str revision, size_t i,
-				int64_t at);
+int64_t workloads_failed_before(struct workloads *w, struct clock_key k, int64_t at);
 /* A pod of it was seen with its images: that holds as long as the clock runs, over a restart, too. Returns
  * whether one ever was. */
-bool workloads_pulled(struct workloads *w, struct str owner, struct str revision, size_t i, bool pulled);
-struct failing workloads_clock(const struct workloads *w, struct str owner, struct str revision, size_t i);
+bool workloads_pulled(struct workloads *w, struct clock_key k, bool pulled);
+struct failing workloads_clock(const struct workloads *w, struct clock_key k);
 /* While the clock runs it is measured how long a pod of it is Ready: how long within the last `window`, asked
  * for by workloads_ready_ms(). restarts: how often a container of it had restarted by now, at most; of a
  * clock that the reporter kept its own word stands. */
-void workloads_measure(struct workloads *w, struct str owner, struct str revision, size_t i, int64_t window,
-		       int32_t restarts, int64_t now);
+void workloads_measure(struct workloads *w, struct clock_key k, int64_t window, int32_t restarts,
+		       int64_t now);
 /* A pod of the workload is Ready, or none is. */
-void workloads_ready(struct workloads *w, struct str owner, struct str revision, size_t i, bool ready,
-		     int64_t now);
-int64_t workloads_ready_ms(const struct workloads *w, struct str owner, struct str revision, size_t i,
-			   int64_t now);
+void workloads_ready(struct workloads *w, struct clock_key k, bool ready, int64_t now);
+int64_t workloads_ready_ms(const struct workloads *w, struct clock_key k, int64_t now);
 /* A pod was deleted for a fresh attempt: kept while the clock runs. */
 void workloads_attempted(struct workloads *w, uint32_t id, enum duty d, int64_t at);
 /* No pod of the revision fails at present. */
-void workloads_idle(struct workloads *w, struct str owner, struct str revision, size_t i, int64_t boot);
+void workloads_idle(struct workloads *w, struct clock_key k, int64_t boot);
 /* A pod of the revision works: the clock ends. */
-void workloads_works(struct workloads *w, struct str owner, struct str revision, size_t i);
+void workloads_works(struct workloads *w, struct clock_key k);
 /* Clocks that run. */
 uint32_t workloads_clocks(const struct workloads *w);
 

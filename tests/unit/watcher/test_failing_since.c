@@ -9,9 +9,10 @@
 #include "watcher/guards/sync_state.h"
 #include "watcher/guards/workloads.h"
 
-#define A STR_LIT("owner-a")
-#define B STR_LIT("owner-b")
-#define R STR_LIT("7d9c8b5f6d")
+#define A          STR_LIT("owner-a")
+#define B          STR_LIT("owner-b")
+#define R          STR_LIT("7d9c8b5f6d")
+#define KEY(owner) ((struct clock_key){ (owner), R, 0 })
 
 /* -- since -- */
 
@@ -75,40 +76,39 @@ static void expire(int64_t boot)
 
 static int64_t since(struct str owner)
 {
-	return workloads_clock(tested, owner, R, 0).since;
+	return workloads_clock(tested, KEY(owner)).since;
 }
 
 static int64_t attempted(struct str owner)
 {
-	return workloads_clock(tested, owner, R, 0).attempted;
+	return workloads_clock(tested, KEY(owner)).attempted;
 }
 
 TEST(starts_once_and_never_resets)
 {
 	ck_assert_int_eq(since(A), 0);
-	ck_assert_int_eq(workloads_fails(tested, A, R, 0, 1000), 1000);
-	ck_assert_int_eq(workloads_fails(tested, A, R, 0, 2000),
-			 1000); /* ErrImagePull <-> ImagePullBackOff */
+	ck_assert_int_eq(workloads_fails(tested, KEY(A), 1000), 1000);
+	ck_assert_int_eq(workloads_fails(tested, KEY(A), 2000), 1000); /* ErrImagePull <-> ImagePullBackOff */
 	ck_assert_str_eq(flushed(), "owner-a/7d9c8b5f6d=1000 ");
 	ck_assert_str_eq(flushed(), "");
 	/* Another owner, another revision: other clocks. */
-	ck_assert_int_eq(workloads_fails(tested, B, R, 0, 3000), 3000);
-	ck_assert_int_eq(workloads_fails(tested, A, STR_LIT(""), 0, 4000), 4000);
+	ck_assert_int_eq(workloads_fails(tested, KEY(B), 3000), 3000);
+	ck_assert_int_eq(workloads_fails(tested, (struct clock_key){ A, STR_LIT(""), 0 }, 4000), 4000);
 	ck_assert_int_eq(since(A), 1000);
 	ck_assert_uint_eq(workloads_clocks(tested), 3);
 }
 
 TEST(survives_churn_for_an_hour)
 {
-	(void)workloads_fails(tested, A, R, 0, 1000);
+	(void)workloads_fails(tested, KEY(A), 1000);
 	(void)flushed();
-	workloads_idle(tested, A, R, 0, 50000); /* its pods vanished */
-	workloads_idle(tested, A, R, 0, 90000); /* said again: the first one counts */
+	workloads_idle(tested, KEY(A), 50000); /* its pods vanished */
+	workloads_idle(tested, KEY(A), 90000); /* said again: the first one counts */
 	expire(50000 + WORKLOADS_IDLE_MS - 1);
-	ck_assert_int_eq(workloads_fails(tested, A, R, 0, 999999), 1000);
+	ck_assert_int_eq(workloads_fails(tested, KEY(A), 999999), 1000);
 	expire(50000 + 2 * WORKLOADS_IDLE_MS); /* fails again: not idle */
 	ck_assert_int_eq(since(A), 1000);
-	workloads_idle(tested, A, R, 0, 100000);
+	workloads_idle(tested, KEY(A), 100000);
 	expire(100000 + WORKLOADS_IDLE_MS);
 	ck_assert_int_eq(since(A), 0);
 	ck_assert_str_eq(flushed(), "owner-a/7d9c8b5f6d=0 ");
@@ -117,16 +117,16 @@ TEST(survives_churn_for_an_hour)
 
 TEST(ends_when_a_pod_has_pulled)
 {
-	workloads_works(tested, A, R, 0); /* nothing to end */
+	workloads_works(tested, KEY(A)); /* nothing to end */
 	ck_assert_str_eq(flushed(), "");
-	(void)workloads_fails(tested, A, R, 0, 1000);
-	workloads_works(tested, A, R, 0);
+	(void)workloads_fails(tested, KEY(A), 1000);
+	workloads_works(tested, KEY(A));
 	ck_assert_int_eq(since(A), 0);
-	ck_assert_int_eq(workloads_fails(tested, A, R, 0, 5000), 5000);
+	ck_assert_int_eq(workloads_fails(tested, KEY(A), 5000), 5000);
 	ck_assert_str_eq(flushed(), "owner-a/7d9c8b5f6d=5000 ");
-	workloads_works(tested, A, R, 0);
+	workloads_works(tested, KEY(A));
 	ck_assert_str_eq(flushed(), "owner-a/7d9c8b5f6d=0 ");
-	ck_assert_int_eq(workloads_fails(tested, A, R, 0, 7000), 7000);
+	ck_assert_int_eq(workloads_fails(tested, KEY(A), 7000), 7000);
 }
 
 TEST(remembers_across_a_restart)
@@ -135,10 +135,10 @@ TEST(remembers_across_a_restart)
 	load("owner-a", 2000, 0, 10); /* told twice: the earlier counts */
 	load("owner-b", 1500, 1600, 10);
 	ck_assert_str_eq(flushed(), ""); /* the reporter knows */
-	ck_assert_int_eq(workloads_fails(tested, A, R, 0, 9000), 1000);
+	ck_assert_int_eq(workloads_fails(tested, KEY(A), 9000), 1000);
 	/* A row makes nothing known to the supervisor: it hears that A fails from us, once. */
 	ck_assert_str_eq(flushed(), "owner-a/7d9c8b5f6d=1000 ");
-	ck_assert_int_eq(workloads_fails(tested, A, R, 0, 9500), 1000);
+	ck_assert_int_eq(workloads_fails(tested, KEY(A), 9500), 1000);
 	ck_assert_str_eq(flushed(), "");
 	/* No pod of B fails any more: forgotten an hour after the restart. */
 	expire(10 + WORKLOADS_IDLE_MS);
@@ -152,15 +152,15 @@ TEST(fresh_attempts_are_kept_with_the_clock)
 	workloads_attempted(tested, workloads_find(tested, A, R), duty_of_workload(0),
 			    1200); /* no clock runs */
 	ck_assert_int_eq(attempted(A), 0);
-	(void)workloads_fails(tested, A, R, 0, 1000);
+	(void)workloads_fails(tested, KEY(A), 1000);
 	ck_assert_int_eq(attempted(A), 0);
 	workloads_attempted(tested, workloads_find(tested, A, R), duty_of_workload(0), 1200);
 	ck_assert_int_eq(attempted(A), 1200);
 	ck_assert_str_eq(flushed(), "owner-a/7d9c8b5f6d=1000,1200 ");
-	workloads_works(tested, A, R, 0);
+	workloads_works(tested, KEY(A));
 	ck_assert_int_eq(attempted(A), 0);
 	ck_assert_str_eq(flushed(), "owner-a/7d9c8b5f6d=0 ");
-	(void)workloads_fails(tested, A, R, 0, 5000);
+	(void)workloads_fails(tested, KEY(A), 5000);
 	ck_assert_int_eq(attempted(A), 0);
 	load("owner-b", 1500, 1600, 10);
 	ck_assert_int_eq(attempted(B), 1600);
@@ -168,8 +168,8 @@ TEST(fresh_attempts_are_kept_with_the_clock)
 
 TEST(nothing_is_lost_without_room)
 {
-	(void)workloads_fails(tested, A, R, 0, 1000);
-	(void)workloads_fails(tested, B, R, 0, 2000);
+	(void)workloads_fails(tested, KEY(A), 1000);
+	(void)workloads_fails(tested, KEY(B), 2000);
 	written[0] = '\0';
 	room = 1;
 	ck_assert_int_eq(workloads_flush(tested, 3, &outlet), -EAGAIN);
