@@ -87,12 +87,6 @@ const struct step_desc *step_desc(enum step step)
 	return &rows[step].desc;
 }
 
-bool always(const struct action *a)
-{
-	(void)a;
-	return true;
-}
-
 static bool is_due(const struct action *a, enum step step)
 {
 	static const unsigned ways[] = { [SCALE_SUSPENDS] = SUSPEND, [SCALE_DELETES] = ORDINAL };

@@ -17,7 +17,6 @@
 #include "rules/select.h"
 #include "text/facts_text.h"
 #include "text/texts.h"
-#include "worker/action.h"
 #include "worker/read.h"
 
 #define RETRY_MAX_MS   3600000

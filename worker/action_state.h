@@ -8,7 +8,7 @@
 
 #include "rules/floors.h"
 #include "rules/judge.h"
-#include "worker/action.h"
+#include "worker/action_env.h"
 #include "worker/read.h"
 #include "worker/steps/step.h"
 

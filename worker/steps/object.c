@@ -1,4 +1,5 @@
-/* object.c - the objects that steps read and write: their paths, and how a RESULT names them. */
+/* object.c - the objects that steps read and write: their paths, and how a RESULT names them; and what
+ * several rows of the table have in common. */
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/steps/step.h"
 
@@ -21,6 +22,12 @@ char *object_path(const struct action *a, const struct owner_link *o, const char
 
 	return path_format(o->kind.group, o->kind.version, o->kind.namespaced ? a->grant.ns : NULL,
 			   o->kind.resource, name, subresource, query);
+}
+
+bool always(const struct action *a)
+{
+	(void)a;
+	return true;
 }
 
 void ask_top(struct action *a, struct step_request *ret)
