@@ -145,8 +145,34 @@ static void wait_for(const struct supervisor *s, struct pause *e, uint64_t conn,
 		answer_late(s, e);
 }
 
+/* A pause of that very scope that lasts beyond p: p would cut it short. */
+static const struct msg_pause *longer_one(struct supervisor *s, const struct msg_pause *p)
+{
+	const struct pause *e = pause_list_find_scope(&s->pause_list, p);
+
+	if (!e || !e->p.on || !p->until || (e->p.until && e->p.until <= p->until))
+		return NULL;
+	return &e->p;
+}
+
+static void say_longer(const struct supervisor *s, const struct msg_pause *longer, uint64_t conn)
+{
+	struct facts f = facts_of(TEXT_PAUSED_LONGER);
+
+	facts_time(&f, FACT_UNTIL, longer->until);
+	facts_quoted(&f, FACT_BY, STR_C(longer->by));
+	facts_add(&f, &longer->why);
+	answers_end(&s->answers, conn, EXIT_CODE_FAILURE, &f);
+}
+
 static void pause_scope(struct supervisor *s, const struct msg_pause *p, uint64_t conn)
 {
+	const struct msg_pause *longer = longer_one(s, p);
+
+	if (longer) {
+		say_longer(s, longer, conn);
+		return;
+	}
 	struct pause *e = pause_list_set(&s->pause_list, p);
 
 	if (!e) {

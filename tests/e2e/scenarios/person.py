@@ -170,7 +170,10 @@ def pause_survives(t):
     t.never("a paused duty acted", lambda: t.writes_on(pod), 2)
     answer = program.ask("explain", f"{ns}/{pod['metadata']['name']}", check=True).stdout
     assert "Paused" in answer, answer
-    program.ask("pause", "deleteEvictedPod", "--for", "2s", check=True)
+    shorter = program.ask("pause", "deleteEvictedPod", "--for", "2s")
+    assert shorter.returncode == 1 and "a pause that lasts longer is in force" in shorter.stderr and "night" in shorter.stderr, shorter
+    program.ask("pause", "--for", "2s", check=True)     # of all duties: it holds beside the other one
+    program.ask("resume", "deleteEvictedPod", check=True)
     t.wait_write(pod, 15)
     assert program.status()["pauses"] == []
     t.expect(deleted=[pod], scaled=[workload])

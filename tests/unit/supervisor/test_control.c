@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
+#include "tests/facts_en.h"
 #include "world.h"
 
 static int operator_fd = -1;
@@ -72,6 +74,20 @@ static unsigned ends(int fd, uint64_t code)
 			n += m.type == MSG_CTL_END && m.u.ctl_end.code == code;
 		}
 	return n;
+}
+
+/* What the only CTL_END on that connection says. */
+static const char *refused(int fd)
+{
+	uint8_t bytes[IPC_FRAME_MAX];
+	const char *field;
+	struct msg m;
+	const ssize_t len = recv(fd, bytes, sizeof(bytes), 0);
+
+	ck_assert_int_eq(msg_decode(ROLE_SUPERVISOR, ROLE_CLI, PH_RUN, bytes, (size_t)len, &m, &field), len);
+	ck_assert_int_eq(m.type, MSG_CTL_END);
+	ck_assert_uint_ne(m.u.ctl_end.code, EXIT_CODE_OK);
+	return EN(m.u.ctl_end.why);
 }
 
 static bool is_closed(int fd)
@@ -458,6 +474,28 @@ TEST(a_pause_gets_through_always)
 	ck_assert_uint_eq(count(MSG_INTENT), 0);
 	for (size_t i = 0; i < MANY; i++)
 		(void)close(waiting[i]);
+}
+
+/* Who wants less than what somebody else has paused hears whose pause that is, and it stays. */
+TEST(a_shorter_pause_does_not_replace_a_longer_one)
+{
+	struct msg longer = pause_all, shorter = pause_all;
+
+	facts_quoted(&longer.u.ctl_pause.why, FACT_WHY, STR_LIT("incident 17"));
+	shorter.u.ctl_pause.until = clock_wall_ms() + 3600000;
+	open_history();
+	ask(&shorter);
+	ask(&longer); /* until resumed */
+	say(ROLE_REPORTER, heard(MSG_PAUSE, count(MSG_PAUSE) - 1));
+	ck_assert_uint_eq(ends(operator_fd, EXIT_CODE_OK), 2);
+	forget();
+	ask(&shorter);
+	ck_assert_uint_eq(count(MSG_PAUSE), 0);
+	ck_assert_str_eq(refused(operator_fd),
+			 "a pause that lasts longer is in force, by uid 0: incident 17; "
+			 "`ops-pod-cleaner resume` ends it");
+	ask(&longer); /* the same again is no less */
+	ck_assert_uint_ge(count(MSG_PAUSE), 1);
 }
 
 /* One that waits for an answer is not idle. */
