@@ -108,6 +108,39 @@ static int list(const char *folder, const char *pattern, struct str_list *ret)
 	return 0;
 }
 
+static bool is_called(const struct config *c, const char *name)
+{
+	for (size_t i = 0; i < c->n_clusters; i++)
+		if (c->clusters[i].name && strcmp(c->clusters[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Is the cluster of that file there already? */
+static void compare(const struct config *c, const char *name, const char *kubeconfig, struct diags *d)
+{
+	if (is_called(c, name))
+		diags_error(d, place_of_file(NULL), CALLED_TWICE, name);
+	for (size_t i = 0; i < c->n_clusters; i++) {
+		const struct cluster_config *b = &c->clusters[i];
+
+		if (b->name && b->kubeconfig && !b->context && strcmp(b->kubeconfig, kubeconfig) == 0)
+			diags_error(d, place_of_file(NULL), SAME_CLUSTER, b->name, name);
+	}
+}
+
+/* The name of the whole file, with '_' for what that of a cluster cannot have. */
+static char *name_that_waits(const char *file)
+{
+	char *name = xstrndup(file, 63);
+
+	for (char *p = name; *(p += strspn(p, SETTING_NAME_CHARS));)
+		*p = '_';
+	if (strchr(".-", *name))
+		*name = '_';
+	return name;
+}
+
 static void add(struct config *c, const char *folder, const char *file, struct place at, struct diags *d)
 {
 	const struct setting *row =
@@ -115,11 +148,25 @@ static void add(struct config *c, const char *folder, const char *file, struct p
 	const char *dot = strrchr(file, '.');
 	_cleanup_free_ char *kubeconfig = xasprintf("%s/%s", folder, file);
 	const struct place of_file = { .file = kubeconfig, .key = at.key };
-	struct cluster_config *one = setting_append(settings_find("clusters"), c);
+	_cleanup_(diags_done) struct diags wrong = { 0 };
+	struct cluster_config one = { .is_file = true };
+	char sentence[SENTENCE_MAX];
 
-	one->is_file = true;
-	(void)setting_assign(row, one, file, dot ? (size_t)(dot - file) : strlen(file), d, of_file);
-	one->kubeconfig = TAKE_PTR(kubeconfig);
+	if (setting_assign(row, &one, file, dot ? (size_t)(dot - file) : strlen(file), &wrong, of_file) == 0)
+		compare(c, one.name, kubeconfig, &wrong);
+	if (wrong.n > 0) {
+		(void)sentence_make(sentence, FILE_WAITS, wrong.v[0].sentence);
+		(void)diags_put(d, false, of_file, sentence);
+		free(one.name);
+		one.name = name_that_waits(file);
+		one.wrong = xstrdup(sentence);
+	}
+	one.kubeconfig = TAKE_PTR(kubeconfig);
+	if (is_called(c, one.name)) /* it waits until the other one has left */
+		for (row = settings_cluster_table; row->path; row++)
+			setting_clear(row, &one);
+	else
+		*(struct cluster_config *)setting_append(settings_find("clusters"), c) = one;
 }
 
 void cluster_files_add(const char *path, struct config *c, struct positions *positions, struct place at,

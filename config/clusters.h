@@ -34,7 +34,8 @@ void cluster_source_done(struct cluster_source *s);
 bool cluster_files_place(const char *path, const struct config *c, char **ret_folder, char **ret_pattern);
 /* Append a cluster for each file, in the order of their names; it is called as the file, without what stands
  * behind the last dot. The folder is read, the files are not. Every cluster stands at `at`, and what is wrong
- * is told there. */
+ * is told there. A file that no cluster can be called as, or whose cluster is there already, is warned of,
+ * and its cluster is one that waits (`wrong`), called as the whole file. */
 void cluster_files_add(const char *path, struct config *c, struct positions *positions, struct place at,
 		       struct diags *d);
 

@@ -329,7 +329,7 @@ static void check_clusters(const struct check *k)
 				  k->d);
 		if (!a->name && !places->key[0].line) /* the name is its first key */
 			ERROR(k, at_item(k, item, "clusters[].name"), MISSING, "...");
-		for (size_t j = 0; j < i && a->name; j++) {
+		for (size_t j = 0; j < i && a->name && !a->is_file; j++) { /* files were compared before */
 			const struct cluster_config *b = &c->clusters[j];
 
 			if (!b->name)

@@ -114,6 +114,7 @@ struct cluster_config {
 	uint64_t workers;     /* at most; 0 = config.workers */
 	uint64_t workers_min; /* of clusters_at() */
 	char *writer_kubeconfig, *writer_context;
+	char *wrong;  /* NULL = nothing; a packed sentence: why the file of clustersFrom cannot be loaded */
 	bool is_file; /* of clustersFrom */
 };
 

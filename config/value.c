@@ -194,9 +194,7 @@ static int check_zone(struct value *v, const char *text)
 
 static int check_name(struct value *v, const char *text)
 {
-	const char *const chars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-
-	if (strspn(text, chars) != strlen(text) || text[0] == '.' || text[0] == '-')
+	if (strspn(text, SETTING_NAME_CHARS) != strlen(text) || text[0] == '.' || text[0] == '-')
 		return FAIL(v, NO_NAME, v->shown);
 	return 0;
 }

@@ -6,6 +6,9 @@
 #include "config/diag.h"
 #include "config/table.h"
 
+/* Of a name; the first is neither '.' nor '-'. */
+#define SETTING_NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+
 /* The text among `options` (n of them) that is nearest to `word` without regard to case, or NULL when none is
  * near. */
 const char *setting_nearest(const char *word, const char *const *options, size_t n);

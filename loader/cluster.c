@@ -259,6 +259,9 @@ bool loader_load_cluster(struct loader *l, size_t i, struct loaded_cluster *ret)
 {
 	const struct cluster_config c = clusters_at(&l->config, i);
 	const char *path = l->options->config, *flag = l->options->kubeconfig;
+
+	if (c.wrong)
+		return loader_tell(l, -EINVAL, place_of_file(c.kubeconfig), c.wrong);
 	_cleanup_(cluster_source_done) struct cluster_source reader =
 		clusters_reader(&l->config, &c, path, flag);
 	_cleanup_(cluster_source_done) struct cluster_source writer =

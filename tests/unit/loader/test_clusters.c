@@ -2,6 +2,7 @@
  * watched. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -20,6 +21,23 @@ TEST(a_folder_of_clusters_is_watched_for_files_that_come)
 	ck_assert_int_eq(run.code, EXIT_CODE_CONFIG);
 	ck_assert_uint_eq(run.errors, 1);
 	ck_assert(watches("*.kubeconfig") && watches("d"));
+}
+
+TEST(a_file_that_no_cluster_can_be_called_as_waits_alone)
+{
+	static const char text[] = TARGET("https://127.0.0.1:6443", "token: abc");
+	_cleanup_free_ char *folder = path_of("d");
+
+	ck_assert_int_eq(mkdir(folder, 0700), 0);
+	free(suite_file(dir, "d/good.kubeconfig", text));
+	free(suite_file(dir, "d/prod (copy).kubeconfig", text));
+	succeeds("clustersFrom: d/*.kubeconfig\n", NULL);
+	ck_assert_uint_eq(run.n_clusters, 2);
+	ck_assert_str_eq(run.clusters[0].cluster_name, "good");
+	ck_assert(run.clusters[0].loaded);
+	ck_assert_str_eq(run.clusters[1].cluster_name, "prod__copy_.kubeconfig");
+	ck_assert(!run.clusters[1].loaded);
+	ck_assert_ptr_nonnull(strstr(run.problem[1], "(copy).kubeconfig: \"prod (copy)\" is not a name"));
 }
 
 /* -- indexes -- */
