@@ -132,6 +132,11 @@ static int assign_duration(struct value *v)
 	return 0;
 }
 
+static bool ever_fires(const struct cron *c)
+{
+	return cron_next(c, NULL, INT64_C(1767225600000)) != 0; /* 2026-01-01: any start will do */
+}
+
 static int check_cron(struct value *v, const char *text)
 {
 	struct schedule_error why;
@@ -139,7 +144,7 @@ static int check_cron(struct value *v, const char *text)
 
 	if (cron_parse(text, &c, &why) < 0)
 		return FAIL(v, SCHEDULE_AT, v->shown, why.pos + 1, why.why);
-	if (cron_next(&c, NULL, INT64_C(1767225600000)) == 0) /* 2026-01-01: any start will do */
+	if (!ever_fires(&c))
 		return FAIL(v, SCHEDULE_NEVER, v->shown);
 	if (c.five_fields)
 		NOTE(v, FIVE_FIELDS);
@@ -368,7 +373,9 @@ static int check_window(struct value *v, struct str *s)
 	struct schedule_error why;
 	struct window w;
 
-	return window_parse(spec, &w, &why) < 0 ? FAIL(v, VALUE_IS, v->shown, why.why) : 0;
+	if (window_parse(spec, &w, &why) < 0)
+		return FAIL(v, VALUE_IS, v->shown, why.why);
+	return ever_fires(&w.cron) ? 0 : FAIL(v, SCHEDULE_NEVER, v->shown);
 }
 
 /* A kubelet may give any reason; one that is a default but for a letter or two, or for its case, was hardly

@@ -538,7 +538,7 @@ TEST(what_an_item_does_not_name_is_as_in_the_file)
 	ck_assert(!str_list_has(&p->duty[DUTY_IMAGE_PULL].causes, STR_LIT("transient")));
 }
 
-TEST_LOOP(mistakes, 0, 19)
+TEST_LOOP(mistakes, 0, 20)
 {
 	static const struct {
 		const char *text, *about;
