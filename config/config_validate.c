@@ -51,6 +51,41 @@ static struct place at_duty(const struct check *k, enum duty duty, const char *k
 	return place_at(k, path);
 }
 
+/* -- what an item of overrides may say of a duty; NULL: what the file says for all -- */
+
+static const struct duty_policy *duty_of(const struct check *k, const struct policy_override *o, enum duty d)
+{
+	return o ? &o->duty[d] : &k->c->settings.policy.duty[d];
+}
+
+/* The key of a duty there, or the item that it stands in. */
+static struct place at_duty_of(const struct check *k, const struct policy_override *o, enum duty d,
+			       const char *key, char path[static 64])
+{
+	const struct place all = at_duty(k, d, key, path);
+
+	return o ? at_item(k, &k->positions->override[o - k->c->settings.policy.overrides].item, path) : all;
+}
+
+/* What an override takes from the file is told there. */
+static bool is_short(const struct check *k, const struct policy_override *o, enum duty d, int64_t least_ms)
+{
+	const struct duty_policy *all = duty_of(k, NULL, d), *here = duty_of(k, o, d);
+
+	return here->enable && here->hours_ms < least_ms &&
+	       !(o && all->enable && all->hours_ms == here->hours_ms);
+}
+
+static void check_hours(const struct check *k, const struct policy_override *o)
+{
+	char key[64];
+
+	if (is_short(k, o, DUTY_IMAGE_PULL, 600000))
+		WARN(k, at_duty_of(k, o, DUTY_IMAGE_PULL, "hours", key), PULL_SHORT);
+	if (is_short(k, o, DUTY_TERMINATING, 60000))
+		WARN(k, at_duty_of(k, o, DUTY_TERMINATING, "hours", key), TERMINATING_SHORT);
+}
+
 /* Is there an item, not an exception, that selects others than itself? */
 static bool selects_more(const struct str_list *l)
 {
@@ -165,10 +200,7 @@ static void check_duties(const struct check *k)
 	}
 	if (!any)
 		WARN(k, place_of_file(k->path), ALL_OFF);
-	if (duty[DUTY_IMAGE_PULL].enable && duty[DUTY_IMAGE_PULL].hours_ms < 600000)
-		WARN(k, place_at(k, "errImagePull.hours"), PULL_SHORT);
-	if (duty[DUTY_TERMINATING].enable && duty[DUTY_TERMINATING].hours_ms < 60000)
-		WARN(k, place_at(k, "deleteTerminatingPod.hours"), TERMINATING_SHORT);
+	check_hours(k, NULL);
 	if (duty[DUTY_IMAGE_PULL].enable &&
 	    (is_original(k, DUTY_EVICTED) || is_original(k, DUTY_TERMINATING)) &&
 	    !is_written(k, "errImagePull.causes"))
@@ -277,17 +309,19 @@ static void check_schedule(const struct check *k)
 }
 
 /* Every zone that a window names is there; the windows themselves were read where they stand. */
-static void check_windows(const struct check *k, enum duty d)
+static void check_windows(const struct check *k, const struct policy_override *o, enum duty d)
 {
-	const struct str_list *windows = &k->c->settings.policy.duty[d].windows;
+	const struct str_list *windows = &duty_of(k, o, d)->windows;
 	struct zone *z = NULL;
 	struct window w;
 	char key[64];
 
+	if (o && str_list_equal(windows, &duty_of(k, NULL, d)->windows))
+		return;
 	for (size_t i = 0; i < windows->n; i++) {
 		if (window_parse(windows->v[i], &w, NULL) < 0 || !*w.cron.zone)
 			continue;
-		check_zone(k, at_duty(k, d, "windows", key), w.cron.zone, &z);
+		check_zone(k, at_duty_of(k, o, d, "windows", key), w.cron.zone, &z);
 		zone_free(&z);
 	}
 }
@@ -378,6 +412,9 @@ static void check_overrides(const struct check *k)
 			else if (hides(&p->overrides[j], o))
 				WARN(k, at, OVERRIDE_HIDDEN, o->name, p->overrides[j].name);
 		}
+		check_hours(k, o);
+		for (enum duty d = 0; d < DUTY__MAX; d++)
+			check_windows(k, o, d);
 	}
 }
 
@@ -398,7 +435,7 @@ void config_validate(const char *path, const struct config *c, const struct posi
 	check_zone(&k, place_at(&k, "timeZone"), default_zone(&k), &zone);
 	zone_free(&zone);
 	for (enum duty duty = 0; duty < DUTY__MAX; duty++)
-		check_windows(&k, duty);
+		check_windows(&k, NULL, duty);
 	check_clusters(&k);
 	check_overrides(&k);
 }
