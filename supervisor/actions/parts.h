@@ -128,4 +128,12 @@ static inline const struct generation *settings(const struct supervisor *s)
 	return lifecycle_generation(s->root);
 }
 
+/* It has ended, and its cluster is configured no more. It keeps its place (children.h). */
+static inline bool child_has_left(const struct supervisor *s, const struct child *c)
+{
+	const struct child_info *at = child_info(c);
+
+	return at->state == FSM_STOPPED && at->cluster < CLUSTERS_MAX && !settings(s)->wanted[at->cluster];
+}
+
 #endif

@@ -255,6 +255,12 @@ static bool has_finished(const struct child *c, const siginfo_t *si)
 	       si->si_status == 0;
 }
 
+/* It has ended by itself to be started again (FSM_CAUSE_OUTSIDE). */
+static bool begins_anew(const struct child *c, const siginfo_t *si)
+{
+	return c->life.ready && !c->life.condemned && si->si_code == CLD_EXITED && si->si_status == 0;
+}
+
 static void describe_death(struct child *c, const siginfo_t *si)
 {
 	const bool exited = si->si_code == CLD_EXITED;
@@ -275,6 +281,8 @@ static void describe_death(struct child *c, const siginfo_t *si)
 
 	if (has_finished(c, si))
 		log_info("child finished", CHILD_KV(c));
+	else if (begins_anew(c, si))
+		log_info("child begins anew, with settings that only a new process can take", CHILD_KV(c));
 	else
 		(void)log_warn(0, "child died", CHILD_KV(c), kv_s("how", text), kv_s("detail", detail));
 }

@@ -121,6 +121,8 @@ void status_send_child_stats(struct supervisor *s, const struct child *c)
 {
 	struct msg m;
 
+	if (child_has_left(s, c))
+		return;
 	child_stats_of(s, c, &m);
 	reporter_link_send(s, &m);
 }
@@ -278,12 +280,13 @@ static void answer_supervisor(const struct supervisor *s, uint64_t conn)
 	answers_send(&s->answers, conn, &m);
 }
 
-/* A worker that waits for work, or for its cluster. */
-static bool is_not_wanted(const struct child *c)
+/* A worker that waits for work, or for its cluster; a process of a cluster that has left. */
+static bool is_not_wanted(const struct supervisor *s, const struct child *c)
 {
 	const enum fsm_state state = child_info(c)->state;
 
-	return child_info(c)->on_demand && (state == FSM_RESTING || state == FSM_DOWN);
+	return (child_info(c)->on_demand && (state == FSM_RESTING || state == FSM_DOWN)) ||
+	       child_has_left(s, c);
 }
 
 void status_answer(struct supervisor *s, uint64_t conn)
@@ -298,7 +301,7 @@ void status_answer(struct supervisor *s, uint64_t conn)
 	trouble_list_answer(s, conn);
 	answer_clusters(s, conn);
 	for (size_t i = 0; i < children_count(all); i++) {
-		if (is_not_wanted(children_get(all, i)))
+		if (is_not_wanted(s, children_get(all, i)))
 			continue;
 		child_stats_of(s, children_get(all, i), &m);
 		answers_send(&s->answers, conn, &m);

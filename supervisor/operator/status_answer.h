@@ -21,7 +21,7 @@ void status_log_identity(struct supervisor *s);
 /* Send the reporter WATCH_STATS of a cluster: the last that its watcher sent, or, where that reports no
  * error, with the error of loading. Nothing while there is neither. */
 void status_send_watch_stats(struct supervisor *s, uint64_t cluster);
-/* Send the reporter CHILD_STATS of c. */
+/* Send the reporter CHILD_STATS of c, unless its cluster has left. */
 void status_send_child_stats(struct supervisor *s, const struct child *c);
 void status_send_worker_stats(struct supervisor *s, uint64_t cluster);
 

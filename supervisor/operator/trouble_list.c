@@ -323,6 +323,9 @@ static void check_child(struct supervisor *s, const struct child *c)
 	struct facts f = facts_of(TEXT_OF_PROCESS);
 	struct msg m;
 
+	if (child_has_left(s, c))
+		return;
+
 	for (enum trouble kind = 0; kind < TROUBLE__MAX; kind++)
 		if (child_trouble(c, kind))
 			trouble_list_add(s, kind, at->cluster, 0, child_trouble(c, kind));

@@ -218,7 +218,7 @@ static void load(const struct stage *s, const struct actor *a)
 {
 	const int fd = settings_of(s->o.edition);
 	struct msg m = { .type = MSG_LOAD_SUPERVISOR,
-			 .u.load_supervisor = { .clusters = 1,
+			 .u.load_supervisor = { .clusters = s->o.second ? 2 : 1,
 						.observe = s->o.observe,
 						.election = s->o.election,
 						.duties = ~s->o.duties_off & ((UINT64_C(1) << DUTY__MAX) - 1),
@@ -234,6 +234,11 @@ static void load(const struct stage *s, const struct actor *a)
 	send_blob(a, ROLE_REPORTER, CLUSTERS_MAX, fd);
 	send_blob(a, ROLE_WATCHER, 0, fd);
 	send_blob(a, ROLE_WORKER, 0, fd);
+	m = (struct msg){ .type = MSG_LOAD_CLUSTER,
+			  .u.load_cluster = { .cluster = 1, .workers = 1, .workers_min = 1 } };
+	msg_set(&m, load_cluster.cluster_name, "second", 6);
+	if (s->o.second == STAGE_WAITS)
+		(void)say(a, &m, -1);
 	m = (struct msg){ .type = MSG_LOAD_END, .u.load_end.ok = true };
 	(void)say(a, &m, -1);
 }

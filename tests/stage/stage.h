@@ -15,6 +15,8 @@
 
 /* What a child does with settings that it is offered while it runs. */
 enum stage_answer { STAGE_TAKES, STAGE_REFUSES, STAGE_IS_SILENT };
+/* Another cluster, "second": none, one that cannot be loaded, one that was there before. */
+enum stage_second { STAGE_ALONE, STAGE_WAITS, STAGE_HAS_LEFT };
 
 struct stage_options {
 	const char *dir; /* state directory */
@@ -23,6 +25,7 @@ struct stage_options {
 	uint64_t duties_off; /* bits */
 	pid_t worker_pid;    /* of worker 0; 0 = made up */
 	uint64_t edition;    /* settings of another one differ */
+	enum stage_second second;
 	enum stage_answer answers[ROLE__MAX];
 	/* What a child gets from the supervisor. */
 	void (*on_msg)(void *ctx, enum role role, uint64_t number, const struct msg *m);

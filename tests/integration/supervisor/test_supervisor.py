@@ -141,7 +141,7 @@ def kill_loop_degrades_later():
 def who_begins_anew_for_new_settings_is_not_broken():
     t = Service(reporter="exit0-when-ready")
     t.wait_for("process crash-looping")
-    assert len(re.findall("child died", t.text())) == 30
+    assert len(re.findall("child begins anew", t.text())) == 30 and "child died" not in t.text(), t.text()
 
 
 def death_before_ready_backs_off():

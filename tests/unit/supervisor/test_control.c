@@ -90,6 +90,65 @@ static const char *refused(int fd)
 	return EN(m.u.ctl_end.why);
 }
 
+/* Processes of that cluster in what a `status` is answered with. */
+static unsigned shown(const char *cluster)
+{
+	uint8_t bytes[IPC_FRAME_MAX];
+	const char *field;
+	unsigned n = 0;
+	struct msg m;
+	ssize_t len;
+
+	ask(&(struct msg){ .type = MSG_CTL_STATUS });
+	while ((len = recv(operator_fd, bytes, sizeof(bytes), 0)) > 0)
+		for (ssize_t at = 0, used; at < len; at += used) {
+			used = msg_decode(ROLE_SUPERVISOR, ROLE_CLI, PH_RUN, bytes + at, (size_t)(len - at),
+					  &m, &field);
+			ck_assert_int_gt(used, 0);
+			n += m.type == MSG_CHILD_STATS && strcmp(m.u.child_stats.cluster_name, cluster) == 0;
+		}
+	return n;
+}
+
+/* The reporter heard of so many. */
+static unsigned told(const char *cluster)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < count(MSG_CHILD_STATS); i++)
+		n += strcmp(heard(MSG_CHILD_STATS, i)->u.child_stats.cluster_name, cluster) == 0;
+	return n;
+}
+
+static void second_cluster(enum stage_second is)
+{
+	w.o.second = is;
+	w.o.edition++;
+	stage_reload(w.s, &w.o);
+}
+
+TEST(a_cluster_that_has_left_is_shown_no_more)
+{
+	open_history();
+	second_cluster(STAGE_WAITS);
+	ck_assert_uint_eq(shown("second"), 2);
+	for (int i = 0; i < 20; i++)
+		stage_pass(w.s, 1000);
+	ck_assert_uint_gt(told("second"), 0);
+	second_cluster(STAGE_HAS_LEFT);
+	ck_assert_uint_eq(lifecycle_generation(stage_supervisor(w.s)->root)->n_wanted, 1);
+	ck_assert_uint_eq(shown("second"), 0);
+	ck_assert_uint_eq(shown("test"), 3);
+	forget();
+	for (int i = 0; i < 20; i++)
+		stage_pass(w.s, 1000);
+	ck_assert_uint_eq(told("second"), 0);
+	ck_assert_uint_gt(told("test"), 0);
+	second_cluster(STAGE_WAITS);
+	ck_assert_uint_eq(shown("second"), 2);
+	w.o = (struct stage_options){ 0 };
+}
+
 static bool is_closed(int fd)
 {
 	char c;
