@@ -101,7 +101,7 @@ static void on_credential(struct supervisor *s, const struct child *c, const str
 	s->credential_ms = now;
 	log_info("the server refused a credential: loading it again",
 		 kv_s("cluster", child_info(c)->cluster_name));
-	(void)lifecycle_reload(s->root, 0);
+	lifecycle_refresh(s->root);
 }
 
 static void on_drained(const struct child *c, const struct msg *m)

@@ -380,7 +380,12 @@ static void on_end_signal(evutil_socket_t sig, short what, void *arg)
 
 int lifecycle_reload(struct lifecycle *l, uint64_t conn)
 {
-	return settings_load_start(l->settings, conn);
+	return settings_load_start(l->settings, conn, LOAD_CHANGE);
+}
+
+void lifecycle_refresh(struct lifecycle *l)
+{
+	(void)settings_load_start(l->settings, 0, LOAD_REFRESH);
 }
 
 static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const struct facts *what)
@@ -569,7 +574,7 @@ struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, co
 
 int lifecycle_run(struct lifecycle *l)
 {
-	(void)settings_load_start(l->settings, 0);
+	(void)settings_load_start(l->settings, 0, LOAD_CHANGE);
 	add_event(l, -1, TICK_MS, on_tick);
 	if (l->notify.watchdog_ms)
 		add_event(l, -1, l->notify.watchdog_ms, on_watchdog);

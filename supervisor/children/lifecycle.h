@@ -59,6 +59,8 @@ void lifecycle_tick(struct lifecycle *l);
 void lifecycle_open(struct lifecycle *l);
 /* Load the settings again. -EBUSY when somebody waits for that already, or all ends. */
 int lifecycle_reload(struct lifecycle *l, uint64_t conn);
+/* The same for the sake of a credential: nobody waits for it. */
+void lifecycle_refresh(struct lifecycle *l);
 /* Tell the service manager how things are. */
 void lifecycle_tell_status(const struct lifecycle *l);
 

@@ -26,12 +26,16 @@
 
 #define LOAD_MS 40000u /* the loader limits itself to 30 s */
 #define TAKE_MS 15000u /* a child has taken new settings; one that is silent for so long hangs anyway */
-/* What one cluster may take of a run. The first run is short, as all others wait for it; what is too slow for
- * it, such as a plugin that asks a cloud, gets its time at the second. */
-#define FIRST_LIMIT_MS 6000u
+/* What one cluster may take of a run. A run that all others wait for is short: the first, and one that may
+ * bring other settings. What is too slow for it, such as a plugin that asks a cloud, gets its time at the
+ * next.
+ */
+#define SHORT_LIMIT_MS 6000u
 #define LIMIT_MS       25000u
 /* A plugin that writes to its own kubeconfig at every run does not keep the loader busy. */
 #define BY_FILES_MS 5000u
+/* Nor from giving a slow cluster its time: after so many short runs the next one is a long one. */
+#define HASTY_MAX 5u
 
 static const struct backoff_policy trouble_backoff = { 1000, 30000, 0.2 };
 
@@ -61,7 +65,11 @@ struct settings_load {
 	uint64_t since_ms;                     /* start of this step */
 	uint64_t refresh_at_ms;                /* next run of its own, 0 = none */
 	uint64_t numbers;                      /* generations made so far */
+	bool is_short;                         /* the run that is under way, or the last one */
+	bool gives_way;                        /* the loader that runs is killed for a short run */
+	unsigned hasty;                        /* short runs for files since the last long one has ended */
 	bool again;                            /* asked for while busy */
+	enum load_cause again_cause;           /* LOAD_CHANGE if any of them was */
 	bool distrusted;                       /* what the loader that runs says does not count */
 	uint64_t again_conn;                   /* by whom, 0 nobody */
 	struct file_watch *made_watch, *watch; /* by the loader that runs; in force. Either may be NULL */
@@ -98,7 +106,9 @@ static void plan_next(struct settings_load *l)
 
 	if (!g)
 		return;
-	l->troubles = generation_has_trouble(g) ? l->troubles + 1 : 0;
+	if (!l->is_short || !generation_has_trouble(g))
+		l->hasty = 0;
+	l->troubles = !generation_has_trouble(g) ? 0 : l->is_short ? 1 : l->troubles + 1;
 	const uint64_t soon =
 		l->troubles ? backoff_delay_ms(&trouble_backoff, l->troubles, backoff_random()) : UINT64_MAX;
 	const uint64_t regular = g->refresh_ms ? g->refresh_ms : UINT64_MAX,
@@ -119,7 +129,7 @@ static void finish(struct settings_load *l, int err, const struct facts *what)
 		generation_describe_trouble(l->in_force, &trouble);
 	l->ops->on_end(l->env->root, conn, err, err ? what : &trouble);
 	if (l->again)
-		(void)settings_load_start(l, again_conn);
+		(void)settings_load_start(l, again_conn, l->again_cause);
 }
 
 static struct held *held_by(struct settings_load *l, const struct child *c)
@@ -428,7 +438,7 @@ static void send_index(struct settings_load *l, uint64_t cluster)
 static void begin(struct settings_load *l)
 {
 	const struct msg m = { .type = MSG_LOAD_BEGIN,
-			       .u.load_begin.limit_ms = l->in_force ? LIMIT_MS : FIRST_LIMIT_MS };
+			       .u.load_begin.limit_ms = l->is_short ? SHORT_LIMIT_MS : LIMIT_MS };
 
 	for (uint64_t c = 0; l->in_force && c < l->in_force->all.clusters; c++) {
 		send_index(l, c);
@@ -511,11 +521,29 @@ static void on_close(void *ctx, struct channel *c, int err, const struct facts *
 
 /* -- the loader's process -- */
 
+/* Nobody has asked for the run that was cut off. */
+static void give_way(struct settings_load *l)
+{
+	const uint64_t conn = l->again_conn;
+
+	l->again_conn = 0;
+	l->gives_way = false;
+	file_watch_free(&l->made_watch);
+	generation_free(&l->made);
+	free(l->warning);
+	l->warning = NULL;
+	(void)settings_load_start(l, conn, LOAD_CHANGE);
+}
+
 static void on_death(void *ctx, const siginfo_t *si)
 {
 	struct settings_load *l = ctx;
 
 	spawned_done(&l->loader);
+	if (l->gives_way) {
+		give_way(l);
+		return;
+	}
 	free(l->warned);
 	l->warned = TAKE_PTR(l->warning);
 	take_watch(l);
@@ -532,18 +560,31 @@ static void on_death(void *ctx, const siginfo_t *si)
 	use_loaded(l, g, exited ? si->si_status : EXIT_CODE_INTERNAL);
 }
 
-int settings_load_start(struct settings_load *l, uint64_t conn)
+/* What a long run would bring, the run after the next brings, too. */
+static void follow(struct settings_load *l, uint64_t conn, enum load_cause cause)
+{
+	l->again_cause = l->again && l->again_cause == LOAD_CHANGE ? LOAD_CHANGE : cause;
+	l->again = true;
+	l->again_conn = conn ? conn : l->again_conn;
+	if (cause == LOAD_CHANGE && l->made && !l->is_short && !l->gives_way) {
+		l->gives_way = true;
+		spawned_kill(&l->loader);
+	}
+}
+
+int settings_load_start(struct settings_load *l, uint64_t conn, enum load_cause cause)
 {
 	static const struct spawn_ops ops = { { .on_msg = on_msg, .on_close = on_close }, on_death };
 
 	if (l->stopped || (conn && l->again_conn))
 		return -EBUSY;
-	l->again = is_busy(l);
-	if (l->again) {
-		l->again_conn = conn ? conn : l->again_conn;
+	if (is_busy(l)) {
+		follow(l, conn, cause);
 		return 0;
 	}
+	l->again = false;
 	l->conn = conn;
+	l->is_short = cause == LOAD_CHANGE;
 	l->refresh_at_ms = 0;
 	facts_clear(&l->problem);
 	l->distrusted = false;
@@ -569,12 +610,14 @@ void settings_load_stop(struct settings_load *l)
 static bool load_changed_files(struct settings_load *l, uint64_t now_ms)
 {
 	const char *name = file_watch_due(l->watch, now_ms);
+	const bool hasty = l->hasty < HASTY_MAX, waits = is_busy(l) && !(l->made && !l->is_short && hasty);
 
-	if (!name || l->stopped || is_busy(l) || (l->by_files_ms && now_ms - l->by_files_ms < BY_FILES_MS))
+	if (!name || l->stopped || waits || (l->by_files_ms && now_ms - l->by_files_ms < BY_FILES_MS))
 		return false;
 	log_info("a file has changed: the settings are loaded again", kv_s("name", name));
 	l->by_files_ms = now_ms;
-	(void)settings_load_start(l, 0);
+	l->hasty += hasty;
+	(void)settings_load_start(l, 0, hasty ? LOAD_CHANGE : LOAD_REFRESH);
 	return true;
 }
 
@@ -591,7 +634,7 @@ void settings_load_tick(struct settings_load *l, uint64_t now_ms)
 	else if (load_changed_files(l, now_ms))
 		return;
 	else if (!is_busy(l) && l->refresh_at_ms && now_ms >= l->refresh_at_ms)
-		(void)settings_load_start(l, 0);
+		(void)settings_load_start(l, 0, LOAD_REFRESH);
 	else if (l->in_force && !l->stopped)
 		offer_to_all(l);
 }

@@ -31,9 +31,16 @@ struct settings_load *settings_load_new(const struct child_env *env, struct chil
 /* Kills a loader that runs. */
 void settings_load_free(struct settings_load **l);
 
-/* Begin a run, or have one follow the one that is under way. -EBUSY when somebody waits for that one
- * already, or nothing is loaded any more. conn 0: nobody asks. */
-int settings_load_start(struct settings_load *l, uint64_t conn);
+/* Why a run begins. */
+enum load_cause {
+	LOAD_REFRESH, /* credentials, names, clusters that could not be loaded: each may take 25 s */
+	LOAD_CHANGE,  /* settings may be others: a cluster that takes longer than 6 s keeps its credential and
+		       * is  refreshed by the next run */
+};
+
+/* Begin a run, or have one follow the one that is under way; a refresh is cut off by a change. -EBUSY when
+ * somebody waits for that one already, or nothing is loaded any more. conn 0: nobody asks. */
+int settings_load_start(struct settings_load *l, uint64_t conn, enum load_cause cause);
 /* Nothing is loaded or offered any more. */
 void settings_load_stop(struct settings_load *l);
 /* What is in force, and what new children get; NULL before the first run has ended. Borrowed until the loop

@@ -312,7 +312,7 @@ static bool play(struct stage *s, struct actor *a, bool heard)
 	if (!a->greeted) {
 		a->greeted = true;
 		hello(a);
-		if (a->role == ROLE_LOADER) {
+		if (a->role == ROLE_LOADER && s->o.answers[ROLE_LOADER] != STAGE_IS_SILENT) {
 			load(s, a);
 			die(a, CLD_EXITED, EXIT_CODE_OK);
 		}
@@ -429,9 +429,14 @@ struct stage *stage_new(const struct stage_options *o)
 	return s;
 }
 
-void stage_reload(struct stage *s, const struct stage_options *o)
+void stage_from_now(struct stage *s, const struct stage_options *o)
 {
 	s->o = *o;
+}
+
+void stage_reload(struct stage *s, const struct stage_options *o)
+{
+	stage_from_now(s, o);
 	(void)lifecycle_reload(s->supervisor->root, 0);
 	stage_run(s);
 }

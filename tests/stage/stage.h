@@ -13,7 +13,7 @@
 
 #define STAGE_WORKERS 2
 
-/* What a child does with settings that it is offered while it runs. */
+/* What a child does with settings that it is offered while it runs; a loader that is silent hangs. */
 enum stage_answer { STAGE_TAKES, STAGE_REFUSES, STAGE_IS_SILENT };
 /* Another cluster, "second": none, one that cannot be loaded, one that was there before. */
 enum stage_second { STAGE_ALONE, STAGE_WAITS, STAGE_HAS_LEFT };
@@ -42,6 +42,8 @@ void stage_free(struct stage **s);
 
 /* From now on these count; the directory stays. The settings are loaded again. */
 void stage_reload(struct stage *s, const struct stage_options *o);
+/* These count from now on, and nothing is loaded. */
+void stage_from_now(struct stage *s, const struct stage_options *o);
 struct supervisor *stage_supervisor(struct stage *s);
 /* Sign that CTL_RESTORE_ROW as the supervisor has signed the scale-down that it takes back. */
 void stage_sign(const struct stage *s, struct msg *row);

@@ -23,6 +23,7 @@ static const char *role;
 static char behaviour[64];
 static uint64_t cluster, next_id = 1;
 static bool running, kept; /* loader: something was in force */
+static uint64_t limit_ms;  /* loader: what a cluster may take */
 
 static bool is(const char *what)
 {
@@ -513,8 +514,10 @@ static void on_msg(__attribute__((unused)) void *ctx, __attribute__((unused)) st
 		   const struct msg *m, int fd)
 {
 	kept = kept || m->type == MSG_LOAD_KEPT;
-	if (m->type == MSG_LOAD_BEGIN)
+	if (m->type == MSG_LOAD_BEGIN) {
+		limit_ms = m->u.load_begin.limit_ms;
 		(void)event_base_loopbreak(base);
+	}
 	if (m->type == MSG_SETTINGS)
 		on_settings(&m->u.settings, fd, !running);
 	else if (handlers[m->type])
@@ -581,7 +584,7 @@ static void find_state_dir(const char *path, struct msg *m)
 /* The second of two is missing something, or the only one. */
 static void send_cluster(uint64_t c, int fd)
 {
-	const bool bad = is("all-bad") || (is("second-bad") && c == 1);
+	const bool bad = is("all-bad") || is("watched-slow") || (is("second-bad") && c == 1);
 	struct msg m = { .type = MSG_LOAD_LINE, .u.load_line = { .error = true, .cluster = c } };
 
 	strcpy(m.u.load_line.cluster_name, c ? "second" : "test");
@@ -633,9 +636,11 @@ static int load(const char *path)
 		(void)event_base_dispatch(base); /* until LOAD_BEGIN */
 	if (is("world"))
 		print_world();
-	if (is("hangs"))
+	const bool hangs = is("hangs") || (is("watched-slow") && limit_ms > 6000);
+
+	if (hangs)
 		(void)fprintf(stderr, "LOADER hangs\n");
-	while (is("hangs"))
+	while (hangs)
 		(void)usleep(10000);
 	send_watch(path);
 	if (is("invalid") || is("watched-invalid")) {

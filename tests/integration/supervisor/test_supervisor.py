@@ -389,6 +389,15 @@ def a_changed_file_is_loaded_by_itself():
     t.wait_for("COMMIT reporter 4")
 
 
+def a_changed_file_waits_for_no_retry():
+    t = ready(loader="watched")
+    t.write(loader="watched-slow")  # in force without the cluster that hangs, which gets its time at once
+    t.wait_for("COMMIT reporter 2")
+    t.wait_for("LOADER hangs")
+    t.write(loader="watched", watcher="other")
+    t.wait_for("COMMIT reporter [34]", limit=15)  # the retry would have taken 25 s
+
+
 def a_change_is_loaded_once():
     t = ready(loader="watched")
     t.write(watcher="other")  # this loader has nothing watched: what was watched before goes on

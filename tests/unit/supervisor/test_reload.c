@@ -148,6 +148,62 @@ TEST(what_a_child_did_counts_though_it_refuses)
 	ck_assert_uint_eq(count(MSG_GRANT), 1);
 }
 
+/* -- a cluster that hangs -- */
+
+#define LOADER_MS 41000 /* is killed then */
+
+static uint64_t limit_of(size_t i)
+{
+	return heard(MSG_LOAD_BEGIN, i)->u.load_begin.limit_ms;
+}
+
+/* Its retry is under way: a run that would take 25 s. */
+static void hang(void)
+{
+	w.o.answers[ROLE_LOADER] = STAGE_IS_SILENT;
+	reload();
+	stage_pass(w.s, LOADER_MS);
+	stage_pass(w.s, LOADER_MS);
+	ck_assert_uint_eq(count(MSG_LOAD_BEGIN), 2);
+	ck_assert_uint_eq(limit_of(1), 25000);
+}
+
+TEST(a_reload_gives_no_cluster_the_time_of_a_retry)
+{
+	w.o.answers[ROLE_LOADER] = STAGE_IS_SILENT;
+	reload();
+	ck_assert_uint_eq(limit_of(0), 6000);
+}
+
+TEST(a_reload_waits_for_no_retry)
+{
+	hang();
+	w.o.answers[ROLE_LOADER] = STAGE_TAKES;
+	w.o.observe = true;
+	reload();
+	ck_assert(in_force()->all.observe);
+	all_have(ROLE__MAX);
+}
+
+/* What nobody waits for does not cut off another. */
+TEST(a_refused_credential_waits_for_a_retry)
+{
+	hang();
+	say(ROLE_WATCHER, &(struct msg){ .type = MSG_CREDENTIAL, .u.credential.generation = 1 });
+	ck_assert_uint_eq(count(MSG_LOAD_BEGIN), 2);
+}
+
+TEST(a_slow_cluster_gets_its_time_soon_after_a_reload)
+{
+	for (int i = 0; i < 8; i++) /* its retries are rare by now */
+		stage_pass(w.s, 40000);
+	reload();
+	w.o.answers[ROLE_LOADER] = STAGE_IS_SILENT;
+	stage_from_now(w.s, &w.o);
+	stage_pass(w.s, 1500);
+	ck_assert_uint_eq(limit_of(0), 25000);
+}
+
 TEST_MAIN("supervisor/reload")
 {
 	tcase_add_checked_fixture(t, begin, end);
