@@ -11,6 +11,7 @@
 #include "base/exit.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "config/blob.h"
 #include "config/clusters.h"
 #include "config/file.h"
 #include "config/url.h"
@@ -84,20 +85,51 @@ static int plugin_timeout_ms(const struct loader *l)
 	return now >= end ? 1 : (int)(end - now < EXEC_TIMEOUT_MS ? end - now : EXEC_TIMEOUT_MS);
 }
 
-static bool run_plugin(struct loader *l, struct kube_target *t)
+/* Until it is asked again; a minute before its credential ends, though never at every moment. */
+static int64_t plugin_left_ms(struct plugin_mark p)
+{
+	const int64_t left = p.until_ms - clock_wall_ms() - EXEC_EARLY_MS;
+
+	return p.until_ms == 0 ? INT64_MAX : left > EXEC_SOON_MS ? left : EXEC_SOON_MS;
+}
+
+/* As client-go, which asks again when the credential ends or is refused. */
+static bool keep_credential(struct loader *l, struct kube_target *t, enum role role, uint64_t index)
+{
+	_cleanup_(settings_done) struct settings old = { 0 };
+	const struct plugin_mark p = l->kept_plugin[role][index];
+	char why[SETTINGS_ERROR_MAX];
+
+	if (p.hash != loader_exec_hash(t) || plugin_left_ms(p) == EXEC_SOON_MS ||
+	    settings_read_blob(l->kept[role][index], &old, why) < 0)
+		return false;
+	t->c.token = TAKE_PTR(old.cluster.token);
+	t->c.cert_pem = TAKE_PTR(old.cluster.cert_pem);
+	t->c.key_pem = TAKE_PTR(old.cluster.key_pem);
+	return true;
+}
+
+static bool run_plugin(struct loader *l, struct kube_target *t, struct plugin_mark *ret)
 {
 	char why[SENTENCE_MAX];
-	int64_t expiry;
-	const int r = loader_exec(t, plugin_timeout_ms(l), &expiry, why);
+	const int r = loader_exec(t, plugin_timeout_ms(l), &ret->until_ms, why);
 
-	if (r < 0)
-		return loader_error(l, r == -ENOENT ? r : -EAGAIN, place_of_file(t->source), PLUGIN,
-				    t->exec.command, why);
-	if (expiry > 0) {
-		const int64_t left = expiry - clock_wall_ms() - EXEC_EARLY_MS;
+	ret->hash = loader_exec_hash(t);
+	return r == 0 || loader_error(l, r == -ENOENT ? r : -EAGAIN, place_of_file(t->source), PLUGIN,
+				      t->exec.command, why);
+}
 
-		loader_refresh_within(l, left > EXEC_SOON_MS ? (uint64_t)left : EXEC_SOON_MS);
-	}
+static bool ask_plugin(struct loader *l, struct kube_target *t, enum role role, uint64_t index,
+		       struct plugin_mark *ret)
+{
+	const bool kept = keep_credential(l, t, role, index);
+
+	if (kept)
+		*ret = l->kept_plugin[role][index];
+	else if (!run_plugin(l, t, ret))
+		return false;
+	if (ret->until_ms > 0)
+		loader_refresh_within(l, (uint64_t)plugin_left_ms(*ret));
 	return true;
 }
 
@@ -180,7 +212,8 @@ static void watch_kubeconfig(struct loader *l, const char *given)
 		watches_add(&l->watches, standard);
 }
 
-static bool load_target(struct loader *l, const struct kube_options *o, struct kube_target *t)
+static bool load_target(struct loader *l, const struct kube_options *o, enum role role, uint64_t index,
+			struct kube_target *t, struct plugin_mark *plugin)
 {
 	watch_kubeconfig(l, o->kubeconfig);
 	const int r = kube_target_load(o, t, &l->diags);
@@ -204,7 +237,7 @@ static bool load_target(struct loader *l, const struct kube_options *o, struct k
 	ok = read_pem(l, t->key_file, "client-key", &t->c.key_pem) && ok;
 	ok = (!t->token_file || read_token(l, t)) && ok;
 	if (ok && t->exec.command)
-		ok = run_plugin(l, t);
+		ok = ask_plugin(l, t, role, index, plugin);
 	trust_complete_cluster(&t->c);
 	return resolve_server(l, t) && ok;
 }
@@ -268,13 +301,15 @@ bool loader_load_cluster(struct loader *l, size_t i, struct loaded_cluster *ret)
 		clusters_writer(&l->config, &c, path, flag);
 	const struct kube_options r = { reader.kubeconfig, reader.context, l->options->master };
 	const struct kube_options w = { writer.kubeconfig, writer.context, l->options->master };
-	bool ok = load_target(l, &r, &ret->reader);
+	bool ok = load_target(l, &r, ROLE_WATCHER, l->index[i], &ret->reader, &ret->reader_plugin);
 
 	ret->shared = true;
+	ret->writer_plugin = ret->reader_plugin;
 	if (!clusters_own_writer(&c))
 		return ok;
+	ret->writer_plugin = (struct plugin_mark){ 0 };
 	ret->own_writer = true;
-	ok = load_target(l, &w, &ret->writer) && ok;
+	ok = load_target(l, &w, ROLE_WORKER, l->index[i], &ret->writer, &ret->writer_plugin) && ok;
 	ret->shared = same_credential(&ret->reader.c, &ret->writer.c);
 	if (ok && strcmp(ret->reader.c.server, ret->writer.c.server) != 0)
 		return loader_error(l, -EINVAL, place_of_file(l->options->config), TWO_SERVERS, ret->name,

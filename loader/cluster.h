@@ -11,7 +11,8 @@ struct loaded_cluster {
 	const char *name; /* the configuration's */
 	uint64_t workers, workers_min;
 	struct kube_target reader, writer; /* writer.c is empty when it is the reader's */
-	bool own_writer, shared;           /* shared: one credential for both all the same */
+	struct plugin_mark reader_plugin, writer_plugin;
+	bool own_writer, shared; /* shared: one credential for both all the same */
 };
 
 /* How many there are. Without `clusters` it is one, called default. */

@@ -18,6 +18,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fnv.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "config/file.h"
@@ -322,6 +323,24 @@ static int take_output(struct kube_target *t, const struct output *o, int64_t *r
 		r = take_status(t, json_object_get(root, "status"), ret_expiry, why);
 	json_decref(root);
 	return r;
+}
+
+static uint64_t add_part(uint64_t hash, const char *part)
+{
+	return fnv_bytes(hash, part, strlen(part) + 1);
+}
+
+uint64_t loader_exec_hash(const struct kube_target *t)
+{
+	const struct kube_exec *x = &t->exec;
+	_cleanup_free_ char *info = exec_info(t);
+	uint64_t hash = add_part(add_part(add_part(FNV_START, info), t->c.server), x->command);
+
+	for (size_t i = 0; i < x->args.n; i++)
+		hash = add_part(hash, x->args.v[i]);
+	for (size_t i = 0; i < x->n_env; i++)
+		hash = add_part(add_part(hash, x->env[i].name), x->env[i].value);
+	return hash | 1;
 }
 
 int loader_exec(struct kube_target *t, int timeout_ms, int64_t *ret_expiry, char why[static SENTENCE_MAX])

@@ -88,8 +88,8 @@ static int load_cluster(struct loader *l, struct channel *c, size_t i)
 	send_watches(c, &l->watches, from_watch);
 	send_lines(c, &l->diags, from, index, &k);
 	send_cluster(c, l, index, &k, ok);
-	if (ok && (send_blob(c, ROLE_WATCHER, index, watcher, l->refresh_ms) < 0 ||
-		   send_blob(c, ROLE_WORKER, index, worker, l->refresh_ms) < 0))
+	if (ok && (send_blob(c, ROLE_WATCHER, index, watcher, l->refresh_ms, k.reader_plugin) < 0 ||
+		   send_blob(c, ROLE_WORKER, index, worker, l->refresh_ms, k.writer_plugin) < 0))
 		return EXIT_CODE_RESOURCE;
 	loaded_cluster_done(&k);
 	return ok ? SENT : TOLD;
@@ -107,7 +107,8 @@ static bool send_reporter(struct loader *l, struct channel *c, size_t from_line)
 	free(s->state_dir);
 	s->state_dir = whole;
 	send_lines(c, &l->diags, from_line, CLUSTERS_MAX, NULL);
-	return fd >= 0 && send_blob(c, ROLE_REPORTER, CLUSTERS_MAX, fd, l->refresh_ms) == 0;
+	return fd >= 0 &&
+	       send_blob(c, ROLE_REPORTER, CLUSTERS_MAX, fd, l->refresh_ms, (struct plugin_mark){ 0 }) == 0;
 }
 
 static int load_reporter(struct loader *l, struct channel *c)
@@ -230,8 +231,8 @@ static void send_kept(struct loader *l, struct channel *c, uint64_t index)
 
 	if (watcher < 0 || worker < 0)
 		return;
-	(void)send_blob(c, ROLE_WATCHER, index, watcher, 0);
-	(void)send_blob(c, ROLE_WORKER, index, worker, 0);
+	(void)send_blob(c, ROLE_WATCHER, index, watcher, 0, l->kept_plugin[ROLE_WATCHER][index]);
+	(void)send_blob(c, ROLE_WORKER, index, worker, 0, l->kept_plugin[ROLE_WORKER][index]);
 }
 
 static void finish_cluster(struct loader *l, struct channel *c, const struct job *j, size_t i)

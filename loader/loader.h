@@ -18,6 +18,12 @@ struct loader_options {
 	size_t n_set;
 };
 
+/* Where a credential is from. */
+struct plugin_mark {
+	uint64_t hash;    /* of the exec plugin, 0 = none */
+	int64_t until_ms; /* Unix; 0 = it names no end */
+};
+
 struct loader {
 	const struct loader_options *options;
 	struct config config;
@@ -30,7 +36,8 @@ struct loader {
 	struct str_list indexes;           /* the name that each index belongs to */
 	uint64_t limit_ms;                 /* for all that may have to be waited for */
 	int kept[ROLE__MAX][CLUSTERS_MAX]; /* settings in force, sealed memfds; -1 = none */
-	uint64_t until_ms;                 /* boot time: limit_ms from the begin on */
+	struct plugin_mark kept_plugin[ROLE__MAX][CLUSTERS_MAX]; /* of their credentials, none = run it */
+	uint64_t until_ms;                                       /* boot time: limit_ms from the begin on */
 };
 
 /* Run again within so many ms; 0 asks for nothing. The shortest counts. */

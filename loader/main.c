@@ -96,6 +96,8 @@ static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 		take_index(s->loader, &m->u.load_index);
 	if (m->type == MSG_LOAD_KEPT && s->loader->kept[k->role][k->cluster] < 0) {
 		s->loader->kept[k->role][k->cluster] = fd;
+		s->loader->kept_plugin[k->role][k->cluster] =
+			(struct plugin_mark){ k->plugin, k->plugin_until };
 		return;
 	}
 	if (fd >= 0)

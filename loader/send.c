@@ -211,12 +211,15 @@ void send_cluster(struct channel *c, const struct loader *l, uint64_t cluster,
 	(void)channel_send(c, &m, -1);
 }
 
-int send_blob(struct channel *c, enum role role, uint64_t cluster, int fd, uint64_t refresh_ms)
+int send_blob(struct channel *c, enum role role, uint64_t cluster, int fd, uint64_t refresh_ms,
+	      struct plugin_mark plugin)
 {
-	const struct msg m = {
-		.type = MSG_LOAD_BLOB,
-		.u.load_blob = { .role = role, .cluster = cluster, .refresh_ms = at_most_a_day(refresh_ms) }
-	};
+	const struct msg m = { .type = MSG_LOAD_BLOB,
+			       .u.load_blob = { .role = role,
+						.cluster = cluster,
+						.refresh_ms = at_most_a_day(refresh_ms),
+						.plugin = plugin.hash,
+						.plugin_until = plugin.until_ms } };
 
 	return channel_send(c, &m, fd);
 }

@@ -18,7 +18,8 @@ void send_supervisor(struct channel *c, const struct loader *l);
 void send_cluster(struct channel *c, const struct loader *l, uint64_t cluster,
 		  const struct loaded_cluster *of, bool loaded);
 /* Settings of this role of that cluster; fd is borrowed. 0 or negative errno. */
-int send_blob(struct channel *c, enum role role, uint64_t cluster, int fd, uint64_t refresh_ms);
+int send_blob(struct channel *c, enum role role, uint64_t cluster, int fd, uint64_t refresh_ms,
+	      struct plugin_mark plugin);
 void send_end(struct channel *c, bool ok);
 
 #endif

@@ -96,7 +96,10 @@ static void on_credential(struct supervisor *s, const struct child *c, const str
 
 	/* A newer generation may already be on its way to this child, and a credential that stays refused is
 	 * no reason to run the loader without end. */
-	if (m->u.credential.generation < settings(s)->number || now < s->credential_ms + CREDENTIAL_PAUSE_MS)
+	if (m->u.credential.generation < settings(s)->number)
+		return;
+	lifecycle_refuse(s->root, child_info(c)->cluster);
+	if (now < s->credential_ms + CREDENTIAL_PAUSE_MS)
 		return;
 	s->credential_ms = now;
 	log_info("the server refused a credential: loading it again",

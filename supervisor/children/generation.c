@@ -85,6 +85,8 @@ void generation_add(struct generation *g, const struct msg *m, int fd)
 	} else if (m->type == MSG_LOAD_BLOB) {
 		close_fd(g->fd[b->role][b->cluster]);
 		g->fd[b->role][b->cluster] = fd;
+		g->plugin[b->role][b->cluster] = b->plugin;
+		g->plugin_until[b->role][b->cluster] = b->plugin_until;
 		load_again_within(g, b->refresh_ms);
 		return;
 	} else if (m->type == MSG_LOAD_END) {
@@ -137,6 +139,9 @@ void generation_update(struct generation *g, const struct generation *newer)
 	g->refresh_ms = newer->refresh_ms;
 	memcpy(g->at, newer->at, g->all.clusters * sizeof(g->at[0]));
 	memcpy(g->problem, newer->problem, g->all.clusters * sizeof(g->problem[0]));
+	memcpy(g->plugin, newer->plugin, sizeof(g->plugin));
+	memcpy(g->plugin_until, newer->plugin_until, sizeof(g->plugin_until));
+	memcpy(g->refused, newer->refused, sizeof(g->refused));
 }
 
 static void keep_place(struct generation *g, const struct generation *older, uint64_t c)

@@ -27,6 +27,10 @@ struct generation {
 	struct msg_load_fixed fixed[GENERATION_FIXED_MAX]; /* what only a restart changes */
 	size_t n_fixed;
 	int fd[ROLE__MAX][CLUSTERS_MAX + 1]; /* settings by role and cluster, -1 = none; owned */
+	/* Their credential: the plugin that it is from, and its end, as in LOAD_BLOB. */
+	uint64_t plugin[ROLE__MAX][CLUSTERS_MAX + 1];
+	int64_t plugin_until[ROLE__MAX][CLUSTERS_MAX + 1];
+	bool refused[CLUSTERS_MAX]; /* by the server */
 };
 
 struct generation *generation_new(uint64_t number);
@@ -43,7 +47,7 @@ bool generation_whole(const struct generation *g);
 bool generation_has_cluster(const struct generation *g, uint64_t cluster);
 /* Some cluster could not be loaded. */
 bool generation_has_trouble(const struct generation *g);
-/* What has changed without any child's noticing: problems, places, when to load again. */
+/* What has changed without any child's noticing: problems, places, plugins, when to load again. */
 void generation_update(struct generation *g, const struct generation *newer);
 /* What g does not know: where a cluster is whose credential is kept from `older`, and the names of indexes
  * that it has no more. older NULL: it is the first. False: it gives an index to another name, or to none, and

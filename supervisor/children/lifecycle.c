@@ -380,7 +380,12 @@ static void on_end_signal(evutil_socket_t sig, short what, void *arg)
 
 int lifecycle_reload(struct lifecycle *l, uint64_t conn)
 {
-	return settings_load_start(l->settings, conn, LOAD_CHANGE);
+	return settings_load_start(l->settings, conn, LOAD_ASKED);
+}
+
+void lifecycle_refuse(struct lifecycle *l, uint64_t cluster)
+{
+	settings_load_refuse(l->settings, cluster);
 }
 
 void lifecycle_refresh(struct lifecycle *l)

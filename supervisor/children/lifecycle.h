@@ -59,7 +59,9 @@ void lifecycle_tick(struct lifecycle *l);
 void lifecycle_open(struct lifecycle *l);
 /* Load the settings again. -EBUSY when somebody waits for that already, or all ends. */
 int lifecycle_reload(struct lifecycle *l, uint64_t conn);
-/* The same for the sake of a credential: nobody waits for it. */
+/* As settings_load_refuse(). */
+void lifecycle_refuse(struct lifecycle *l, uint64_t cluster);
+/* Load them for the sake of a credential: nobody waits for it. */
 void lifecycle_refresh(struct lifecycle *l);
 /* Tell the service manager how things are. */
 void lifecycle_tell_status(const struct lifecycle *l);

@@ -65,11 +65,11 @@ struct settings_load {
 	uint64_t since_ms;                     /* start of this step */
 	uint64_t refresh_at_ms;                /* next run of its own, 0 = none */
 	uint64_t numbers;                      /* generations made so far */
-	bool is_short;                         /* the run that is under way, or the last one */
+	enum load_cause cause;                 /* of the run that is under way, or of the last one */
 	bool gives_way;                        /* the loader that runs is killed for a short run */
 	unsigned hasty;                        /* short runs for files since the last long one has ended */
 	bool again;                            /* asked for while busy */
-	enum load_cause again_cause;           /* LOAD_CHANGE if any of them was */
+	enum load_cause again_cause;           /* the strongest, as listed */
 	bool distrusted;                       /* what the loader that runs says does not count */
 	uint64_t again_conn;                   /* by whom, 0 nobody */
 	struct file_watch *made_watch, *watch; /* by the loader that runs; in force. Either may be NULL */
@@ -80,6 +80,11 @@ struct settings_load {
 const struct generation *settings_load_generation(const struct settings_load *l)
 {
 	return l->in_force;
+}
+
+static bool is_short(const struct settings_load *l)
+{
+	return l->cause != LOAD_REFRESH;
 }
 
 /* A run has not come to its end. */
@@ -106,9 +111,9 @@ static void plan_next(struct settings_load *l)
 
 	if (!g)
 		return;
-	if (!l->is_short || !generation_has_trouble(g))
+	if (!is_short(l) || !generation_has_trouble(g))
 		l->hasty = 0;
-	l->troubles = !generation_has_trouble(g) ? 0 : l->is_short ? 1 : l->troubles + 1;
+	l->troubles = !generation_has_trouble(g) ? 0 : is_short(l) ? 1 : l->troubles + 1;
 	const uint64_t soon =
 		l->troubles ? backoff_delay_ms(&trouble_backoff, l->troubles, backoff_random()) : UINT64_MAX;
 	const uint64_t regular = g->refresh_ms ? g->refresh_ms : UINT64_MAX,
@@ -420,9 +425,14 @@ static void distrust(struct settings_load *l)
 
 static void send_kept(struct settings_load *l, enum role role, uint64_t cluster)
 {
-	const struct msg m = { .type = MSG_LOAD_KEPT, .u.load_kept = { .role = role, .cluster = cluster } };
-	const int fd = l->in_force->fd[role][cluster];
+	const struct generation *g = l->in_force;
+	struct msg m = { .type = MSG_LOAD_KEPT, .u.load_kept = { .role = role, .cluster = cluster } };
+	const int fd = g->fd[role][cluster];
 
+	if (l->cause != LOAD_ASKED && !g->refused[cluster]) {
+		m.u.load_kept.plugin = g->plugin[role][cluster];
+		m.u.load_kept.plugin_until = g->plugin_until[role][cluster];
+	}
 	if (fd >= 0) /* one that cannot be sent is as if there were none */
 		(void)channel_send(l->loader.channel, &m, fd);
 }
@@ -438,7 +448,7 @@ static void send_index(struct settings_load *l, uint64_t cluster)
 static void begin(struct settings_load *l)
 {
 	const struct msg m = { .type = MSG_LOAD_BEGIN,
-			       .u.load_begin.limit_ms = l->is_short ? SHORT_LIMIT_MS : LIMIT_MS };
+			       .u.load_begin.limit_ms = is_short(l) ? SHORT_LIMIT_MS : LIMIT_MS };
 
 	for (uint64_t c = 0; l->in_force && c < l->in_force->all.clusters; c++) {
 		send_index(l, c);
@@ -532,7 +542,7 @@ static void give_way(struct settings_load *l)
 	generation_free(&l->made);
 	free(l->warning);
 	l->warning = NULL;
-	(void)settings_load_start(l, conn, LOAD_CHANGE);
+	(void)settings_load_start(l, conn, l->again_cause);
 }
 
 static void on_death(void *ctx, const siginfo_t *si)
@@ -563,10 +573,10 @@ static void on_death(void *ctx, const siginfo_t *si)
 /* What a long run would bring, the run after the next brings, too. */
 static void follow(struct settings_load *l, uint64_t conn, enum load_cause cause)
 {
-	l->again_cause = l->again && l->again_cause == LOAD_CHANGE ? LOAD_CHANGE : cause;
+	l->again_cause = l->again && l->again_cause > cause ? l->again_cause : cause;
 	l->again = true;
 	l->again_conn = conn ? conn : l->again_conn;
-	if (cause == LOAD_CHANGE && l->made && !l->is_short && !l->gives_way) {
+	if (cause != LOAD_REFRESH && l->made && !is_short(l) && !l->gives_way) {
 		l->gives_way = true;
 		spawned_kill(&l->loader);
 	}
@@ -584,7 +594,7 @@ int settings_load_start(struct settings_load *l, uint64_t conn, enum load_cause 
 	}
 	l->again = false;
 	l->conn = conn;
-	l->is_short = cause == LOAD_CHANGE;
+	l->cause = cause;
 	l->refresh_at_ms = 0;
 	facts_clear(&l->problem);
 	l->distrusted = false;
@@ -601,6 +611,16 @@ int settings_load_start(struct settings_load *l, uint64_t conn, enum load_cause 
 	return 0;
 }
 
+/* Also by a run that may have been told to keep it. */
+void settings_load_refuse(struct settings_load *l, uint64_t cluster)
+{
+	struct generation *const all[] = { l->in_force, l->next, l->made };
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i])
+			all[i]->refused[cluster] = true;
+}
+
 void settings_load_stop(struct settings_load *l)
 {
 	l->stopped = true;
@@ -610,7 +630,7 @@ void settings_load_stop(struct settings_load *l)
 static bool load_changed_files(struct settings_load *l, uint64_t now_ms)
 {
 	const char *name = file_watch_due(l->watch, now_ms);
-	const bool hasty = l->hasty < HASTY_MAX, waits = is_busy(l) && !(l->made && !l->is_short && hasty);
+	const bool hasty = l->hasty < HASTY_MAX, waits = is_busy(l) && !(l->made && !is_short(l) && hasty);
 
 	if (!name || l->stopped || waits || (l->by_files_ms && now_ms - l->by_files_ms < BY_FILES_MS))
 		return false;

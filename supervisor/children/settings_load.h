@@ -34,13 +34,17 @@ void settings_load_free(struct settings_load **l);
 /* Why a run begins. */
 enum load_cause {
 	LOAD_REFRESH, /* credentials, names, clusters that could not be loaded: each may take 25 s */
-	LOAD_CHANGE,  /* settings may be others: a cluster that takes longer than 6 s keeps its credential and
-		       * is  refreshed by the next run */
+	/* Settings may be others: a cluster that takes longer than 6 s keeps its credential and is refreshed
+	 * by the next run. */
+	LOAD_CHANGE,
+	LOAD_ASKED, /* the same, and plugins are run though their credentials have not ended */
 };
 
 /* Begin a run, or have one follow the one that is under way; a refresh is cut off by a change. -EBUSY when
  * somebody waits for that one already, or nothing is loaded any more. conn 0: nobody asks. */
 int settings_load_start(struct settings_load *l, uint64_t conn, enum load_cause cause);
+/* The server refuses this cluster's credential: its plugin is run again, whatever end it has named. */
+void settings_load_refuse(struct settings_load *l, uint64_t cluster);
 /* Nothing is loaded or offered any more. */
 void settings_load_stop(struct settings_load *l);
 /* What is in force, and what new children get; NULL before the first run has ended. Borrowed until the loop

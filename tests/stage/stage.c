@@ -30,6 +30,7 @@ struct actor {
 	struct spawned *process; /* NULL = it does not run */
 	int fd;                  /* its end of the channel */
 	bool killed, greeted, ready;
+	bool begun; /* a loader has been told to load */
 	unsigned lives;
 };
 
@@ -191,7 +192,8 @@ static void hello(const struct actor *a)
 
 static void send_blob(const struct actor *a, enum role role, uint64_t cluster, int fd)
 {
-	const struct msg m = { .type = MSG_LOAD_BLOB, .u.load_blob = { .role = role, .cluster = cluster } };
+	const struct msg m = { .type = MSG_LOAD_BLOB,
+			       .u.load_blob = { .role = role, .cluster = cluster, .plugin = STAGE_PLUGIN } };
 
 	(void)say(a, &m, fd);
 }
@@ -249,6 +251,7 @@ static void hear_one(struct stage *s, struct actor *a, const struct msg *m)
 
 	if (s->o.on_msg)
 		s->o.on_msg(s->o.ctx, a->role, a->number, m);
+	a->begun = a->begun || m->type == MSG_LOAD_BEGIN;
 	if (m->type == MSG_SETTINGS && !a->ready) {
 		a->ready = say(a, &ready, -1);
 	} else if (m->type == MSG_SETTINGS && s->o.answers[a->role] != STAGE_IS_SILENT) {
@@ -312,10 +315,11 @@ static bool play(struct stage *s, struct actor *a, bool heard)
 	if (!a->greeted) {
 		a->greeted = true;
 		hello(a);
-		if (a->role == ROLE_LOADER && s->o.answers[ROLE_LOADER] != STAGE_IS_SILENT) {
-			load(s, a);
-			die(a, CLD_EXITED, EXIT_CODE_OK);
-		}
+		return true;
+	}
+	if (a->begun && s->o.answers[ROLE_LOADER] != STAGE_IS_SILENT) {
+		load(s, a);
+		die(a, CLD_EXITED, EXIT_CODE_OK);
 		return true;
 	}
 	return heard && hear(s, a);

@@ -12,6 +12,7 @@
 #include "supervisor/supervisor.h"
 
 #define STAGE_WORKERS 2
+#define STAGE_PLUGIN  7 /* that the loader says the credential is from */
 
 /* What a child does with settings that it is offered while it runs; a loader that is silent hangs. */
 enum stage_answer { STAGE_TAKES, STAGE_REFUSES, STAGE_IS_SILENT };

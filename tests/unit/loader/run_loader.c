@@ -61,6 +61,7 @@ struct run run;
 
 int in_force[ROLE__MAX];
 bool keep;
+struct msg_load_kept of_plugin;
 
 static void refresh_within(struct run *r, uint64_t ms)
 {
@@ -71,6 +72,7 @@ static void refresh_within(struct run *r, uint64_t ms)
 static void take_blob(struct run *r, const struct msg_load_blob *m, int fd)
 {
 	refresh_within(r, m->refresh_ms);
+	r->blob[m->role] = *m;
 	if (keep && m->cluster == 0)
 		in_force[m->role] = dup(fd);
 	struct settings *s = m->role == ROLE_REPORTER  ? &r->reporter
@@ -203,9 +205,13 @@ static void begin(int sock)
 		msg_set(&m, load_index.cluster_name, known[i], strlen(known[i]));
 		say(sock, &m, -1);
 	}
-	for (enum role r = 0; r < ROLE__MAX; r++)
+	for (enum role r = 0; r < ROLE__MAX; r++) {
+		struct msg m = { .type = MSG_LOAD_KEPT, .u.load_kept = of_plugin };
+
+		m.u.load_kept.role = r;
 		if (in_force[r] > 0)
-			say(sock, &(struct msg){ .type = MSG_LOAD_KEPT, .u.load_kept.role = r }, in_force[r]);
+			say(sock, &m, in_force[r]);
+	}
 	say(sock, &(struct msg){ .type = MSG_LOAD_BEGIN, .u.load_begin.limit_ms = limit_ms }, -1);
 }
 

@@ -36,7 +36,8 @@ struct run {
 	size_t n_clusters;
 	bool kept[4]; /* blobs of one that could not be loaded */
 	char problem[4][1024];
-	uint64_t refresh_ms; /* the shortest that was asked for */
+	uint64_t refresh_ms;                  /* the shortest that was asked for */
+	struct msg_load_blob blob[ROLE__MAX]; /* the last one of a role */
 	struct msg_load_fixed fixed[16];
 	size_t n_fixed;
 	struct settings watcher[4], worker[4], reporter;
@@ -56,9 +57,10 @@ bool watches(const char *name);
 /* How it is run. */
 extern int in_force[ROLE__MAX]; /* what is in force of the first cluster; a run makes it where keep is set */
 extern bool keep;
-extern rlim_t descriptors; /* how many the loader may have, 0 = as many as we */
-extern uint64_t limit_ms;  /* how long a cluster may take */
-extern bool as_pod;        /* as POD_USER, as a container whose volumes belong to POD_GROUP */
+extern struct msg_load_kept of_plugin; /* and what is said with it */
+extern rlim_t descriptors;             /* how many the loader may have, 0 = as many as we */
+extern uint64_t limit_ms;              /* how long a cluster may take */
+extern bool as_pod;                    /* as POD_USER, as a container whose volumes belong to POD_GROUP */
 
 /* Names of indexes that the supervisor knows, NULL behind the last. */
 extern const char *known[4];

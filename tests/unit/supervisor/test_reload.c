@@ -200,8 +200,62 @@ TEST(a_slow_cluster_gets_its_time_soon_after_a_reload)
 	reload();
 	w.o.answers[ROLE_LOADER] = STAGE_IS_SILENT;
 	stage_from_now(w.s, &w.o);
+	forget();
 	stage_pass(w.s, 1500);
 	ck_assert_uint_eq(limit_of(0), 25000);
+}
+
+/* -- credentials of plugins -- */
+
+/* Is the loader, which is silent, told to keep what a plugin has said? */
+static bool keeps_plugin(void)
+{
+	const size_t runs = count(MSG_LOAD_BEGIN), n = count(MSG_LOAD_KEPT);
+
+	ck_assert_uint_eq(n, 2 * runs);
+	return heard(MSG_LOAD_KEPT, n - 1)->u.load_kept.plugin == STAGE_PLUGIN;
+}
+
+TEST(a_plugin_is_not_run_for_another_cluster)
+{
+	hang();
+	ck_assert(keeps_plugin());
+}
+
+TEST(a_reload_runs_plugins)
+{
+	w.o.answers[ROLE_LOADER] = STAGE_IS_SILENT;
+	reload();
+	ck_assert(!keeps_plugin());
+}
+
+/* Also where the run that is under way had not heard of it. */
+TEST_LOOP(a_plugin_whose_credential_is_refused_is_run, 0, 2)
+{
+	const struct msg refused = { .type = MSG_CREDENTIAL, .u.credential.generation = 1 };
+
+	if (_i == 0) {
+		w.o.answers[ROLE_LOADER] = STAGE_IS_SILENT;
+		stage_from_now(w.s, &w.o);
+		say(ROLE_WATCHER, &refused);
+	} else {
+		hang();
+		say(ROLE_WORKER, &refused);
+		w.o.answers[ROLE_LOADER] = STAGE_TAKES;
+		stage_from_now(w.s, &w.o);
+		stage_run(w.s);
+	}
+	ck_assert(!keeps_plugin());
+}
+
+TEST(a_refusal_counts_until_the_plugin_was_run)
+{
+	say(ROLE_WATCHER, &(struct msg){ .type = MSG_CREDENTIAL, .u.credential.generation = 1 });
+	w.o.answers[ROLE_LOADER] = STAGE_IS_SILENT;
+	stage_from_now(w.s, &w.o);
+	forget();
+	stage_pass(w.s, LOADER_MS);
+	ck_assert(keeps_plugin());
 }
 
 TEST_MAIN("supervisor/reload")
