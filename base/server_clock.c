@@ -65,5 +65,5 @@ int64_t server_clock_excess(const struct server_clock *s, int64_t wall_ms, uint6
 {
 	int64_t ahead = s->known ? (int64_t)boot_ms + s->offset - wall_ms : 0;
 
-	return ahead > AHEAD_MAX ? ahead : 0;
+	return ahead > AHEAD_MAX || ahead < -AHEAD_MAX ? ahead : 0;
 }

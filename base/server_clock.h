@@ -27,7 +27,8 @@ int64_t server_clock_now(const struct server_clock *s, int64_t wall_ms, uint64_t
  * longer than it has. */
 int64_t server_clock_latest(const struct server_clock *s, int64_t wall_ms, uint64_t boot_ms);
 
-/* How far server time is ahead of the host's, when that is more than what is believed; else 0. */
+/* How far server time is ahead of the host's (negative: behind it), when that is more than what is believed;
+ * else 0. A host that is ahead makes nothing due, but all that it wrote down seems older than it is. */
 int64_t server_clock_excess(const struct server_clock *s, int64_t wall_ms, uint64_t boot_ms);
 
 #endif

@@ -47,8 +47,10 @@ static bool cache_ok(const struct admit_ask *a, struct block *h)
 
 static bool clock_ok(const struct admit_ask *a, struct block *h)
 {
-	return a->clock_off == 0 ||
-	       blocked_for(h, a->now + CLOCK_LOOK_MS, TEXT_CLOCK_AHEAD, FACT_CLOCK_AHEAD, a->clock_off);
+	const int64_t off = a->clock_off, until = a->now + CLOCK_LOOK_MS;
+
+	return off == 0 || blocked_for(h, until, off > 0 ? TEXT_CLOCK_AHEAD : TEXT_HOST_AHEAD,
+				       FACT_CLOCK_AHEAD, off > 0 ? off : -off);
 }
 
 static bool quiet_ok(const struct admit_ask *a, struct block *h)

@@ -202,6 +202,29 @@ static void changed(struct cluster_watch *w)
 	schedule(w);
 }
 
+/* -- what is saved -- */
+
+static void send_saved_get(evutil_socket_t fd, short what, void *arg)
+{
+	struct cluster_watch *w = arg;
+	const struct msg m = { .type = MSG_SAVED_GET, .u.saved_get = { .cluster = w->cluster } };
+
+	(void)fd;
+	(void)what;
+	if (w->remembered || w->stopped)
+		return;
+	(void)send_msg(w, &m);
+	(void)evtimer_add(w->saved_get_timer, CLOCK_TIMEVAL(SAVED_GET_MS));
+}
+
+/* The first time, when the API server has told the time: how old a row is this host's clock does not tell
+ * alone. */
+static void ask_for_saved(struct cluster_watch *w)
+{
+	if (!evtimer_pending(w->saved_get_timer, NULL))
+		send_saved_get(-1, 0, w);
+}
+
 /* -- what the reflector reports -- */
 
 static void on_list(void *ctx, const char *ns)
@@ -256,6 +279,7 @@ static void on_sync(void *ctx, const char *ns)
 	if (w->lists > 0 && --w->lists == 0)
 		meter_time(w->meter, TIMING_SYNC, clock_boot_us() - w->list_us);
 	controller_sync(w->controller, STR_C(ns));
+	ask_for_saved(w); /* of a server that tells no time */
 	log_info("list complete", kv_s("namespace", *ns ? ns : "*"), kv_u("pods", store_count(store)),
 		 kv_u("bytes", store_bytes(store)));
 	send_watch_stats(w);
@@ -276,10 +300,12 @@ static void on_alive(void *ctx, int64_t server_date_ms)
 	struct cluster_watch *w = ctx;
 
 	/* Headers come with refusals, too: they tell the time, but keep no cache fresh. */
-	if (server_date_ms > 0)
+	if (server_date_ms > 0) {
 		controller_server_date(w->controller, server_date_ms);
-	else
+		ask_for_saved(w);
+	} else {
 		controller_alive(w->controller);
+	}
 	if (facts_empty(&w->trouble_why))
 		server_version_ask(w->version, false);
 	changed(w);
@@ -435,7 +461,16 @@ static void on_news(void *ctx)
 	touch_stats(ctx);
 }
 
-static const struct replica_ops replica_ops = { send_msg, on_leads, on_recall, on_news, send_credential };
+static int64_t on_now(void *ctx)
+{
+	const struct clock_snapshot now =
+		cluster_clocks(controller_cluster(((struct cluster_watch *)ctx)->controller));
+
+	return clocks_behind(&now);
+}
+
+static const struct replica_ops replica_ops = { send_msg, on_leads, on_recall,
+						on_now,   on_news,  send_credential };
 
 /* -- settings -- */
 
@@ -546,19 +581,6 @@ static void on_version(void *ctx)
 	send_watch_stats(ctx); /* with the first list there is no news for long */
 }
 
-static void send_saved_get(evutil_socket_t fd, short what, void *arg)
-{
-	struct cluster_watch *w = arg;
-	const struct msg m = { .type = MSG_SAVED_GET, .u.saved_get = { .cluster = w->cluster } };
-
-	(void)fd;
-	(void)what;
-	if (w->remembered || w->stopped)
-		return;
-	(void)send_msg(w, &m);
-	(void)evtimer_add(w->saved_get_timer, CLOCK_TIMEVAL(SAVED_GET_MS));
-}
-
 static void timed(void *ctx, enum timing t, uint64_t us)
 {
 	meter_time(((struct cluster_watch *)ctx)->meter, t, us);
@@ -592,7 +614,6 @@ struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluste
 
 void cluster_watch_start(struct cluster_watch *w)
 {
-	send_saved_get(-1, 0, w);
 	start_reflector(w);
 	start_namespaces(w);
 	replica_start(w->replica);

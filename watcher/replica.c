@@ -69,7 +69,7 @@ static void on_refused(void *ctx)
 static void tell_next(struct replica *r)
 {
 	if (r->leading && handover_is_news(r->handover))
-		leadership_remember(r->election, handover_text(r->handover, clock_wall_ms()));
+		leadership_remember(r->election, handover_text(r->handover, r->ops.now(r->ctx)));
 }
 
 static void begin_to_lead(struct replica *r)
@@ -77,14 +77,14 @@ static void begin_to_lead(struct replica *r)
 	const char *memory = leadership_memory(r->election);
 
 	log_info("this replica leads from now on");
-	handover_take(r->handover, STR_C(memory), r->cluster, clock_wall_ms(), r->ops.recall, r->ctx);
+	handover_take(r->handover, STR_C(memory), r->cluster, r->ops.now(r->ctx), r->ops.recall, r->ctx);
 }
 
 void replica_note(struct replica *r, const struct msg *m)
 {
 	if (!r->handover)
 		return;
-	handover_note(r->handover, m, clock_wall_ms());
+	handover_note(r->handover, m, r->ops.now(r->ctx));
 	tell_next(r);
 }
 

@@ -19,6 +19,8 @@ struct replica_ops {
 	/* What the leader before did in the last hour: SAVED_ROW, ACTION_ROW. As it begins to lead, before it
 	 * may act. */
 	void (*recall)(void *ctx, const struct msg *m);
+	/* The time by which what was done is written down, and how old it is: Unix ms. */
+	int64_t (*now)(void *ctx);
 	/* There is something new to replica_tell(). */
 	void (*news)(void *ctx);
 	/* The API server refused the credential (401). */

@@ -193,11 +193,11 @@ bool action_judge(struct action *a, enum judge_stage stage)
 {
 	const int64_t ahead = server_clock_excess(a->env.clock, clock_wall_ms(), clock_boot_ms());
 
-	if (ahead > 0) { /* nobody knows how long anything has lasted; that is no fault of the pod */
+	if (ahead != 0) { /* nobody knows how long anything has lasted; that is no fault of the pod */
 		action_set_retry(a, CLOCK_RETRY_MS);
-		struct facts why = facts_of(TEXT_CLOCK_AHEAD);
+		struct facts why = facts_of(ahead > 0 ? TEXT_CLOCK_AHEAD : TEXT_HOST_AHEAD);
 
-		facts_duration(&why, FACT_CLOCK_AHEAD, ahead);
+		facts_duration(&why, FACT_CLOCK_AHEAD, ahead > 0 ? ahead : -ahead);
 		(void)action_end(a, OUTCOME_REFUSED, REASON_CLOCK_UNCERTAIN, &why);
 		return false;
 	}

@@ -18,11 +18,19 @@ static inline int64_t clocks_boot(const struct clock_snapshot *now, int64_t at, 
 	return at ? now->boot + (at - same_clock) : 0;
 }
 
-/* Boot time of a wall time that an earlier watcher saved. One of the future is a clock that was set back: it
- * counts as now. */
+/* By the clock that is behind: what was written down is not older than it seems. */
+static inline int64_t clocks_behind(const struct clock_snapshot *now)
+{
+	return now->wall < now->server ? now->wall : now->server;
+}
+
+/* Boot time of a wall time that was saved before. Where this host's clock was set forward since, the server's
+ * tells how old it is. One of the future is a clock that was set back: it counts as now. */
 static inline int64_t clocks_boot_of_saved(const struct clock_snapshot *now, int64_t wall)
 {
-	return wall < now->wall ? now->boot - (now->wall - wall) : now->boot;
+	const int64_t age = clocks_behind(now) - wall;
+
+	return age > 0 ? now->boot - age : now->boot;
 }
 
 #endif

@@ -67,4 +67,18 @@ TEST(one_odd_date_moves_nothing)
 	ck_assert_int_eq(server_clock_now(&s, 2001000 - 86400000, 10000), 2001000 - 86400000 + 3600000);
 }
 
+/* More than an hour apart is not believed, whichever of the two is ahead. */
+TEST(an_excess_has_two_sides)
+{
+	struct server_clock s = { 0 };
+	const int64_t hour = 3600000, date = 1000000000;
+
+	ck_assert_int_eq(server_clock_excess(&s, 0, 1000), 0);
+	server_clock_note(&s, date, 1000);
+	ck_assert_int_eq(server_clock_excess(&s, date - hour, 1000), 0);
+	ck_assert_int_eq(server_clock_excess(&s, date - hour - 1, 1000), hour + 1);
+	ck_assert_int_eq(server_clock_excess(&s, date + hour, 1000), 0);
+	ck_assert_int_eq(server_clock_excess(&s, date + hour + 1, 1000), -hour - 1);
+}
+
 SUITE("base/server_clock");

@@ -7,6 +7,8 @@
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
+#define HOUR_MS INT64_C(3600000)
+
 static struct msg saved_msg(uint64_t cluster, const char *kind, const char *key, int64_t at)
 {
 	struct msg m = { .type = MSG_SAVED, .u.saved = { .cluster = cluster, .at = at, .until = at + 5 } };
@@ -68,7 +70,8 @@ static size_t count_actions(bool observe)
 	return n;
 }
 
-/* What budgets were spent on: everything that was or may have been written within a day. */
+/* What budgets were spent on: everything that was or may have been written within a day of now, or of the
+ * last. */
 TEST(actions_of_the_last_day_are_given)
 {
 	struct msg m[] = { world_intent(1, 0, "done"),           world_record(1, OUTCOME_DONE),
@@ -86,7 +89,10 @@ TEST(actions_of_the_last_day_are_given)
 	clock_fake_advance(INT64_C(86400000) - 1);
 	ck_assert_uint_eq(count_actions(false), 3);
 	clock_fake_advance(1);
-	ck_assert_uint_eq(count_actions(false), 0);
+	const struct msg last = world_intent(9, 0, "a day later");
+
+	world_write(&last, 1);
+	ck_assert_uint_eq(count_actions(false), 1);
 }
 
 /* The rest of a deletion was paid for when it was begun. */
@@ -261,6 +267,25 @@ TEST(actions_carry_the_time_of_their_end)
 	ck_assert_int_eq(out[1].type, MSG_ACTION_ROW);
 	ck_assert_int_eq(out[1].u.action_row.at, 0);
 	ck_assert_int_eq(out[2].type, MSG_SAVED_END);
+}
+
+/* What was done last is not a day ago because this host's clock says so, and a day before it still counts. */
+TEST(a_clock_set_forward_hides_no_action)
+{
+	struct msg m[] = { world_intent(1, 0, "a"), world_record(1, OUTCOME_DONE),
+			   world_intent(2, 0, "b"), world_record(2, OUTCOME_DONE),
+			   world_intent(3, 0, "c"), world_record(3, OUTCOME_DONE) };
+	struct msg out[4];
+
+	world_write(m, 2);
+	clock_fake_advance(2 * HOUR_MS);
+	world_write(m + 2, 2);
+	clock_fake_advance(23 * HOUR_MS);
+	world_write(m + 4, 2);
+	ck_assert_uint_eq(world_saved(0, false, out, 4), 3);
+	clock_fake_set(clock_wall_ms() + 40 * 24 * HOUR_MS, clock_boot_ms());
+	ck_assert_uint_eq(world_saved(0, false, out, 4), 3);
+	ck_assert_int_eq(out[0].u.action_row.at, WORLD_NOW + 2 * HOUR_MS);
 }
 
 static struct msg pause_msg(const char *cluster, int64_t duty, bool on, int64_t until)

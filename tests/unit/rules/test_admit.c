@@ -150,6 +150,17 @@ TEST_LOOP(each_guard_alone, 0, (int)ROWS)
 	english_told_facts(&h.evidence);
 }
 
+TEST(the_clock_that_is_ahead_is_named)
+{
+	struct block h;
+
+	ask.clock_off = -2 * HOUR;
+	ck_assert(!admit_ask(&ask, &h));
+	ck_assert_int_eq(h.guard, GUARD_CLOCK);
+	ck_assert_ptr_nonnull(strstr(EN(h.evidence), "this host is 2h ahead"));
+	english_told_facts(&h.evidence);
+}
+
 TEST(the_first_of_the_table_is_told)
 {
 	struct block h;

@@ -243,7 +243,7 @@ TEST(threshold_to_the_millisecond)
 
 /* The API server's clock decides, not ours. One odd Date, or one of an error page, moves it as little as one
  * of a server from the future; two in a row do. */
-TEST_LOOP(server_clock, 0, 8)
+TEST_LOOP(server_clock, 0, 9)
 {
 	static const struct {
 		struct {
@@ -261,6 +261,7 @@ TEST_LOOP(server_clock, 0, 8)
 		{ { { 6 * SEC, true }, { 0, false } }, 2, REASON_WAITING_FOR_THRESHOLD },
 		{ { { 0, false }, { 6 * SEC, true }, { 6 * SEC, false } }, 3, REASON_WAITING_FOR_THRESHOLD },
 		{ { { HOUR + SEC, false } }, 1, REASON_CLOCK_UNCERTAIN },
+		{ { { -HOUR - SEC, false } }, 1, REASON_CLOCK_UNCERTAIN },
 	};
 
 	fake.policy.duty[DUTY_TERMINATING].hours_ms = HOUR + 4 * SEC;
