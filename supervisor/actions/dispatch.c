@@ -33,7 +33,7 @@ static const struct bucket_size nomination_rate = { LEASES_MAX, 10 };
 
 bool dispatch_is_paused(const struct supervisor *s, uint64_t cluster, uint64_t duty)
 {
-	return pause_list_pauses(&s->pause_list, settings(s)->names[cluster], duty, clock_wall_ms());
+	return pause_list_pauses(&s->pause_list, settings(s)->names[cluster], duty, own_state_now(s->own));
 }
 
 /* What is in doubt is looked at before its cluster goes. */

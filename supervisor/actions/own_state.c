@@ -20,6 +20,7 @@
 #include "text/private_dir_text.h"
 #include "text/texts.h"
 
+#define STEP_MS  1000        /* wall and boot time go apart by more: somebody set the clock */
 #define FILE_MAX (64u << 20) /* more than all that may be known (failing_since_registry.h) */
 
 /* -- signatures -- */
@@ -138,6 +139,43 @@ struct write_count *own_state_count(struct own_state *o, const char *cluster_nam
 	return c;
 }
 
+/* -- the clock -- */
+
+static int64_t wall_ahead(void)
+{
+	return clock_wall_ms() - (int64_t)clock_boot_ms();
+}
+
+int64_t own_state_now(const struct own_state *o)
+{
+	return (int64_t)clock_boot_ms() + o->wall_ahead;
+}
+
+static void move(int64_t *at, int64_t step)
+{
+	if (*at > 0)
+		*at = *at + step > 1 ? *at + step : 1;
+}
+
+bool own_state_follow_clock(struct own_state *o)
+{
+	const int64_t step = wall_ahead() - o->wall_ahead;
+	struct pause *e;
+
+	if (step >= -STEP_MS && step <= STEP_MS)
+		return false;
+	o->wall_ahead += step;
+	for (size_t i = 0; (e = pause_list_get(o->pauses, i)); i++) {
+		move(&e->p.at, e->earlier ? 0 : step);
+		move(&e->p.until, e->earlier ? 0 : step);
+	}
+	for (size_t i = 0; i < o->n_counts; i++) {
+		move(&o->counts[i].minute.at, step);
+		move(&o->counts[i].hour.at, step);
+	}
+	return true;
+}
+
 /* -- writing -- */
 
 static void put(FILE *f, const struct msg *m)
@@ -237,6 +275,15 @@ static bool take_count(struct own_state *o, const struct msg_own_count *m)
 	return true;
 }
 
+static bool take_pause(struct own_state *o, const struct msg_pause *m)
+{
+	struct pause *e = m->on ? pause_list_set(o->pauses, m) : NULL;
+
+	if (e)
+		e->earlier = true;
+	return e;
+}
+
 static bool take(struct own_state *o, const struct msg *m)
 {
 	const struct msg_own_failing *f = &m->u.own_failing;
@@ -251,7 +298,7 @@ static bool take(struct own_state *o, const struct msg *m)
 	case MSG_OWN_COUNT:
 		return take_count(o, &m->u.own_count);
 	case MSG_PAUSE:
-		return m->u.pause.on && pause_list_set(o->pauses, &m->u.pause);
+		return take_pause(o, &m->u.pause);
 	case MSG_OWN_FAILING:
 		return failing_since_add(
 			o->known,
@@ -380,7 +427,9 @@ struct own_state *own_state_new(struct pause_list *pauses)
 {
 	struct own_state *o = xcalloc(1, sizeof(*o));
 
-	*o = (struct own_state){ .pauses = pauses, .lock_fd = -1, .known = failing_since_new() };
+	*o = (struct own_state){
+		.pauses = pauses, .lock_fd = -1, .known = failing_since_new(), .wall_ahead = wall_ahead()
+	};
 	random_bytes(o->key, sizeof(o->key));
 	return o;
 }

@@ -49,6 +49,7 @@ struct own_state {
 	struct write_count counts[CLUSTERS_MAX];
 	size_t n_counts;
 	struct failing_since_registry *known; /* since when workloads fail */
+	int64_t wall_ahead; /* of boot time: the clock by which pauses end and writes are counted */
 };
 
 /* Nothing is on disk yet: a new key, no pauses, nothing counted. pauses is borrowed. */
@@ -86,6 +87,12 @@ void own_state_sign_end(const struct own_state *o, const struct msg *intent, con
 /* Does the row of the history carry it? What it says besides is not signed. */
 bool own_state_vouches(const struct own_state *o, const struct msg_ctl_restore_row *row,
 		       const char *cluster_name);
+
+/* Unix ms of that clock: this host's, as it was when own_state_follow_clock() last looked. */
+int64_t own_state_now(const struct own_state *o);
+/* True: this host's clock was set since. What is kept has gone with it, so nothing is over sooner or later;
+ * to be saved. A pause of an earlier life stays: perhaps the clock is right again. */
+bool own_state_follow_clock(struct own_state *o);
 
 /* What was written to this cluster; made when it is new, NULL when there are too many. */
 struct write_count *own_state_count(struct own_state *o, const char *cluster_name);

@@ -10,9 +10,9 @@ bool pause_covers(const struct msg_pause *scope, const char *cluster_name, int64
 	       (!scope->cluster_name[0] || strcmp(scope->cluster_name, cluster_name) == 0);
 }
 
-bool pause_has_ended(const struct msg_pause *p, int64_t now_ms)
+bool pause_has_ended(const struct pause *e, int64_t now_ms)
 {
-	return p->until != 0 && p->until <= now_ms;
+	return !e->earlier && e->p.until != 0 && e->p.until <= now_ms;
 }
 
 struct pause *pause_list_find_scope(struct pause_list *l, const struct msg_pause *p)
@@ -34,6 +34,7 @@ struct pause *pause_list_set(struct pause_list *l, const struct msg_pause *p)
 		*e = (struct pause){ 0 };
 	}
 	e->p = *p;
+	e->earlier = false;
 	return e;
 }
 
@@ -46,9 +47,10 @@ void pause_list_remove(struct pause_list *l, struct pause *p)
 bool pause_list_pauses(const struct pause_list *l, const char *cluster_name, uint64_t duty, int64_t now_ms)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		const struct msg_pause *p = &l->v[i].p;
+		const struct pause *e = &l->v[i];
 
-		if (p->on && !pause_has_ended(p, now_ms) && pause_covers(p, cluster_name, (int64_t)duty))
+		if (e->p.on && !pause_has_ended(e, now_ms) &&
+		    pause_covers(&e->p, cluster_name, (int64_t)duty))
 			return true;
 	}
 	return false;

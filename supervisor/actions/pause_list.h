@@ -16,14 +16,17 @@
 
 /* What lies within a scope: cluster_name "" and duty -1 cover everything. */
 bool pause_covers(const struct msg_pause *scope, const char *cluster_name, int64_t duty);
-bool pause_has_ended(const struct msg_pause *p, int64_t now_ms);
 
 struct pause {
 	struct msg_pause p; /* not `on`: resumed, which the history does not know yet */
 	bool unsaved;       /* the history has not confirmed it */
 	bool sent;          /* to the present reporter */
-	uint64_t conn;      /* to answer when it is on disk, 0 = nobody */
+	/* Of an earlier life: it does not end before it is known that this host's clock is not ahead. */
+	bool earlier;
+	uint64_t conn; /* to answer when it is on disk, 0 = nobody */
 };
+
+bool pause_has_ended(const struct pause *e, int64_t now_ms);
 
 /* Zeroed: empty. */
 struct pause_list {
@@ -31,7 +34,7 @@ struct pause_list {
 	size_t n;
 };
 
-/* The entry with p's scope, made or changed to p. NULL when the list is full. */
+/* The entry with p's scope, made or changed to p, which is of this life. NULL when the list is full. */
 struct pause *pause_list_set(struct pause_list *l, const struct msg_pause *p);
 void pause_list_remove(struct pause_list *l, struct pause *p);
 /* The entry with p's scope: one duty (or all) of one cluster (or all). NULL when there is none. */

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/actions/write_guard.h"
 
-#include "base/clock.h"
 #include "base/log.h"
 
 #define MINUTE_MS   INT64_C(60000)
@@ -11,10 +10,8 @@
 
 /* How many more may be written in that time. It begins anew when it is over; when the clock went back it
  * begins now and keeps its count. */
-static uint64_t left_in(struct write_span *s, int64_t length_ms, uint64_t limit)
+static uint64_t left_in(struct write_span *s, int64_t now, int64_t length_ms, uint64_t limit)
 {
-	const int64_t now = clock_wall_ms();
-
 	if (now < s->at)
 		s->at = now;
 	else if (now - s->at >= length_ms)
@@ -25,10 +22,12 @@ static uint64_t left_in(struct write_span *s, int64_t length_ms, uint64_t limit)
 }
 
 /* In the minute and in the hour. */
-static uint64_t left_of(struct write_count *c, const struct generation *g)
+static uint64_t left_of(struct write_count *c, const struct supervisor *s)
 {
-	const uint64_t minute = left_in(&c->minute, MINUTE_MS, g->all.writes_per_minute),
-		       hour = left_in(&c->hour, HOUR_MS, g->all.writes_per_hour);
+	const struct generation *g = settings(s);
+	const int64_t now = own_state_now(s->own);
+	const uint64_t minute = left_in(&c->minute, now, MINUTE_MS, g->all.writes_per_minute),
+		       hour = left_in(&c->hour, now, HOUR_MS, g->all.writes_per_hour);
 
 	return minute < hour ? minute : hour;
 }
@@ -56,7 +55,7 @@ static uint64_t left(const struct supervisor *s, uint64_t cluster)
 
 	if (g->all.observe || !has_limit(g))
 		return UINT64_MAX;
-	return c && !s->counts_unkept ? left_of(c, g) : 0;
+	return c && !s->counts_unkept ? left_of(c, s) : 0;
 }
 
 static void tell(const struct supervisor *s, uint64_t cluster, bool blocked)
@@ -97,7 +96,7 @@ void write_guard_on_result(struct supervisor *s, uint64_t cluster, const struct 
 
 	if (l->by_operator || !(OUTCOMES_WRITTEN >> r->outcome & 1) || !c || !has_limit(settings(s)))
 		return;
-	(void)left_of(c, settings(s)); /* the spans are those of now */
+	(void)left_of(c, s); /* the spans are those of now */
 	const bool minute = charge(&c->minute), hour = charge(&c->hour);
 
 	if (minute || hour)

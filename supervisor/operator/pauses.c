@@ -61,12 +61,12 @@ static bool names_a_cluster(const struct supervisor *s, const struct msg_pause *
 static const struct pause *next_in_force(const struct supervisor *s, size_t *i)
 {
 	const struct pause_list *l = &s->pause_list;
-	const int64_t now = clock_wall_ms();
+	const int64_t now = own_state_now(s->own);
 
 	for (; *i < l->n; ++*i) {
 		const struct pause *e = &l->v[*i];
 
-		if (e->p.on && !pause_has_ended(&e->p, now) && names_a_cluster(s, &e->p))
+		if (e->p.on && !pause_has_ended(e, now) && names_a_cluster(s, &e->p))
 			return &l->v[(*i)++];
 	}
 	return NULL;
@@ -189,7 +189,7 @@ static void say_nothing_to_resume(const struct supervisor *s, const struct msg_p
 	const bool all = scope->duty < 0 && !scope->cluster_name[0];
 	const uint64_t duty = scope->duty < 0 ? DUTY_EVICTED : (uint64_t)scope->duty;
 	const bool wider =
-		!all && pause_list_pauses(&s->pause_list, scope->cluster_name, duty, clock_wall_ms());
+		!all && pause_list_pauses(&s->pause_list, scope->cluster_name, duty, own_state_now(s->own));
 
 	end(s, conn, EXIT_CODE_FAILURE, wider ? TEXT_PAUSED_WIDER : TEXT_NOT_PAUSED);
 }
@@ -220,6 +220,48 @@ static void resume_scope(struct supervisor *s, const struct msg_pause *scope, ui
 		say_nothing_to_resume(s, scope, conn);
 }
 
+/* -- the clock -- */
+
+/* The clock of this host was set: a pause lasts as long as it was asked for. */
+static void follow_clock(struct supervisor *s)
+{
+	struct pause *e;
+
+	if (!own_state_follow_clock(s->own))
+		return;
+	keep(s);
+	for (size_t i = 0; (e = pause_list_get(&s->pause_list, i)); i++)
+		if (e->p.on)
+			save(s, e);
+	for (uint64_t c = 0; settings(s) && c < settings(s)->all.clusters; c++)
+		pauses_on_watcher_ready(s, c);
+}
+
+/* Some API server bears out that it is not ahead, and none says that it is. */
+static bool clock_is_known(const struct supervisor *s)
+{
+	bool known = false;
+
+	for (uint64_t c = 0; settings(s) && generation_next(settings(s), &c); c++) {
+		const struct msg_watch_stats *w = &s->watch_stats[c].u.watch_stats;
+
+		if (w->host_ahead)
+			return false;
+		known = known || w->synced;
+	}
+	return known;
+}
+
+/* What was paused in an earlier life does not end by a clock that was wrong when this one began. */
+static void trust_clock(struct supervisor *s)
+{
+	const bool known = clock_is_known(s);
+	struct pause *e;
+
+	for (size_t i = 0; known && (e = pause_list_get(&s->pause_list, i)); i++)
+		e->earlier = false;
+}
+
 void pauses_on_ctl_pause(struct supervisor *s, const struct msg *m)
 {
 	const uint64_t conn = m->u.ctl_pause.conn;
@@ -227,6 +269,7 @@ void pauses_on_ctl_pause(struct supervisor *s, const struct msg *m)
 	struct msg_pause *p = &pause.u.pause;
 
 	msg_copy_fields(&pause, m);
+	follow_clock(s); /* `until` goes by it as it is now */
 	p->at = clock_wall_ms();
 	if (!s->pauses_known)
 		end(s, conn, EXIT_CODE_UNAVAILABLE, TEXT_STARTING);
@@ -244,8 +287,10 @@ void pauses_tick(struct supervisor *s)
 {
 	struct pause *e;
 
+	follow_clock(s);
+	trust_clock(s);
 	for (size_t i = 0; (e = pause_list_get(&s->pause_list, i)); i++)
-		if (e->p.on && pause_has_ended(&e->p, clock_wall_ms()))
+		if (e->p.on && pause_has_ended(e, own_state_now(s->own)))
 			resume(s, e);
 	if (s->pauses_unkept)
 		keep(s);
@@ -277,8 +322,10 @@ void pauses_on_pause(struct supervisor *s, const struct msg *m)
 		return; /* one of an older configuration: the list has room for all that there are */
 	} else if (!s->pauses_known || !pause_list_find_scope(&s->pause_list, &m->u.pause)) {
 		e = pause_list_set(&s->pause_list, &m->u.pause);
-		if (e)
+		if (e) {
 			e->p.on = !s->pauses_known; /* else it was resumed while the history was away */
+			e->earlier = true;
+		}
 		if (!s->pauses_known)
 			keep(s);
 	}

@@ -358,7 +358,20 @@ static void reopen(void)
 
 static bool is_paused(void)
 {
-	return pause_list_pauses(&stage_supervisor(w.s)->pause_list, "test", 0, clock_wall_ms());
+	const struct supervisor *s = stage_supervisor(w.s);
+
+	return pause_list_pauses(&s->pause_list, "test", 0, own_state_now(s->own));
+}
+
+/* Until somebody resumes. */
+static bool is_paused_for_good(int64_t duty)
+{
+	const struct pause_list *l = &stage_supervisor(w.s)->pause_list;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (l->v[i].p.on && !l->v[i].p.until && pause_covers(&l->v[i].p, "test", duty))
+			return true;
+	return false;
 }
 
 static void operate(void)
@@ -377,8 +390,7 @@ static void operate(void)
 	/* Of one duty after another: what is paused for one only is not watched. */
 	w.paused = is_paused();
 	for (uint64_t d = 0; d < DUTY__MAX; d++)
-		w.paused = w.paused &&
-			   pause_list_pauses(&stage_supervisor(w.s)->pause_list, "test", d, INT64_MAX - 1);
+		w.paused = w.paused && is_paused_for_good((int64_t)d);
 }
 
 static void start(void)

@@ -1,0 +1,120 @@
+/* test_clock_set.c - what the supervisor itself holds, pauses and its limit of writes, when the clock of this
+ * host is set. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "supervisor/operator/pauses.h"
+#include "world.h"
+
+#define HOUR INT64_C(3600000)
+
+static unsigned nominated;
+
+static void set_clock(int64_t step)
+{
+	clock_fake_set(clock_wall_ms() + step, clock_boot_ms());
+}
+
+/* So many are nominated; how many of them are written? */
+static size_t do_some(size_t n)
+{
+	forget();
+	while (n-- > 0) {
+		const size_t intents = count(MSG_INTENT), granted = count(MSG_GRANT);
+
+		nominate(++nominated);
+		if (count(MSG_INTENT) == intents)
+			continue;
+		const uint64_t id = heard(MSG_INTENT, intents)->u.intent.id;
+
+		acknowledge(id);
+		if (count(MSG_GRANT) > granted)
+			end_lease(id, OUTCOME_DONE);
+	}
+	return count(MSG_GRANT);
+}
+
+static void pause_for_an_hour(void)
+{
+	struct msg m = { .type = MSG_CTL_PAUSE,
+			 .u.ctl_pause = { .duty = DUTY_ALL, .on = true, .until = clock_wall_ms() + HOUR } };
+
+	open_history();
+	pauses_on_ctl_pause(stage_supervisor(w.s), &m);
+	stage_run(w.s);
+}
+
+static void say_stats(bool host_ahead)
+{
+	const struct msg m = { .type = MSG_WATCH_STATS,
+			       .u.watch_stats = { .synced = true, .host_ahead = host_ahead } };
+
+	say(ROLE_WATCHER, &m);
+}
+
+static const int64_t steps[] = { -48 * HOUR, -2 * HOUR, 62 * HOUR / 60, 2 * HOUR, 48 * HOUR };
+
+/* Also where the clock was set a moment before somebody pauses. The watcher and the history are told when it
+ * ends by the clock that was set. */
+TEST_LOOP(a_pause_lasts_as_long_as_it_was_asked_for, 0, 2 * (int)ARRAY_SIZE(steps))
+{
+	const int64_t step = steps[_i / 2];
+
+	if (_i % 2)
+		set_clock(-step);
+	pause_for_an_hour();
+	set_clock(step);
+	ck_assert_uint_eq(do_some(1), 0);
+	stage_pass(w.s, 1000);
+	ck_assert_uint_eq(count(MSG_PAUSE), 2);
+	ck_assert_int_eq(heard(MSG_PAUSE, 1)->u.pause.until, clock_wall_ms() - 1000 + HOUR);
+	stage_pass(w.s, HOUR - 2000);
+	ck_assert_uint_eq(do_some(1), 0);
+	stage_pass(w.s, 1000);
+	ck_assert_uint_eq(do_some(1), 1);
+}
+
+/* Whether the clock has gone on while nobody ran, or is wrong, an API server knows. */
+TEST_LOOP(a_pause_of_an_earlier_life_waits_for_the_clock, 0, 2)
+{
+	pause_for_an_hour();
+	stage_free(&w.s);
+	set_clock(2 * HOUR);
+	start();
+	open_history();
+	stage_pass(w.s, 1000);
+	ck_assert_uint_eq(do_some(1), 0);
+	if (_i) {
+		say_stats(true);
+		stage_pass(w.s, 1000);
+		ck_assert_uint_eq(do_some(1), 0);
+		set_clock(-2 * HOUR);
+		stage_pass(w.s, 1000);
+	}
+	say_stats(false);
+	stage_pass(w.s, 1000);
+	ck_assert_uint_eq(do_some(1), !_i);
+	stage_pass(w.s, HOUR);
+	ck_assert_uint_eq(do_some(1), 1);
+}
+
+TEST(a_clock_set_forward_gives_no_writes_back)
+{
+	w.o.writes_per_minute = 5;
+	start_again();
+	open_history();
+	ck_assert_uint_eq(do_some(9), 5);
+	set_clock(2 * HOUR);
+	ck_assert_uint_eq(do_some(9), 0);
+	stage_pass(w.s, 1000);
+	ck_assert_uint_eq(do_some(9), 0);
+	stage_pass(w.s, 60000);
+	ck_assert_uint_eq(do_some(9), 5);
+}
+
+TEST_MAIN("supervisor/clock_set")
+{
+	tcase_add_checked_fixture(t, set_up, tear_down);
+}
