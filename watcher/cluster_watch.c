@@ -119,6 +119,7 @@ static void send_watch_stats(struct cluster_watch *w)
 	(void)controller_stats(w->controller, &m);
 	m.u.watch_stats.events = r.events;
 	m.u.watch_stats.lists = r.lists;
+	m.u.watch_stats.host_ahead = cluster_host_is_ahead(controller_cluster(w->controller));
 	m.u.watch_stats.shared = w->settings.cluster.shared;
 	replica_tell(w->replica, &m.u.watch_stats);
 	m.u.watch_stats.failing = !facts_empty(trouble);

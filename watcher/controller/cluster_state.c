@@ -57,6 +57,11 @@ struct clock_snapshot cluster_clocks(const struct cluster_state *c)
 					.latest = server_clock_latest(&c->server_clock, wall, boot) };
 }
 
+bool cluster_host_is_ahead(const struct cluster_state *c)
+{
+	return server_clock_excess(&c->server_clock, clock_wall_ms(), clock_boot_ms()) < 0;
+}
+
 enum text cluster_stale(const struct cluster_state *c)
 {
 	return sync_state_reason(c->sync, clock_boot_ms());

@@ -36,6 +36,8 @@ void cluster_done(struct cluster_state *c);
 void cluster_set_policy(struct cluster_state *c, const struct policy *policy, uint64_t quiet_ms);
 
 struct clock_snapshot cluster_clocks(const struct cluster_state *c);
+/* Is this host's clock further ahead of the API server's than is believed? */
+bool cluster_host_is_ahead(const struct cluster_state *c);
 /* Why nothing is judged now, for the operator; "" when the cache is in step. */
 enum text cluster_stale(const struct cluster_state *c);
 /* Is every list complete, and did bytes arrive lately? */

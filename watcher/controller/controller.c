@@ -639,7 +639,6 @@ uint64_t controller_stats(const struct controller *c, struct msg *m)
 	s->bytes = store_bytes(c->cluster.store) + queue_bytes(c->keys) + queue_bytes(c->groups);
 	s->queue = queue_len(c->keys);
 	s->last_event = c->last_byte;
-	s->host_ahead = server_clock_excess(&c->cluster.server_clock, clock_wall_ms(), clock_boot_ms()) < 0;
 	s->reverts = admission_revert_count(c->cluster.admission);
 	nominations_stats(c->nominations, m);
 	return c->judged;
