@@ -687,16 +687,6 @@ TEST(overrides_in_force_read_back_equal)
 }
 
 /* As two clusters of one kubeconfig have it. */
-TEST(one_trouble_is_told_once)
-{
-	const struct place at = { .file = "f", .key = "k" };
-
-	for (int i = 0; i < 3; i++)
-		diags_warn(&diags, at, SINK_UNSIGNED, WORD(PHRASE_DIAG_SINK_DINGTALK));
-	ck_assert_uint_eq(diags.n, 1);
-	ck_assert_uint_eq(diags.dropped, 0);
-}
-
 TEST_MAIN("config/config")
 {
 	tcase_set_timeout(t, 60);

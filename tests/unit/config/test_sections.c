@@ -51,6 +51,16 @@ TEST_LOOP(a_mistaken_name_hides_nothing, 0, ARRAY_SIZE(rows))
 		ck_assert_uint_eq(diags.errors, 1);
 }
 
+TEST(one_trouble_is_told_once)
+{
+	const struct place at = { .file = "f", .key = "k" };
+
+	for (int i = 0; i < 3; i++)
+		diags_warn(&diags, at, SINK_UNSIGNED, WORD(PHRASE_DIAG_SINK_DINGTALK));
+	ck_assert_uint_eq(diags.n, 1);
+	ck_assert_uint_eq(diags.dropped, 0);
+}
+
 TEST_MAIN("config/sections")
 {
 	tcase_add_checked_fixture(t, loaded_setup, loaded_teardown);

@@ -197,6 +197,23 @@ TEST_LOOP(nothing_written_is_nothing_timed, 0, 3)
 	ck_assert_uint_eq(n_timed, 0);
 }
 
+/* Its controller looks within seconds, or is not at work. */
+TEST(not_observed_is_asked_ever_more_seldom)
+{
+	uint64_t wait = 3 * S;
+
+	(void)ready_one(pod_evicted());
+	for (size_t round = 1; round < 7; round++, wait *= 2) {
+		settle_with(OUTCOME_REFUSED, 3 * S, "NotObserved");
+		nominated_after((int64_t)wait, round, round + 1);
+	}
+	for (size_t round = 7; round < 12; round++) {
+		settle_with(OUTCOME_REFUSED, 3 * S, "NotObserved");
+		pass(10 * MIN);
+		ck_assert_uint_eq(count(MSG_NOMINATE), round + 1);
+	}
+}
+
 TEST_MAIN("watcher/due")
 {
 	tcase_add_checked_fixture(t, begin, end);

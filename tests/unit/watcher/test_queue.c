@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "random.h"
 #include "tests/suite.h"
 #include "watcher/controller/queue.h"
 
@@ -58,6 +59,31 @@ static void play(const char *script)
 		else
 			ck_abort_msg("no such step: %s", p);
 	}
+}
+
+/* TestBasic: of what is added in any order, each comes out once for each time that it was not there. */
+TEST(wq1_each_key_with_one_consumer)
+{
+	bool queued[51] = { false };
+	uint32_t key, out = 0;
+
+	random_begin("queue");
+	for (int i = 0; i < 7500; i++) {
+		if (random_below(3) > 0) {
+			key = 1 + random_below(50);
+			queue_add(q, key);
+			queued[key] = true;
+		} else if (queue_get(q, &key) == 0) {
+			ck_assert(queued[key]);
+			queued[key] = false;
+			out++;
+		}
+	}
+	for (; queue_get(q, &key) == 0; queued[key] = false)
+		ck_assert(queued[key]);
+	for (key = 1; key <= 50; key++)
+		ck_assert(!queued[key]);
+	ck_assert_uint_gt(out, 50);
 }
 
 /* TestAddWhileProcessing, TestReinsert */

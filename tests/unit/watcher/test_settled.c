@@ -425,23 +425,6 @@ TEST_LOOP(busy_comes_back_when_told, 0, 2)
 	}
 }
 
-/* Its controller looks within seconds, or is not at work. */
-TEST(not_observed_is_asked_ever_more_seldom)
-{
-	uint64_t wait = 3 * S;
-
-	(void)ready_one(pod_evicted());
-	for (size_t round = 1; round < 7; round++, wait *= 2) {
-		settle_with(OUTCOME_REFUSED, 3 * S, "NotObserved");
-		nominated_after((int64_t)wait, round, round + 1);
-	}
-	for (size_t round = 7; round < 12; round++) {
-		settle_with(OUTCOME_REFUSED, 3 * S, "NotObserved");
-		pass(10 * MIN);
-		ck_assert_uint_eq(count(MSG_NOMINATE), round + 1);
-	}
-}
-
 /* The pod that stood for its workload went meanwhile: another one takes its place when the lease ends. */
 TEST(a_sibling_takes_over)
 {
