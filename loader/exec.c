@@ -26,6 +26,7 @@
 
 #define OUTPUT_MAX (64u << 10)
 #define STDERR_MAX 400u
+#define LOOK_MS    10 /* between looks at whether it has ended */
 
 extern char **environ;
 
@@ -181,17 +182,29 @@ static void read_some(struct output *o)
 	}
 }
 
-/* Both pipes to their ends. False when the time is over or the output too long. */
-static bool read_outputs(struct output o[static 2], uint64_t until)
+/* It stays to be waited for. */
+static bool has_ended(pid_t pid)
 {
-	while (o[0].fd >= 0 || o[1].fd >= 0) {
+	siginfo_t si = { 0 };
+
+	return waitid(P_PID, (id_t)pid, &si, WEXITED | WNOHANG | WNOWAIT) == 0 && si.si_pid == pid;
+}
+
+/* The answer to its end, and complaints until the plugin has ended: a daemon that it leaves may hold stderr
+ * for good, for which client-go does not wait. False when the time is over or the output too long. */
+static bool read_outputs(struct output o[static 2], pid_t pid, uint64_t until)
+{
+	bool ended = false;
+
+	while (o[0].fd >= 0 || (o[1].fd >= 0 && !ended)) {
 		struct pollfd p[2] = { { .fd = o[0].fd, .events = POLLIN },
 				       { .fd = o[1].fd, .events = POLLIN } };
 		const uint64_t now = clock_boot_ms();
 
 		if (now >= until || o[0].overflow)
 			return false;
-		if (poll(p, 2, (int)(until - now)) < 0 && errno != EINTR)
+		ended = o[0].fd < 0 && has_ended(pid);
+		if (poll(p, 2, ended ? 0 : o[0].fd < 0 ? LOOK_MS : (int)(until - now)) < 0 && errno != EINTR)
 			return false;
 		for (size_t i = 0; i < 2; i++)
 			if (p[i].fd >= 0 && p[i].revents)
@@ -265,7 +278,7 @@ static int run(const struct kube_target *t, const char *program, int timeout_ms,
 		(void)close(err[0]);
 		return FAIL(-errno, PLUGIN_UNSTARTED, strerrordesc_np(errno));
 	}
-	const bool whole = read_outputs(o, until);
+	const bool whole = read_outputs(o, pid, until);
 	const int status = reap(pid, !whole, until);
 
 	for (size_t i = 0; i < 2; i++)

@@ -218,6 +218,18 @@ TEST(children_of_a_plugin_end_with_it)
 	ends("pid");
 }
 
+/* As an agent that a plugin starts for the next time: it holds stderr, and lives on. */
+TEST(a_daemon_of_a_plugin_is_not_waited_for)
+{
+	set_plugin("sleep 20 >/dev/null & " ANSWER("\"token\":\"abc\""));
+	runs();
+	ck_assert_str_eq(target.c.token, "abc");
+	tear_down();
+	set_plugin("sleep 20 >/dev/null & exec >&-; sleep 0.1; echo it is broken >&2; exit 3");
+	ck_assert_int_eq(loader_exec(&target, 10000, &expiry, why), -EIO);
+	ck_assert_msg(strstr(words(why, LANGUAGE_EN), "it is broken"), "%s", words(why, LANGUAGE_EN));
+}
+
 /* The supervisor kills a loader that takes too long; a plugin that goes on would have a credential's code
  * running unseen. */
 TEST(a_plugin_ends_with_the_loader)
