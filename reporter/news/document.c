@@ -43,7 +43,7 @@ static void add_text(struct str_list *l, const char *s)
 	str_list_add(l, copy, strlen(copy));
 }
 
-static void add_textf(struct str_list *l, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void add_textf(struct str_list *l, const char *fmt, va_list ap)
 {
 	_cleanup_free_ char *text = xvasprintf(fmt, ap);
 
