@@ -22,8 +22,9 @@ static struct channel *channel;
 static const char *role;
 static char behaviour[64];
 static uint64_t cluster, next_id = 1;
-static bool running, kept; /* loader: something was in force */
-static uint64_t limit_ms;  /* loader: what a cluster may take */
+static bool running;
+static uint64_t kept;     /* loader: the clusters of which something is in force, as bits */
+static uint64_t limit_ms; /* loader: what a cluster may take */
 
 static bool is(const char *what)
 {
@@ -513,7 +514,8 @@ static void (*const handlers[MSG__MAX])(const struct msg *m) = {
 static void on_msg(__attribute__((unused)) void *ctx, __attribute__((unused)) struct channel *c,
 		   const struct msg *m, int fd)
 {
-	kept = kept || m->type == MSG_LOAD_KEPT;
+	if (m->type == MSG_LOAD_KEPT)
+		kept |= UINT64_C(1) << m->u.load_kept.cluster;
 	if (m->type == MSG_LOAD_BEGIN) {
 		limit_ms = m->u.load_begin.limit_ms;
 		(void)event_base_loopbreak(base);
@@ -597,7 +599,7 @@ static void send_cluster(uint64_t c, int fd)
 	strcpy(m.u.load_cluster.cluster_name, c ? "second" : "test");
 	strcpy(m.u.load_cluster.server, "https://192.0.2.1:6443");
 	send_msg(&m, -1);
-	if (bad && !kept)
+	if (bad && !(kept >> c & 1))
 		return;
 	send_blob(ROLE_WATCHER, c, fd);
 	if (!is("no-worker-settings"))

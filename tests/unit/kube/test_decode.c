@@ -473,15 +473,16 @@ static const struct {
 } reports[] = {
 #define NAMED(name)    "{\"name\":\"" name "\"}"
 #define ENDED_AS(name) "{\"name\":\"" name "\"," ENDED("0") "}"
-	{ "\"containers\":[" NAMED("c") "]", "\"containerStatuses\":[" ENDED_AS("c") "]", false },
-	{ "\"containers\":[" NAMED("c") "," NAMED("d") "]", "\"containerStatuses\":[" ENDED_AS("c") "]",
-	  true },
+	{ "\"containers\":[" NAMED("c") "]", "\"containerStatuses\":[" ENDED_AS("c") "]", false, "" },
+	{ "\"containers\":[" NAMED("c") "," NAMED("d") "]", "\"containerStatuses\":[" ENDED_AS("c") "]", true,
+	  "" },
 	{ "\"containers\":[" NAMED("c") "," NAMED("d") "]",
-	  "\"containerStatuses\":[" ENDED_AS("c") "," ENDED_AS("d") "]", false },
+	  "\"containerStatuses\":[" ENDED_AS("c") "," ENDED_AS("d") "]", false, "" },
 	{ "\"containers\":[" NAMED("c") "],\"initContainers\":[" NAMED("i") "]",
-	  "\"containerStatuses\":[" ENDED_AS("c") "]", true },
+	  "\"containerStatuses\":[" ENDED_AS("c") "]", true, "" },
 	{ "\"containers\":[" NAMED("c") "],\"initContainers\":[" NAMED("i") "]",
-	  "\"containerStatuses\":[" ENDED_AS("c") "],\"initContainerStatuses\":[" ENDED_AS("i") "]", false },
+	  "\"containerStatuses\":[" ENDED_AS("c") "],\"initContainerStatuses\":[" ENDED_AS("i") "]", false,
+	  "" },
 #define WAITING                                                                                              \
 	"\"containerStatuses\":[{\"name\":\"c\",\"state\":{\"waiting\":{\"reason\":\"ContainerCreating\"}}}" \
 	"]"
@@ -489,7 +490,7 @@ static const struct {
 	{ "\"containers\":[" NAMED("c") "," NAMED("d") "]", WAITING, true, DELETED },
 	{ "\"containers\":[" NAMED("c") "],\"initContainers\":[" NAMED("i") "]", WAITING, true, DELETED },
 	{ "\"containers\":[" NAMED("c") "]", WAITING, false, DELETED },
-	{ "\"containers\":[" NAMED("c") "," NAMED("d") "]", WAITING, false },
+	{ "\"containers\":[" NAMED("c") "," NAMED("d") "]", WAITING, false, "" },
 };
 
 TEST_LOOP(test_containers_without_a_status, 0, sizeof(reports) / sizeof(reports[0]))
@@ -497,7 +498,7 @@ TEST_LOOP(test_containers_without_a_status, 0, sizeof(reports) / sizeof(reports[
 	static struct pod_facts f;
 	char *json =
 		xasprintf("{\"metadata\":{%s\"name\":\"a\",\"uid\":\"u\"},\"spec\":{%s},\"status\":{%s}}",
-			  reports[_i].meta ? reports[_i].meta : "", reports[_i].spec, reports[_i].status);
+			  reports[_i].meta, reports[_i].spec, reports[_i].status);
 
 	decode_both(json, &f);
 	ck_assert_msg(f.unreported == reports[_i].unreported, "%s", json);
