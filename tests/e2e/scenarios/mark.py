@@ -59,7 +59,7 @@ for _kind in ("Deployment", "StatefulSet", "Fleet"):
 @scenario("mark/forbidden")
 def forbidden(t):
     """Without the right to change the object the scale counts all the same; that it is not marked is told once, and in each row."""
-    program, workloads = not_marked(t, "Fleet")
+    program, workloads = not_marked(t, "Fleet", BY_RIGHTS)
     lines = t.until("the line of the log", lambda: [line for line in program.log().splitlines() if "are not marked" in line], 10)
     assert len(lines) <= 2, f"{len(lines)} lines by two workers"
     t.expect(scaled=workloads)
@@ -68,7 +68,7 @@ def forbidden(t):
 @scenario("mark/refused-at-once", servers=("apisim",))
 def refused(t):
     """Where replicas and mark may not be one write (a webhook's word, say) it is scaled by /scale, and not marked."""
-    t.expect(scaled=not_marked(t, "Deployment")[1])
+    t.expect(scaled=not_marked(t, "Deployment", Answer(403, reason="Forbidden"))[1])
 
 
 @scenario("mark/refused-behind-the-policy", servers=("cluster",))
@@ -85,13 +85,18 @@ def behind_the_policy(t):
     assert workload.wanted() == 1
 
 
-def not_marked(t, kind):
-    """(program, workloads) whose own PATCH is refused, when they are at 0."""
+# As the API server says it of RBAC.
+BY_RIGHTS = Answer(403, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 403, "reason": "Forbidden",
+                         "message": 'fleets.example.com "fleet" is forbidden: User "cleaner" cannot patch resource "fleets"'})
+
+
+def not_marked(t, kind, refusal):
+    """(program, workloads) whose own PATCH is refused so, when they are at 0."""
     ns, proxy = t.ns(), t.proxy()
     program = t.run(proxy, image_pull=ns, hours="1s")
     workloads = [t.objects.workload(kind, ns, 1) for _ in range(2)]
     for workload in workloads:
-        proxy.before("PATCH", is_object(workload), lambda _: Answer(403, reason="Forbidden"), times=10**6)
+        proxy.before("PATCH", is_object(workload), lambda _: refusal, times=10**6)
     for workload in workloads:
         workload.fail_to_pull()
 
