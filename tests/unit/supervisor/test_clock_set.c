@@ -114,6 +114,22 @@ TEST(a_clock_set_forward_gives_no_writes_back)
 	ck_assert_uint_eq(do_some(9), 5);
 }
 
+/* Whoever sets it back while nobody runs gets no other minute for it either. */
+TEST(a_clock_set_back_between_two_lives_keeps_what_was_counted)
+{
+	w.o.writes_per_minute = 5;
+	start_again();
+	open_history();
+	ck_assert_uint_eq(do_some(9), 5);
+	stage_free(&w.s);
+	set_clock(-HOUR);
+	start();
+	open_history();
+	ck_assert_uint_eq(do_some(9), 0);
+	stage_pass(w.s, 60000);
+	ck_assert_uint_eq(do_some(9), 5);
+}
+
 TEST_MAIN("supervisor/clock_set")
 {
 	tcase_add_checked_fixture(t, set_up, tear_down);

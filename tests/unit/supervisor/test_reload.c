@@ -178,9 +178,13 @@ TEST(a_reload_gives_no_cluster_the_time_of_a_retry)
 TEST(a_reload_waits_for_no_retry)
 {
 	hang();
+	reload();
+	ck_assert_uint_eq(count(MSG_LOAD_BEGIN), 3);
+	ck_assert_uint_eq(limit_of(2), 6000);
 	w.o.answers[ROLE_LOADER] = STAGE_TAKES;
 	w.o.observe = true;
-	reload();
+	stage_from_now(w.s, &w.o);
+	stage_run(w.s);
 	ck_assert(in_force()->all.observe);
 	all_have(ROLE__MAX);
 }
