@@ -71,13 +71,18 @@ static const struct msg_ctl_show_row *find(const struct rows *rows, const char *
 	return &none;
 }
 
-/* What was found, and what was found again: it is said once. */
-static bool repeats(const struct rows *rows, const struct msg_ctl_show_row *r)
+/* What was found, and what was found again: it is said once. Times that differ by less than is shown are the
+ * same to a reader. */
+static bool repeats(const struct rows *rows, const struct msg_ctl_show_row *r, const struct table_view *view)
 {
-	const struct msg_ctl_show_row *before = find(rows, "evidence");
+	const struct msg_ctl_show_row *found = find(rows, "evidence");
 
-	return strcmp(r->name, "detail") == 0 && before->name[0] && strcmp(before->value, r->value) == 0 &&
-	       facts_equal(&before->facts, &r->facts);
+	if (strcmp(r->name, "detail") != 0 || !found->name[0] || strcmp(found->value, r->value) != 0)
+		return false;
+	_cleanup_free_ char *before = output_facts(&found->facts, view),
+			    *again = output_facts(&r->facts, view);
+
+	return strcmp(before, again) == 0;
 }
 
 /* The column holds whether it was a dry run, its value is a mode. */
@@ -110,7 +115,7 @@ static void print_table(const struct rows *rows, const struct table_view *view)
 	for (size_t i = 0; i < rows->ctl_show_row.n; i++) {
 		_cleanup_free_ char *value = readable(&rows->ctl_show_row.v[i], view);
 
-		if (!value || repeats(rows, &rows->ctl_show_row.v[i]))
+		if (!value || repeats(rows, &rows->ctl_show_row.v[i], view))
 			continue;
 		table_add(t, COLOR_DIM, "%s", label_of(&rows->ctl_show_row.v[i]));
 		_cleanup_free_ char *facts = output_facts(&rows->ctl_show_row.v[i].facts, view);

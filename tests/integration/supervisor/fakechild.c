@@ -23,8 +23,7 @@ static const char *role;
 static char behaviour[64];
 static uint64_t cluster, next_id = 1;
 static bool running;
-static uint64_t kept;     /* loader: the clusters of which something is in force, as bits */
-static uint64_t limit_ms; /* loader: what a cluster may take */
+static uint64_t kept, limit_ms; /* loader: clusters of which something is in force, as bits; their time */
 
 static bool is(const char *what)
 {
@@ -514,8 +513,7 @@ static void (*const handlers[MSG__MAX])(const struct msg *m) = {
 static void on_msg(__attribute__((unused)) void *ctx, __attribute__((unused)) struct channel *c,
 		   const struct msg *m, int fd)
 {
-	if (m->type == MSG_LOAD_KEPT)
-		kept |= UINT64_C(1) << m->u.load_kept.cluster;
+	kept |= m->type == MSG_LOAD_KEPT ? UINT64_C(1) << m->u.load_kept.cluster : 0;
 	if (m->type == MSG_LOAD_BEGIN) {
 		limit_ms = m->u.load_begin.limit_ms;
 		(void)event_base_loopbreak(base);

@@ -111,12 +111,14 @@ class Instance(Program):
         child = children[int(which * len(children))]
         command = processes.command_of(child)
         name, place = "starting", None      # until it has become what it shall be, its command line is the supervisor's
-        if len(command) > 2 and command[0] in ROLES:
+        if command[:1] == ["loader"]:
+            name = "loader"
+        elif len(command) > 2 and command[0] in ROLES:
             name, place = command[0], (command[0], int(command[2]))
         with self.lock:
             if not processes.send(child):
                 return None
-            self._note(name, place if name != "loader" else None)
+            self._note(name, place)
         return name
 
     def kill_supervisor(self):
