@@ -86,18 +86,6 @@ static void check_hours(const struct check *k, const struct policy_override *o)
 		WARN(k, at_duty_of(k, o, DUTY_TERMINATING, "hours", key), TERMINATING_SHORT);
 }
 
-/* Is there an item, not an exception, that selects others than itself? */
-static bool selects_more(const struct str_list *l)
-{
-	for (size_t i = 0; i < l->n; i++) {
-		const struct namespace_item item = namespaces_item(STR_C(l->v[i]));
-
-		if (!item.except && item.kind != NAMESPACE_NAME)
-			return true;
-	}
-	return namespaces_only_except(l);
-}
-
 /* The first of `names` that the pattern would take, and that is not named beside it; NULL when there is none.
  */
 static const char *left_out(const struct str_list *list, struct str pattern, const struct str_list *names)
@@ -115,7 +103,7 @@ static void check_exception(const struct check *k, struct place at, const struct
 		return;
 	if (item->kind == NAMESPACE_NAME && str_list_has(list, item->text))
 		WARN(k, at, NS_BOTH, STR_ARG(item->text));
-	else if (!selects_more(list) && !left_out(&(struct str_list){ 0 }, item->text, list))
+	else if (!namespaces_select_more(list) && !left_out(&(struct str_list){ 0 }, item->text, list))
 		WARN(k, at, NS_EXCEPTS_NONE, STR_ARG(item->text));
 }
 

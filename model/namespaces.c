@@ -82,6 +82,17 @@ bool namespaces_only_except(const struct str_list *l)
 	return l->n > 0;
 }
 
+bool namespaces_select_more(const struct str_list *l)
+{
+	for (size_t k = 0; k < l->n; k++) {
+		const struct namespace_item i = namespaces_item(STR_C(l->v[k]));
+
+		if (!i.except && i.kind != NAMESPACE_NAME)
+			return true;
+	}
+	return namespaces_only_except(l);
+}
+
 enum tri namespaces_match(const struct str_list *l, struct str ns, const struct namespace_labels *labels)
 {
 	enum tri meant = tri_of(namespaces_only_except(l)), excepted = TRI_NO;

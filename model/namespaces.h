@@ -42,6 +42,8 @@ enum tri namespaces_match(const struct str_list *l, struct str ns, const struct 
 bool namespaces_name(const struct str_list *l, struct str ns);
 /* Are they exceptions alone, so that all others are meant? */
 bool namespaces_only_except(const struct str_list *l);
+/* Does it mean others than those that it names: by a pattern, a label or "*", or as exceptions alone? */
+bool namespaces_select_more(const struct str_list *l);
 
 /* Does anything that is in force ask for labels of namespaces? Then whoever judges has to know them. */
 bool policy_needs_namespaces(const struct policy *p);

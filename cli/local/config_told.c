@@ -190,17 +190,6 @@ static char *items_text(const struct str_list *list, bool except, enum language 
 	return text;
 }
 
-static bool is_wide(const struct str_list *l)
-{
-	for (size_t k = 0; k < l->n; k++) {
-		const struct namespace_item i = namespaces_item(STR_C(l->v[k]));
-
-		if (!i.except && i.kind != NAMESPACE_NAME)
-			return true;
-	}
-	return namespaces_only_except(l);
-}
-
 /* protected: what the list does not name is not meant where it is protected. */
 static char *meaning(const struct str_list *list, bool protected, enum language l)
 {
@@ -209,7 +198,8 @@ static char *meaning(const struct str_list *list, bool protected, enum language 
 
 	return xconcat(named ? named : otherwise, excepted ? phrase(NAMESPACES_BUT_NOT, l) : "",
 		       excepted ? excepted : "",
-		       protected && is_wide(list) ? phrase(NAMESPACES_PROTECTED, l) : "", NULL);
+		       protected && namespaces_select_more(list) ? phrase(NAMESPACES_PROTECTED, l) : "",
+		       NULL);
 }
 
 /* Does the duty work in this namespace? */
@@ -312,7 +302,7 @@ static void print_namespaces(const struct policy *p, const json_t *cluster)
 			print_served(json_object_get(one, "namespaces"), cluster);
 	}
 	for (enum duty d = 0; d < DUTY__MAX; d++)
-		wide = wide || (policy_enables(p, d) && is_wide(&p->duty[d].namespaces));
+		wide = wide || (policy_enables(p, d) && namespaces_select_more(&p->duty[d].namespaces));
 	for (size_t i = 0; i < p->n_overrides; i++) {
 		_cleanup_free_ char *text = meaning(&p->overrides[i].namespaces, false, said);
 		_cleanup_free_ char *what = xasprintf(TEXT(NAMESPACES_OVERRIDE), p->overrides[i].name);

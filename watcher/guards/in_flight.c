@@ -208,6 +208,11 @@ static uint64_t hash_like(const struct msg_nomination_result *m)
 	return fnv_text(fnv_text(FNV_START, duty_name((enum duty)m->duty)), m->ns);
 }
 
+static void count_round(struct nomination *e)
+{
+	e->rounds = (uint8_t)(e->rounds < 255 ? e->rounds + 1 : 255);
+}
+
 bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result *m, uint64_t delay_ms,
 			 bool observe, uint64_t now, struct in_flight_end *ret)
 {
@@ -228,14 +233,14 @@ bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result
 		e->until = now + failure_wait(e, (enum reason)e->reason, delay_ms, m->retry_ms);
 		probe = e->dropped ? choose_probe(b, e, now) : 0;
 	} else if (e->reason == REASON_NOT_OBSERVED && m->retry_ms) {
-		e->rounds = (uint8_t)(e->rounds < 255 ? e->rounds + 1 : 255);
+		count_round(e);
 		e->until = now + slow_wait(e, m->retry_ms); /* its controller may not be at work */
 	} else if (m->outcome != OUTCOME_DONE && m->retry_ms) {
 		e->until = now + m->retry_ms; /* nobody judged it, or its time is known: no round */
 	} else if ((OUTCOMES_KNOWN_WRITTEN >> m->outcome & 1) && m->action == ACTION_FRESH_ATTEMPT) {
 		e->until = now; /* escalation knows how long to wait */
 	} else {
-		e->rounds = (uint8_t)(e->rounds < 255 ? e->rounds + 1 : 255);
+		count_round(e);
 		e->early = e->rounds <= early[m->outcome];
 		e->until = now + (m->outcome == OUTCOME_WOULD ? OBSERVED_MS : slow_wait(e, WAIT_BASE_MS));
 	}
