@@ -51,7 +51,7 @@ struct process {
 	struct channel *channel;
 	struct event *heartbeat;
 	void *ctx;
-	int statm_fd; /* opened before the sandbox, read for heartbeats */
+	int statm_fd; /* opened before the sandbox, read for READY and heartbeats */
 	uint64_t cluster, number, instance, generation, prepared;
 	struct settings next;          /* of the prepared generation, until it is in force */
 	struct sandbox_params sandbox; /* what this process was given */
@@ -235,6 +235,14 @@ int process_seal(struct process *p)
 	return accept_sandbox(p, r, text);
 }
 
+static uint64_t resident_kb(const struct process *p)
+{
+	uint64_t mapped, resident;
+
+	(void)memory_read(p->statm_fd, &mapped, &resident);
+	return resident / 1024;
+}
+
 static int start(struct process *p)
 {
 	struct msg ready = { .type = MSG_READY, .u.ready.generation = p->generation };
@@ -247,6 +255,7 @@ static int start(struct process *p)
 		return r;
 	channel_set_phase(p->channel, PH_RUN);
 	p->running = true;
+	ready.u.ready.rss_kb = resident_kb(p);
 	(void)process_send(p, &ready);
 	(void)channel_flush(p->channel, 0); /* what on_ready does may take long */
 	if (p->spec->on_ready)
@@ -424,13 +433,11 @@ static void on_heartbeat(evutil_socket_t fd, short what, void *arg)
 	struct process *p = arg;
 	const uint64_t now = clock_boot_ms();
 	struct msg m = { .type = MSG_HEARTBEAT };
-	uint64_t mapped, resident;
 
 	(void)fd;
 	(void)what;
 	m.u.heartbeat.progress = ++p->beats;
-	(void)memory_read(p->statm_fd, &mapped, &resident);
-	m.u.heartbeat.rss_kb = resident / 1024;
+	m.u.heartbeat.rss_kb = resident_kb(p);
 	/* How late this timer runs is how long some callback kept the loop. */
 	m.u.heartbeat.longest_ms = now > p->beat_due_ms ? now - p->beat_due_ms : 0;
 	schedule_heartbeat(p, now);

@@ -180,6 +180,7 @@ static void on_ready(struct child *c, const struct msg_ready *ready)
 	c->life.ready = c->info.was_ready = true;
 	c->slow = false;
 	c->life.ready_ms = c->life.beat_ms = clock_boot_ms();
+	c->life.rss_kb = ready->rss_kb;
 	child_event(c, FSM_EV_READY);
 	log_info("child ready", CHILD_KV(c), kv_s("sandbox", c->sandbox));
 }

@@ -134,6 +134,7 @@ size_t play_start(struct play *p)
 	play_send_settings(p, &s, 1);
 	settings_done(&s);
 	play_recv_type(p, MSG_READY, &m);
+	ck_assert_uint_gt(m.u.ready.rss_kb, 0);
 	(void)snprintf(p->sandbox, sizeof(p->sandbox), "%s", m.u.ready.sandbox);
 	p->phase = PH_RUN;
 	for (;;) {
