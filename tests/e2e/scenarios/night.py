@@ -119,10 +119,9 @@ def start(t, ns, **more):
     """The program as a unit of systemd begins it, in a folder that its group may enter; and a member of that group."""
     proxy = t.proxy()       # no kubelet is there to answer this one
     proxy.before("GET", r"/pods/[^/]+/log$", lambda _: Answer(200, "\n".join([*LOG, ""]).encode(), kind="text/plain"), times=100)
-    # One after the other, so that the page has one order.
-    config = t.config(evicted=ns, terminating=ns, image_pull=ns, crash_loop=ns, hours="2s", crashLoop={"counts": 5, "hours": "3s"},
-                      deleteTerminatingPod={"hours": "4s"}, **more)
-    t.policy.crash_loop_hours, t.policy.terminating_hours = 3.0, 4.0
+    config = t.config(evicted=ns, terminating=ns, image_pull=ns, crash_loop=ns, hours="1s", crashLoop={"counts": 5, "hours": "1s"},
+                      deleteTerminatingPod={"hours": "1s"}, **more)
+    t.policy.crash_loop_hours, t.policy.terminating_hours = 1.0, 1.0
     config["clusters"] = [{"name": "prod", "kubeconfig": str(t.kubeconfig(proxy=proxy)), "writerContext": "writer", "workers": 1}]
     program = t.program(config, None, start=False)
     home = program.dir / "run"
@@ -134,13 +133,18 @@ def start(t, ns, **more):
 
 
 def breaks(t, ns):
-    """All that breaks in that night: {name: object}."""
+    """All that breaks in that night: {name: object}; one after the other is acted upon, so that the page has one order."""
     web, orders = t.objects.workload("Deployment", ns, 3, "web"), t.objects.workload("Deployment", ns, 1, "orders")
     evicted = t.objects.pod(ns, "cache-0")
     t.objects.status(evicted, phase="Failed", reason="Evicted", message=EVICTED)
+    t.wait_write(evicted)
     web.fail_to_pull(reason="ErrImagePull", message=REGISTRY, image=IMAGE)
+    t.wait_write(web)
     t.objects.loop(orders.pods(), 7)
-    return {"cache-0": evicted, "web": web, "orders": orders, "batch-7": stuck(t, ns, name="batch-7")[0]}
+    t.wait_write(orders)
+    terminating = stuck(t, ns, name="batch-7")[0]
+    t.wait_write(terminating)
+    return {"cache-0": evicted, "web": web, "orders": orders, "batch-7": terminating}
 
 
 # What stays of each, wherever one looks.
@@ -190,8 +194,6 @@ def story(t):
     s = Story(ns)
     program, reader = start(t, ns, metricsListen=f"127.0.0.1:{port}", tell={"gather": "10s", "logs": True}, sinks=[chat.settings("on-call")])
     objects = breaks(t, ns)
-    for obj in objects.values():
-        t.wait_write(obj)
     t.until("all of it told", lambda: all(said[0] in "\n".join(p.text for p in chat.accepted) for said in EVIDENCE.values()), 30)
     card = "\n\n".join(p.text for p in chat.accepted)
     holds("the card", card)
@@ -220,7 +222,8 @@ def tell_by_commands(s, reader, number):
         s.shows(text, f"ops-pod-cleaner {' '.join(args)}")
         return text
     s.step("The state", "Nothing hurts; two workloads wait for somebody.")
-    shows("status")
+    state = shows("status")
+    assert len(re.findall(r" \d+\.\d MB +\d+\n", state)) == 3 and " 0.0 MB " not in state, state
     s.step("The history", "All of the night, and behind each number the whole evidence.")
     listed = shows("history", "--since", "12h", "--outcome", "done")
     assert all(name in listed for name in number), listed
@@ -240,5 +243,11 @@ def settle(page):
         pathlib.Path(os.environ["OPC_E2E_PAGE"]).write_text(page)
     kept = PAGE.read_text()
     for old, new in itertools.zip_longest(*(re.split(r"(?m)^(?=````|## )", text) for text in (kept, page)), fillvalue=""):
-        assert shape(old) == shape(new), f"docs/one-night.md is not what the program says any more; see its head for how it is written.\n" \
+        was, now = shape(old).split(), shape(new).split()
+        at = next((i for i, pair in enumerate(itertools.zip_longest(was, now)) if pair[0] != pair[1]), None)
+        assert at is None, f"docs/one-night.md says \"{around(was, at)}\", the program \"{around(now, at)}\"; see its head for how it is written.\n" \
             f"      it says {old}\n      and is {new}"
+
+
+def around(said, at):
+    return " ".join(said[max(at - 4, 0):at + 6])
