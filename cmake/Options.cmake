@@ -22,10 +22,12 @@ set(CMAKE_C_EXTENSIONS ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
+# A tree elsewhere (a clone, a work tree) finds what this one has compiled: no object knows where the tree lies.
 find_program(CCACHE ccache)
 if(CCACHE)
-	set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+	set(CMAKE_C_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
 endif()
+add_compile_options(-fdebug-prefix-map=${CMAKE_SOURCE_DIR}=.)
 
 # Every folder compiles with the top of the tree as its include path: "ipc/channel.h".
 include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
