@@ -10,7 +10,7 @@
 #include "tests/suite.h"
 #include "tests/unit/kube/random_pod.h"
 
-#define PODS 20000
+#define PODS 14000
 
 static struct pod_context around[5];
 
