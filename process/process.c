@@ -453,7 +453,7 @@ static void say_hello(struct process *p)
 {
 	struct msg m = { .type = MSG_HELLO, .u.hello = { .proto = IPC_PROTO, .pid = (uint64_t)getpid() } };
 
-	msg_set(&m, hello.build, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
+	msg_text(&m, hello.build, OPC_BUILD_ID);
 	(void)process_send(p, &m);
 }
 

@@ -98,7 +98,7 @@ static void on_committed(void *ctx, const struct history_entry *e)
 	} else if (e->m->type == MSG_SETTLED && e->effect != HISTORY_CONFLICT) {
 		ack.type = MSG_SETTLED_ACK;
 		ack.u.settled_ack.cluster = e->m->u.settled.cluster;
-		msg_set(&ack, settled_ack.uid, e->m->u.settled.uid, strlen(e->m->u.settled.uid));
+		msg_text(&ack, settled_ack.uid, e->m->u.settled.uid);
 		send_ack(i, &ack);
 	} else if (e->m->type == MSG_PAUSE) {
 		ack.type = MSG_PAUSE; /* e->m is only as long as its own struct */

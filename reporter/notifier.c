@@ -75,7 +75,7 @@ void notifier_answer(const struct notifier *t, uint64_t conn, void (*send)(void 
 							      .oldest = s.oldest_at,
 							      .delivered = s.delivered_at,
 							      .down = down };
-		msg_set(&m, ctl_sink_row.name, name, strlen(name));
+		msg_text(&m, ctl_sink_row.name, name);
 		facts_set(&m.u.ctl_sink_row.error, facts_empty(why) ? &s.error : why);
 		send(ctx, &m);
 	}

@@ -128,8 +128,7 @@ static void send_watch_stats(struct cluster_watch *w)
 		facts_set(&m.u.watch_stats.error, trouble);
 	else if (stale < TEXT__MAX)
 		facts_finding(&m.u.watch_stats.error, stale);
-	msg_set(&m, watch_stats.kubernetes, server_version_text(w->version),
-		strlen(server_version_text(w->version)));
+	msg_text(&m, watch_stats.kubernetes, server_version_text(w->version));
 	w->news = false;
 	(void)evtimer_del(w->stats_timer);
 	tell_due(w);

@@ -3,7 +3,6 @@
 #include "watcher/replica.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -105,7 +104,7 @@ static void on_changed(void *ctx, bool leading, bool yielding, uint64_t valid_un
 		log_info("this replica gives the cluster to another one", kv_s("replica", holder));
 	r->leading = leading;
 	r->ops.news(r->ctx);
-	msg_set(&m, leader.holder, holder, strlen(holder));
+	msg_text(&m, leader.holder, holder);
 	(void)r->ops.send(r->ctx, &m); /* the next renewal sends it again */
 	r->ops.leads(r->ctx, leading && !yielding, holder);
 	tell_next(r);
@@ -137,8 +136,8 @@ static void on_members(void *ctx, const char *live, uint64_t valid_until)
 	struct msg m = { .type = MSG_MEMBERS,
 			 .u.members = { .cluster = r->cluster, .valid_until = valid_until } };
 
-	msg_set(&m, members.own, r->identity, strlen(r->identity));
-	msg_set(&m, members.live, live, strlen(live));
+	msg_text(&m, members.own, r->identity);
+	msg_text(&m, members.live, live);
 	(void)r->ops.send(r->ctx, &m); /* the next list sends it again */
 }
 

@@ -418,11 +418,10 @@ static void start_request(struct action *a, const struct step_request *request)
 /* What is about to be written, or would have been. */
 static void note_request(struct action *a, const struct step_request *r)
 {
-	struct msg *m = &a->result;
 	_cleanup_free_ char *text =
 		xconcat(r->method, " ", r->path, r->body ? " " : "", r->body ? r->body : "", NULL);
 
-	msg_set(m, result.request, text, strlen(text));
+	msg_text(&a->result, result.request, text);
 }
 
 /* A credential that may only read is enough to observe: is this write one that it may ask for? True: that is

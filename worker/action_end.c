@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/backoff.h"
 #include "base/clock.h"
@@ -53,13 +52,12 @@ enum step_then action_end(struct action *a, enum outcome outcome, enum reason re
 			  const struct facts *detail)
 {
 	struct msg *m = &a->result;
-	const char *code = reason_code(reason);
 
 	if (a->in_doubt &&
 	    outcome == OUTCOME_REFUSED) /* nothing is to be done any more that could be refused */
 		return STEP_END;
 	m->u.result.outcome = as_dry_run(a, outcome);
-	msg_set(m, result.reason, code, strlen(code));
+	msg_text(m, result.reason, reason_code(reason));
 	facts_set(&m->u.result.detail, detail);
 	if (reason_desc(reason)->attention == ATTENTION_OBJECT)
 		action_note_contact(a);
@@ -248,11 +246,11 @@ static void post_quote(struct action *a, uint64_t *number, enum quote_kind kind,
 	m.u.quote.id = a->grant.id;
 	m.u.quote.number = (*number)++;
 	m.u.quote.quote = kind;
-	msg_set(&m, quote.pod, a->grant.name, strlen(a->grant.name));
+	msg_text(&m, quote.pod, a->grant.name);
 	msg_set(&m, quote.container, container.p, container.n);
 	if (c)
 		msg_set(&m, quote.image, c->image.p, c->image.n);
-	msg_set(&m, quote.text, whole, strlen(whole));
+	msg_text(&m, quote.text, whole);
 	a->env.quote(a->env.ctx, &m);
 }
 

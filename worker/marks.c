@@ -95,7 +95,7 @@ static void look_at(const struct marks *m, const json_t *o)
 
 	r->replicas = (int64_t)had;
 	r->duty = duty_in(why);
-	msg_set(&row, ctl_marked_row.target, target, strlen(target));
+	msg_text(&row, ctl_marked_row.target, target);
 	msg_set(&row, ctl_marked_row.target_uid, uid.p, uid.n);
 	if (rfc3339_parse(at.p, at.n, &r->at) < 0 || r->at < 0)
 		r->at = 0; /* anybody may have written it */

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/cleanup.h"
@@ -192,13 +191,12 @@ static void action_unmarked(void *ctx, const char *why)
 static struct msg declined(uint64_t id, enum outcome outcome, enum reason reason)
 {
 	struct msg m = { .type = MSG_RESULT };
-	const char *code = reason_code(reason);
 
 	m.u.result.id = id;
 	m.u.result.outcome = outcome;
 	m.u.result.replicas = -1;
 	m.u.result.at = clock_wall_ms();
-	msg_set(&m, result.reason, code, strlen(code));
+	msg_text(&m, result.reason, reason_code(reason));
 	return m;
 }
 

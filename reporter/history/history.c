@@ -415,14 +415,13 @@ bool history_has_saved(const struct history *h, const char *cluster_name, const 
 
 static void end_orphan(struct history *h, uint64_t id)
 {
-	const char *reason = reason_code(REASON_CLUSTER_REMOVED);
 	struct msg m = { .type = MSG_RECORD,
 			 .u.record = { .id = id,
 				       .outcome = OUTCOME_UNCONFIRMED,
 				       .replicas = -1,
 				       .at = clock_wall_ms() } };
 
-	msg_set(&m, record.reason, reason, strlen(reason));
+	msg_text(&m, record.reason, reason_code(REASON_CLUSTER_REMOVED));
 	facts_finding(&m.u.record.detail, TEXT_CLUSTER_IS_REMOVED);
 	(void)history_add(h, &m);
 }

@@ -93,15 +93,13 @@ static int read_open_intent(struct query *q, int64_t id, struct msg *ret)
 /* One column of an action; false where it is empty. */
 static bool read_column(sqlite3_stmt *st, int column, uint64_t conn, struct msg *ret)
 {
-	const char *name = sqlite3_column_name(st, column);
-
 	*ret = (struct msg){ .type = MSG_CTL_SHOW_ROW, .u.ctl_show_row.conn = conn };
-	msg_set(ret, ctl_show_row.name, name, strlen(name));
+	msg_text(ret, ctl_show_row.name, sqlite3_column_name(st, column));
 	if (sqlite3_column_type(st, column) == SQLITE_BLOB) {
 		db_facts(st, column, &ret->u.ctl_show_row.facts);
 		return !facts_empty(&ret->u.ctl_show_row.facts);
 	}
-	msg_set(ret, ctl_show_row.value, db_text(st, column), strlen(db_text(st, column)));
+	msg_text(ret, ctl_show_row.value, db_text(st, column));
 	return *ret->u.ctl_show_row.value != '\0';
 }
 
@@ -412,10 +410,9 @@ static enum text objection(const struct msg_ctl_history_row *a, const struct msg
 
 static void explain(const struct msg_ctl_history_row *a, bool by_operator, struct msg *row)
 {
-	const char *reason = reason_code(by_operator ? REASON_RESTORED : REASON_CORRECTED);
 	struct facts *evidence = &row->u.ctl_restore_row.evidence;
 
-	msg_set(row, ctl_restore_row.reason, reason, strlen(reason));
+	msg_text(row, ctl_restore_row.reason, reason_code(by_operator ? REASON_RESTORED : REASON_CORRECTED));
 	facts_finding(evidence, by_operator ? TEXT_TAKEN_BACK_ASKED : TEXT_TAKEN_BACK_CORRECTED);
 	facts_count(evidence, FACT_ACTION, (int64_t)a->id);
 	facts_time(evidence, FACT_SINCE, a->intent_at);

@@ -3,7 +3,6 @@
 #include "reporter/report/report_run.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "reporter/news/words.h"
@@ -194,14 +193,11 @@ bool report_run_next_inspection(struct report_run *e, struct msg *ret)
 	}
 	if (next == e->n_inspections || open >= REPORT_RUN_INSPECTIONS_OPEN)
 		return false;
-	const struct msg_digest_row *d = &e->report.rows[e->inspections[next].row].workload->pods[0].row;
+	const struct report_row *row = &e->report.rows[e->inspections[next].row];
+	const struct msg of = { .type = MSG_DIGEST_ROW, .u.digest_row = row->workload->pods[0].row };
 
-	*ret = (struct msg){ .type = MSG_INSPECT,
-			     .u.inspect = { .cluster = d->cluster, .inspection = e->number + next } };
-	msg_set(ret, inspect.ns, d->ns, strlen(d->ns));
-	msg_set(ret, inspect.pod, d->pod, strlen(d->pod));
-	msg_set(ret, inspect.uid, d->uid, strlen(d->uid));
-	msg_set(ret, inspect.container, d->container, strlen(d->container));
+	*ret = (struct msg){ .type = MSG_INSPECT, .u.inspect.inspection = e->number + next };
+	msg_copy_fields(ret, &of);
 	e->inspections[next].state = INSPECTION_ASKED;
 	return true;
 }

@@ -3,7 +3,6 @@
 #include "watcher/controller/decision.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "rules/escalation.h"
@@ -183,6 +182,6 @@ void decision_fill(const struct cluster_state *c, const struct pod_facts *p, con
 	msg_set(m, nominate.uid, p->uid.p, p->uid.n);
 	msg_set(m, nominate.rv, p->rv.p, p->rv.n);
 	msg_set(m, nominate.action_key, action_key.p, action_key.n);
-	msg_set(m, nominate.reason, reason_code(d->v.reason), strlen(reason_code(d->v.reason)));
+	msg_text(m, nominate.reason, reason_code(d->v.reason));
 	m->u.nominate.evidence = d->v.evidence;
 }

@@ -202,7 +202,7 @@ static void send_ctl_explain_row(struct pass *p, struct msg *m, enum reason reas
 	m->u.ctl_explain_row.conn = p->asked->u.ctl_explain.conn;
 	if (p->q->workload)
 		msg_set(m, ctl_explain_row.pod, p->pod->name.p, p->pod->name.n);
-	msg_set(m, ctl_explain_row.reason, reason_code(reason), strlen(reason_code(reason)));
+	msg_text(m, ctl_explain_row.reason, reason_code(reason));
 	facts_set(&m->u.ctl_explain_row.evidence, evidence);
 	send_row(p, m);
 }
@@ -219,13 +219,13 @@ static void verdict_row(struct pass *p, const struct verdict *v)
 
 static void check_row(void *ctx, const struct check_report *check)
 {
-	const char *question = check->question < TEXT__MAX ? text_code(check->question) : "";
 	struct msg m = { .type = MSG_CTL_EXPLAIN_ROW,
 			 .u.ctl_explain_row = {
 				 .duty = check->duty, .verdict = check->kind, .holds = check->holds } };
 
-	msg_set(&m, ctl_explain_row.rule, check->rule, strlen(check->rule));
-	msg_set(&m, ctl_explain_row.question, question, strlen(question));
+	msg_text(&m, ctl_explain_row.rule, check->rule);
+	msg_text(&m, ctl_explain_row.question,
+		 check->question < TEXT__MAX ? text_code(check->question) : NULL);
 	send_ctl_explain_row(ctx, &m, check->reason, check->found);
 }
 

@@ -3,7 +3,6 @@
 #include "watcher/controller/unsettled.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/xalloc.h"
@@ -148,7 +147,6 @@ static enum presence look(const struct unsettled *u, uint32_t id)
 static int tell_contradiction(struct unsettled *u, uint32_t id)
 {
 	const struct followed *f = &u->v[id];
-	const char *reason = reason_code(REASON_RESULT_CONTRADICTED);
 	struct str name = STR_C(f->place);
 	const struct str ns = str_cut(&name, '/');
 	struct msg m = { .type = MSG_REFUSAL,
@@ -159,7 +157,7 @@ static int tell_contradiction(struct unsettled *u, uint32_t id)
 	msg_set(&m, refusal.name, name.p, name.n);
 	msg_set(&m, refusal.uid, uid.p, uid.n);
 	msg_set(&m, refusal.action_key, uid.p, uid.n);
-	msg_set(&m, refusal.reason, reason, strlen(reason));
+	msg_text(&m, refusal.reason, reason_code(REASON_RESULT_CONTRADICTED));
 	facts_text(&m.u.refusal.evidence, FACT_FINDING, TEXT_CONTRADICTED);
 	const int r = outlet_send(u->out, &m);
 

@@ -3,7 +3,6 @@
 #include "watcher/guards/due_counts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 
@@ -130,7 +129,6 @@ int due_counts_tell(struct due_counts *t, int64_t wall_ahead, int (*send)(void *
 	for (uint32_t i = 1; i <= t->n_classes; i++) {
 		struct due_class *k = &t->classes[i];
 		const int64_t since = (int64_t)k->oldest * DUE_GRAIN_MS + wall_ahead;
-		const char *reason = reason_code(k->reason);
 		struct msg m = { .type = MSG_DUE_ROW,
 				 .u.due_row = { .duty = k->duty,
 						.state = k->state,
@@ -139,7 +137,7 @@ int due_counts_tell(struct due_counts *t, int64_t wall_ahead, int (*send)(void *
 
 		if (k->n == k->told_n && (k->n == 0 || k->oldest == k->told_oldest))
 			continue;
-		msg_set(&m, due_row.reason, reason, strlen(reason));
+		msg_text(&m, due_row.reason, reason_code(k->reason));
 		const int r = send(ctx, &m);
 
 		if (r < 0)

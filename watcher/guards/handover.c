@@ -239,7 +239,7 @@ static void tell_acts(const struct row *row, uint64_t count, uint64_t cluster,
 					   .duty = (uint64_t)duty_parse(STR_C(row->kind)),
 					   .at = row->at } };
 
-	msg_set(&m, action_row.ns, row->key, strlen(row->key));
+	msg_text(&m, action_row.ns, row->key);
 	for (uint64_t i = 0; i < count; i++)
 		fn(ctx, &m);
 }
@@ -252,8 +252,8 @@ static void tell_saved(const struct row *row, uint64_t cluster, void (*fn)(void 
 		.u.saved_row = { .cluster = cluster, .at = row->at, .until = row->until, .count = row->count }
 	};
 
-	msg_set(&m, saved_row.kind, row->kind, strlen(row->kind));
-	msg_set(&m, saved_row.key, row->key, strlen(row->key));
+	msg_text(&m, saved_row.kind, row->kind);
+	msg_text(&m, saved_row.key, row->key);
 	fn(ctx, &m);
 }
 

@@ -4,7 +4,6 @@
 
 #include <event2/event.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
@@ -97,7 +96,7 @@ void object_set_target(struct action *a, const struct owner_link *o)
 	_cleanup_free_ char *resource = o ? kind_resource(&o->kind) : xstrdup("pods");
 	_cleanup_free_ char *target = xasprintf("%s/%s/%.*s", resource, a->grant.ns, STR_ARG(name));
 
-	msg_set(m, result.target, target, strlen(target));
+	msg_text(m, result.target, target);
 	msg_set(m, result.target_uid, uid.p, uid.n);
 	msg_set(m, result.target_rv, rv.p, rv.n);
 }
