@@ -10,7 +10,7 @@ struct event_base;
  * EVENT_BASE_FLAG_PRECISE_TIMER; epoll.c). Call it before the sandbox: it makes a timerfd. NULL on failure;
  * freed by event_base_free(). */
 struct event_base *loop_new(void);
-/* Priority (event_priority_set()) of an event that is run when no other is due; idle_timer.h has a bound. */
+/* Priority (event_priority_set()) of an event that is run when no other is due; timer.h has a bound. */
 #define LOOP_PRIORITY_IDLE 2
 
 #endif

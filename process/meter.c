@@ -2,18 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process/meter.h"
 
-#include <event2/event.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/xalloc.h"
+#include "ipc/timer.h"
 
 struct meter {
 	uint64_t cluster;
 	int (*send)(void *ctx, const struct msg *m);
 	void *ctx;
-	struct event *timer;
-	bool pending; /* the timer runs */
+	struct timer *timer;
 	struct {
 		enum api_verb verb;
 		long code;
@@ -27,16 +25,13 @@ struct meter {
 
 static void touch(struct meter *m)
 {
-	if (!m->pending)
-		(void)evtimer_add(m->timer, CLOCK_TIMEVAL(METER_MS));
-	m->pending = true;
+	if (!timer_is_set(m->timer))
+		timer_set(m->timer, METER_MS);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_timer(void *ctx)
 {
-	(void)fd;
-	(void)what;
-	meter_flush(arg);
+	meter_flush(ctx);
 }
 
 struct meter *meter_new(struct event_base *base, uint64_t cluster,
@@ -47,7 +42,7 @@ struct meter *meter_new(struct event_base *base, uint64_t cluster,
 	m->cluster = cluster;
 	m->send = send;
 	m->ctx = ctx;
-	m->timer = evtimer_new(base, on_timer, m);
+	m->timer = timer_new(base, on_timer, m);
 	return m;
 }
 
@@ -55,7 +50,7 @@ void meter_free(struct meter **m)
 {
 	if (!*m)
 		return;
-	event_free((*m)->timer);
+	timer_free(&(*m)->timer);
 	free(*m);
 	*m = NULL;
 }
@@ -141,8 +136,7 @@ void meter_flush(struct meter *m)
 
 	for (enum timing t = 0; t < TIMING_COMMIT && r == 0; t++)
 		r = flush_times(m, t);
-	m->pending = false;
-	(void)evtimer_del(m->timer);
+	timer_stop(m->timer);
 	if (r < 0)
 		touch(m);
 }

@@ -20,6 +20,7 @@
 #include "build_id.h"
 #include "config/blob.h"
 #include "ipc/channel.h"
+#include "ipc/timer.h"
 #include "process/sandbox_ports.h"
 #include "text/facts_text.h"
 #include "base/memory.h"
@@ -49,7 +50,7 @@ struct process {
 	const struct process_spec *spec;
 	struct event_base *base;
 	struct channel *channel;
-	struct event *heartbeat;
+	struct timer *heartbeat;
 	void *ctx;
 	int statm_fd; /* opened before the sandbox, read for READY and heartbeats */
 	uint64_t cluster, number, instance, generation, prepared;
@@ -425,17 +426,15 @@ static void trim(struct process *p)
 static void schedule_heartbeat(struct process *p, uint64_t now)
 {
 	p->beat_due_ms = ((now + HEARTBEAT_MS / 2) / HEARTBEAT_MS + 1) * HEARTBEAT_MS;
-	(void)event_add(p->heartbeat, CLOCK_TIMEVAL(p->beat_due_ms - now));
+	timer_set(p->heartbeat, p->beat_due_ms - now);
 }
 
-static void on_heartbeat(evutil_socket_t fd, short what, void *arg)
+static void on_heartbeat(void *ctx)
 {
-	struct process *p = arg;
+	struct process *p = ctx;
 	const uint64_t now = clock_boot_ms();
 	struct msg m = { .type = MSG_HEARTBEAT };
 
-	(void)fd;
-	(void)what;
 	m.u.heartbeat.progress = ++p->beats;
 	m.u.heartbeat.rss_kb = resident_kb(p);
 	/* How late this timer runs is how long some callback kept the loop. */
@@ -465,7 +464,7 @@ struct process *process_begin(struct event_base *base, int fd, const struct proc
 	p->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	p->channel = channel_new(base, fd, spec->role, ROLE_SUPERVISOR, &channel_ops, p);
 	channel_set_phase(p->channel, PH_SETUP);
-	p->heartbeat = event_new(base, -1, 0, on_heartbeat, p);
+	p->heartbeat = timer_new(base, on_heartbeat, p);
 	schedule_heartbeat(p, clock_boot_ms());
 	say_hello(p);
 	return p;
@@ -477,7 +476,7 @@ int process_end(struct process **pp)
 	const int code = p->code;
 
 	p->spec->on_done(p);
-	event_free(p->heartbeat);
+	timer_free(&p->heartbeat);
 	channel_free(&p->channel);
 	if (p->statm_fd >= 0)
 		(void)close(p->statm_fd);

@@ -3,7 +3,6 @@
 #include "reporter/inbox.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "ipc/timer.h"
 #include "reporter/report_requests.h"
 #include "reporter/history/attention.h"
 #include "reporter/history/query.h"
@@ -48,7 +48,7 @@ struct inbox {
 	struct state *state;
 	struct response_stream *stream;
 	struct report_requests *requests;
-	struct event *flush, *flush_urgent, *prune;
+	struct timer *flush, *flush_urgent, *prune;
 	uint64_t days_kept; /* by the last prune */
 	unsigned commit_failures;
 	uint64_t committed_ms; /* boot clock: when the last commit ended */
@@ -132,10 +132,10 @@ static void try_again(struct inbox *i, int err)
 
 	metrics_add(i->stats->metrics, METRIC_COMMIT_FAILURES, 1, METRIC_NO_LABELS);
 	say_unwritable(i, err);
-	(void)event_del(i->flush_urgent); /* which may have been planned before */
-	(void)evtimer_add(i->flush, CLOCK_TIMEVAL(delay));
+	timer_stop(i->flush_urgent); /* which may have been planned before */
+	timer_set(i->flush, delay);
 	if (err == -ENOSPC) /* there may be old rows that make room */
-		(void)evtimer_add(i->prune, CLOCK_TIMEVAL(PRUNE_MORE_MS));
+		timer_set(i->prune, PRUNE_MORE_MS);
 }
 
 /* r of history_flush() or history_flush_part(). */
@@ -177,28 +177,24 @@ static void flush_part(struct inbox *i, bool urgent)
 
 	on_commit(i, r, urgent);
 	if (r > 0)
-		(void)evtimer_add(urgent ? i->flush_urgent : i->flush, CLOCK_TIMEVAL(0));
+		timer_set(urgent ? i->flush_urgent : i->flush, 0);
 }
 
-static void on_flush(evutil_socket_t fd, short what, void *arg)
+static void on_flush(void *ctx)
 {
-	struct inbox *i = arg;
+	struct inbox *i = ctx;
 
-	(void)fd;
-	(void)what;
 	process_read_waiting(i->process);
-	if (event_pending(i->flush_urgent, EV_TIMEOUT, NULL)) /* it goes first */
-		(void)evtimer_add(i->flush, CLOCK_TIMEVAL(0));
+	if (timer_is_set(i->flush_urgent)) /* it goes first */
+		timer_set(i->flush, 0);
 	else
 		flush_part(i, false);
 }
 
-static void on_flush_urgent(evutil_socket_t fd, short what, void *arg)
+static void on_flush_urgent(void *ctx)
 {
-	struct inbox *i = arg;
+	struct inbox *i = ctx;
 
-	(void)fd;
-	(void)what;
 	flush_part(i, history_queued(i->history) > FEW_QUEUED);
 }
 
@@ -221,16 +217,16 @@ static bool is_urgent(const struct inbox *i, const struct msg *m)
  * one does not even wait for the others. After a failure the next try keeps its time. */
 static void plan_flush(struct inbox *i, const struct msg *m)
 {
-	const bool planned = event_pending(i->flush, EV_TIMEOUT, NULL);
+	const bool planned = timer_is_set(i->flush);
 
 	if (planned && i->commit_failures > 0)
 		return;
 	if (m->type == MSG_INTENT && !m->u.intent.in_bulk)
-		(void)evtimer_add(i->flush_urgent, CLOCK_TIMEVAL(0));
+		timer_set(i->flush_urgent, 0);
 	else if (is_urgent(i, m))
-		(void)evtimer_add(i->flush, CLOCK_TIMEVAL(0));
+		timer_set(i->flush, 0);
 	else if (!planned)
-		(void)evtimer_add(i->flush, CLOCK_TIMEVAL(has_many(i) ? GATHER_MANY_MS : GATHER_MS));
+		timer_set(i->flush, has_many(i) ? GATHER_MANY_MS : GATHER_MS);
 }
 
 /* The supervisor counts acknowledgements of pauses: once one message was dropped none is taken. */
@@ -275,16 +271,14 @@ static bool clock_is_known(const struct inbox *i)
 	return known;
 }
 
-static void on_prune(evutil_socket_t fd, short what, void *arg)
+static void on_prune(void *ctx)
 {
-	struct inbox *i = arg;
+	struct inbox *i = ctx;
 	uint64_t days = i->settings->history_days;
 	bool more = false;
 
-	(void)fd;
-	(void)what;
 	if (!clock_is_known(i)) {
-		(void)evtimer_add(i->prune, CLOCK_TIMEVAL(FIRST_PRUNE_MS));
+		timer_set(i->prune, FIRST_PRUNE_MS);
 		return;
 	}
 	const int err = history_prune(i->history, &days, &more);
@@ -298,7 +292,7 @@ static void on_prune(evutil_socket_t fd, short what, void *arg)
 			"keep them longer",
 			kv_u("days_kept", days));
 	i->days_kept = days;
-	(void)evtimer_add(i->prune, CLOCK_TIMEVAL(more ? PRUNE_MORE_MS : PRUNE_MS));
+	timer_set(i->prune, more ? PRUNE_MORE_MS : PRUNE_MS);
 }
 
 /* -- questions -- */
@@ -533,16 +527,16 @@ struct inbox *inbox_new(struct process *p, const struct settings *s, struct stat
 	i->history = history_new(db, &s->cluster_names, on_committed, i);
 	i->stream = response_stream_new(base, &ops, i);
 	i->requests = report_requests_new(base, s, db, runner, send_ack, i);
-	i->flush = evtimer_new(base, on_flush, i);
-	i->flush_urgent = evtimer_new(base, on_flush_urgent, i);
-	i->prune = evtimer_new(base, on_prune, i);
+	i->flush = timer_new(base, on_flush, i);
+	i->flush_urgent = timer_new(base, on_flush_urgent, i);
+	i->prune = timer_new(base, on_prune, i);
 	return i;
 }
 
 void inbox_settings_changed(struct inbox *i)
 {
 	if (db_is_open(i->db))
-		(void)evtimer_add(i->prune, CLOCK_TIMEVAL(PRUNE_MORE_MS));
+		timer_set(i->prune, PRUNE_MORE_MS);
 }
 
 void inbox_free(struct inbox **i)
@@ -552,9 +546,9 @@ void inbox_free(struct inbox **i)
 	report_requests_free(&(*i)->requests);
 	response_stream_free(&(*i)->stream);
 	history_free(&(*i)->history);
-	event_free((*i)->flush);
-	event_free((*i)->flush_urgent);
-	event_free((*i)->prune);
+	timer_free(&(*i)->flush);
+	timer_free(&(*i)->flush_urgent);
+	timer_free(&(*i)->prune);
 	free((*i)->acks);
 	free(*i);
 	*i = NULL;
@@ -593,7 +587,7 @@ int inbox_start(struct inbox *i)
 	if (err < 0)
 		return err;
 	(void)response_stream_add(i->stream, q); /* the first one */
-	(void)evtimer_add(i->prune, CLOCK_TIMEVAL(FIRST_PRUNE_MS));
+	timer_set(i->prune, FIRST_PRUNE_MS);
 	if (history_queued(i->history) > 0 || i->lost)
 		flush(i);
 	return 0;

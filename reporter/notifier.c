@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/notifier.h"
 
-#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "ipc/idle_timer.h"
+#include "ipc/timer.h"
 #include "reporter/notify/action_messages.h"
 #include "reporter/notify/fallback.h"
 #include "reporter/notify/sender.h"
@@ -30,11 +29,10 @@ struct notifier {
 	void (*drained)(void *ctx);
 	void *ctx;
 	struct sender *sender;
-	struct event *wake;
+	struct timer *wake;
 	/* Both make messages when nothing else is due: an action waits for its commit. */
-	struct idle_timer *gather; /* runs while actions have ended that are not told */
-	bool is_gathering;
-	struct idle_timer *look;   /* for what needs an operator */
+	struct timer *gather;      /* runs while actions have ended that are not told */
+	struct timer *look;        /* for what needs an operator */
 	struct fallback *fallback; /* while the history cannot be written; NULL = it can */
 	bool is_recovered;         /* what the last end of the process left in the history was looked at */
 	bool is_refused;           /* since the last look the history took something not */
@@ -86,14 +84,12 @@ void notifier_answer(const struct notifier *t, uint64_t conn, void (*send)(void 
 
 static void wake_sender(void *ctx, uint64_t ms)
 {
-	(void)evtimer_add(((struct notifier *)ctx)->wake, CLOCK_TIMEVAL(ms));
+	timer_set(((struct notifier *)ctx)->wake, ms);
 }
 
-static void on_wake(evutil_socket_t fd, short what, void *arg)
+static void on_wake(void *ctx)
 {
-	(void)fd;
-	(void)what;
-	sender_tick(((struct notifier *)arg)->sender);
+	sender_tick(((struct notifier *)ctx)->sender);
 }
 
 static void count_report(struct notifier *t, const struct sender_news *n)
@@ -165,13 +161,12 @@ static void on_trouble(void *ctx, int err, const char *what)
 
 static void gather(struct notifier *t, uint64_t ms)
 {
-	t->is_gathering = true;
-	idle_timer_set(t->gather, ms);
+	timer_set(t->gather, ms);
 }
 
 void notifier_action_ended(struct notifier *t)
 {
-	if (!t->is_gathering)
+	if (!timer_is_set(t->gather))
 		gather(t, t->settings->gather_ms);
 }
 
@@ -191,7 +186,6 @@ static void on_gather(void *ctx)
 	struct notifier *t = ctx;
 	bool put;
 
-	t->is_gathering = false;
 	const enum actions_left left = tell_gathered(t, &put);
 
 	if (left != ACTIONS_LEFT_NONE)
@@ -202,7 +196,7 @@ static void on_gather(void *ctx)
 
 static void look_again(struct notifier *t)
 {
-	idle_timer_set(t->look, t->settings->gather_ms / 2);
+	timer_set(t->look, t->settings->gather_ms / 2);
 }
 
 static struct alarm_sources sources_of(const struct notifier *t)
@@ -303,9 +297,9 @@ struct notifier *notifier_new(struct process *p, const struct settings *s,
 				.ctx = ctx };
 	t->started_ms = clock_boot_ms();
 	t->sender = sender_new(process_base(p), db, &ops, t);
-	t->wake = evtimer_new(process_base(p), on_wake, t);
-	t->gather = idle_timer_new(process_base(p), on_gather, t);
-	t->look = idle_timer_new(process_base(p), on_look, t);
+	t->wake = timer_new(process_base(p), on_wake, t);
+	t->gather = timer_new_idle(process_base(p), on_gather, t);
+	t->look = timer_new_idle(process_base(p), on_look, t);
 	return t;
 }
 
@@ -315,9 +309,9 @@ void notifier_free(struct notifier **t)
 		return;
 	sender_free(&(*t)->sender);
 	fallback_free(&(*t)->fallback);
-	event_free((*t)->wake);
-	idle_timer_free(&(*t)->gather);
-	idle_timer_free(&(*t)->look);
+	timer_free(&(*t)->wake);
+	timer_free(&(*t)->gather);
+	timer_free(&(*t)->look);
 	free(*t);
 	*t = NULL;
 }
@@ -339,7 +333,7 @@ void notifier_use_settings(struct notifier *t)
 	sender_set(t->sender, t->settings);
 	count_all(t);
 	look_again(t);
-	if (t->is_gathering) /* by the time that was to be waited before */
+	if (timer_is_set(t->gather)) /* by the time that was to be waited before */
 		gather(t, t->settings->gather_ms);
 }
 
@@ -359,7 +353,7 @@ void notifier_history_opened(struct notifier *t)
 		on_trouble(t, err, "what was told cannot be read");
 	notifier_action_ended(t); /* before the last end of this process, perhaps */
 	if (t->fallback)
-		idle_timer_set(t->look, 0);
+		timer_set(t->look, 0);
 }
 
 void notifier_wake(struct notifier *t)
@@ -370,7 +364,7 @@ void notifier_wake(struct notifier *t)
 
 bool notifier_drain(struct notifier *t)
 {
-	bool more = t->is_gathering && db_is_open(t->db) && !t->fallback, put;
+	bool more = timer_is_set(t->gather) && db_is_open(t->db) && !t->fallback, put;
 
 	while (more)
 		more = tell_gathered(t, &put) == ACTIONS_LEFT_NOW;

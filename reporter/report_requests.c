@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/report_requests.h"
 
-#include <event2/event.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "base/exit.h"
 #include "base/unicode.h"
 #include "base/xalloc.h"
+#include "ipc/timer.h"
 #include "model/phrases.h"
 #include "reporter/report/attach.h"
 #include "reporter/report/report_run.h"
@@ -35,7 +35,7 @@ struct ask {
 	char *sink;                /* its name, which a reload may take away */
 	struct str_list clusters;  /* that it is about; empty: all */
 	struct delivery *delivery; /* of a test */
-	struct event *end;         /* frees it outside of the callback that ends it */
+	struct timer *end;         /* frees it outside of the callback that ends it */
 };
 
 struct report_requests {
@@ -112,17 +112,15 @@ static void ask_free(struct ask *a)
 	TAILQ_REMOVE(&a->requests->asks, a, entry);
 	a->requests->n--;
 	delivery_free(&a->delivery);
-	event_free(a->end);
+	timer_free(&a->end);
 	free(a->sink);
 	str_list_done(&a->clusters);
 	free(a);
 }
 
-static void on_end(evutil_socket_t fd, short what, void *arg)
+static void on_end(void *ctx)
 {
-	(void)fd;
-	(void)what;
-	ask_free(arg);
+	ask_free(ctx);
 }
 
 static struct ask *ask_new(struct report_requests *d, const struct msg_ctl_report *q, const char *sink)
@@ -130,7 +128,7 @@ static struct ask *ask_new(struct report_requests *d, const struct msg_ctl_repor
 	struct ask *a = xcalloc(1, sizeof(*a));
 
 	*a = (struct ask){ .requests = d, .question = *q, .sink = xstrdup(sink) };
-	a->end = event_new(d->base, -1, 0, on_end, a);
+	a->end = timer_new(d->base, on_end, a);
 	TAILQ_INSERT_TAIL(&d->asks, a, entry);
 	d->n++;
 	return a;
@@ -139,7 +137,7 @@ static struct ask *ask_new(struct report_requests *d, const struct msg_ctl_repor
 static void end_ask(struct ask *a, int code, const struct facts *why)
 {
 	send_end(a->requests, a->question.conn, code, why);
-	(void)event_add(a->end, CLOCK_TIMEVAL(0));
+	timer_set(a->end, 0);
 }
 
 /* -- the report as of now -- */

@@ -4,19 +4,18 @@
 #include "reporter/reporter.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/backoff.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "http/global.h"
+#include "ipc/timer.h"
 #include "reporter/inbox.h"
 #include "reporter/notifier.h"
 #include "reporter/status_snapshot.h"
@@ -42,7 +41,7 @@ struct reporter {
 	struct notifier *notifier;
 	struct digest_runner *runner;
 	struct inbox *inbox;
-	struct event *wake, *drain_limit, *listen_again, *open_again;
+	struct timer *wake, *drain_limit, *listen_again, *open_again;
 	struct facts listen_trouble;  /* while nothing is served that should be */
 	struct facts history_trouble; /* why the history is not open, as was said; none = it is */
 	unsigned open_failures;
@@ -86,7 +85,7 @@ static void ask(void *ctx, const struct msg *question)
 
 static void wake(void *ctx, uint64_t ms)
 {
-	(void)evtimer_add(((struct reporter *)ctx)->wake, CLOCK_TIMEVAL(ms));
+	timer_set(((struct reporter *)ctx)->wake, ms);
 }
 
 static void ended(void *ctx, const struct scheduled_run *run)
@@ -113,11 +112,9 @@ static void trouble(void *ctx, int err, const char *what)
 	(void)log_error(err, "restart report", kv_s("problem", what), kv_s("detail", db_error(r->db)));
 }
 
-static void on_wake(evutil_socket_t fd, short what, void *arg)
+static void on_wake(void *ctx)
 {
-	(void)fd;
-	(void)what;
-	digest_runner_tick(((struct reporter *)arg)->runner);
+	digest_runner_tick(((struct reporter *)ctx)->runner);
 }
 
 /* Go on where the last end of this process left off. */
@@ -170,7 +167,7 @@ static void open_later(struct reporter *r)
 {
 	const uint64_t ms = backoff_delay_ms(&open_policy, ++r->open_failures, backoff_random());
 
-	(void)evtimer_add(r->open_again, CLOCK_TIMEVAL(ms));
+	timer_set(r->open_again, ms);
 }
 
 static void start_without_history(struct reporter *r)
@@ -203,11 +200,9 @@ static void open_history(struct reporter *r)
 	}
 }
 
-static void on_open_again(evutil_socket_t fd, short what, void *arg)
+static void on_open_again(void *ctx)
 {
-	(void)fd;
-	(void)what;
-	open_history(arg);
+	open_history(ctx);
 }
 
 static void on_commit(struct process *p, struct settings *s)
@@ -277,12 +272,10 @@ static void open_listener(struct reporter *r)
 }
 
 /* The sandbox lets no process bind a port later: a new one does. */
-static void on_listen_again(evutil_socket_t fd, short what, void *arg)
+static void on_listen_again(void *ctx)
 {
-	(void)fd;
-	(void)what;
 	log_info("starting again, to listen for metrics and health");
-	process_drain(((struct reporter *)arg)->process);
+	process_drain(((struct reporter *)ctx)->process);
 }
 
 /* End the drain: write, say how much is left. Once; again it does nothing. */
@@ -293,13 +286,6 @@ static void finish_drain(void *ctx)
 	if (r->draining)
 		process_drained(r->process, inbox_finish(r->inbox));
 	r->draining = false;
-}
-
-static void on_drain_limit(evutil_socket_t fd, short what, void *arg)
-{
-	(void)fd;
-	(void)what;
-	finish_drain(arg);
 }
 
 static int on_start(struct process *p, struct settings *s)
@@ -317,10 +303,10 @@ static int on_start(struct process *p, struct settings *s)
 
 	if (err < 0)
 		return end_without_directory(r, err, &why);
-	r->drain_limit = evtimer_new(process_base(p), on_drain_limit, r);
-	r->open_again = evtimer_new(process_base(p), on_open_again, r);
-	r->wake = evtimer_new(process_base(p), on_wake, r);
-	r->listen_again = evtimer_new(process_base(p), on_listen_again, r);
+	r->drain_limit = timer_new(process_base(p), finish_drain, r);
+	r->open_again = timer_new(process_base(p), on_open_again, r);
+	r->wake = timer_new(process_base(p), on_wake, r);
+	r->listen_again = timer_new(process_base(p), on_listen_again, r);
 	open_listener(r);
 	return 0;
 }
@@ -355,7 +341,7 @@ static void on_ready(struct process *p)
 	if (facts_empty(&r->listen_trouble))
 		return;
 	process_say_trouble(p, TROUBLE_LISTENER, &r->listen_trouble);
-	(void)evtimer_add(r->listen_again, CLOCK_TIMEVAL(LISTEN_MS));
+	timer_set(r->listen_again, LISTEN_MS);
 }
 
 /* -- messages, end -- */
@@ -375,8 +361,8 @@ static void on_drain(struct process *p)
 	struct reporter *r = process_ctx(p);
 
 	r->draining = true;
-	(void)evtimer_del(r->open_again);
-	(void)evtimer_add(r->drain_limit, CLOCK_TIMEVAL(DRAIN_MS));
+	timer_stop(r->open_again);
+	timer_set(r->drain_limit, DRAIN_MS);
 	digest_runner_drain(r->runner);
 	(void)inbox_finish(r->inbox); /* what has just ended is told, too */
 	if (notifier_drain(r->notifier))
@@ -396,14 +382,10 @@ static void on_done(struct process *p)
 	db_close(&r->db);
 	stats_done(&r->stats);
 	state_free(&r->state);
-	if (r->wake)
-		event_free(r->wake);
-	if (r->drain_limit)
-		event_free(r->drain_limit);
-	if (r->listen_again)
-		event_free(r->listen_again);
-	if (r->open_again)
-		event_free(r->open_again);
+	timer_free(&r->wake);
+	timer_free(&r->drain_limit);
+	timer_free(&r->listen_again);
+	timer_free(&r->open_again);
 	report_schedule_done(&r->schedule);
 	settings_done(&r->settings);
 	free(r);

@@ -6,7 +6,6 @@
 #include "watcher/cluster_watch.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "http/client.h"
+#include "ipc/timer.h"
 #include "kube/reflector.h"
 #include "process/cluster_endpoint.h"
 #include "process/meter.h"
@@ -51,7 +51,7 @@ struct cluster_watch {
 	struct controller *controller;
 	struct questions *questions;
 	struct outlet out;
-	struct event *run_timer, *saved_get_timer, *stats_timer;
+	struct timer *run_timer, *saved_get_timer, *stats_timer;
 	struct reflector_stats before; /* sums of reflectors that are gone */
 	struct msg stats;              /* sent last */
 	bool news;                     /* there may be: stats_timer runs; an idle watcher never wakes */
@@ -83,7 +83,7 @@ static void touch_stats(struct cluster_watch *w)
 	if (w->news)
 		return;
 	w->news = true;
-	(void)evtimer_add(w->stats_timer, CLOCK_TIMEVAL(STATS_MS));
+	timer_set(w->stats_timer, STATS_MS);
 }
 
 /* Over all reflectors so far. */
@@ -130,7 +130,7 @@ static void send_watch_stats(struct cluster_watch *w)
 		facts_finding(&m.u.watch_stats.error, stale);
 	msg_text(&m, watch_stats.kubernetes, server_version_text(w->version));
 	w->news = false;
-	(void)evtimer_del(w->stats_timer);
+	timer_stop(w->stats_timer);
 	tell_due(w);
 	if (memcmp(&m, &w->stats, sizeof(m)) == 0)
 		return;
@@ -140,11 +140,9 @@ static void send_watch_stats(struct cluster_watch *w)
 		touch_stats(w);
 }
 
-static void on_stats_timer(evutil_socket_t fd, short what, void *arg)
+static void on_stats_timer(void *ctx)
 {
-	(void)fd;
-	(void)what;
-	send_watch_stats(arg);
+	send_watch_stats(ctx);
 }
 
 /* -- runs -- */
@@ -157,7 +155,7 @@ static void schedule(struct cluster_watch *w)
 		return;
 	next = questions_open(w->questions) ? 0 : controller_next(w->controller);
 	if (next == UINT64_MAX) { /* so it is for every pod of a first list: no clock is asked */
-		(void)evtimer_del(w->run_timer);
+		timer_stop(w->run_timer);
 		return;
 	}
 	now = clock_boot_ms();
@@ -165,7 +163,7 @@ static void schedule(struct cluster_watch *w)
 	if (delay > RUN_LATEST_MS)
 		delay = RUN_LATEST_MS;
 	w->run_now = delay == 0;
-	(void)evtimer_add(w->run_timer, CLOCK_TIMEVAL(delay));
+	timer_set(w->run_timer, delay);
 }
 
 /* Who waits for a list to be judged (`plan`) need not wait for the next figures. */
@@ -174,13 +172,11 @@ static bool is_done_with_list(const struct cluster_watch *w)
 	return w->stats.u.watch_stats.queue > 0 && controller_is_idle(w->controller);
 }
 
-static void on_run_timer(evutil_socket_t fd, short what, void *arg)
+static void on_run_timer(void *ctx)
 {
-	struct cluster_watch *w = arg;
+	struct cluster_watch *w = ctx;
 	int r;
 
-	(void)fd;
-	(void)what;
 	w->run_now = false;
 	if (w->stopped)
 		return;
@@ -191,7 +187,7 @@ static void on_run_timer(evutil_socket_t fd, short what, void *arg)
 	else
 		touch_stats(w);
 	if (r == -EAGAIN) /* cluster_watch_on_room goes on; should nobody call it, a short pause does */
-		(void)evtimer_add(w->run_timer, CLOCK_TIMEVAL(PAUSE_MS));
+		timer_set(w->run_timer, PAUSE_MS);
 	else
 		schedule(w);
 }
@@ -204,25 +200,23 @@ static void changed(struct cluster_watch *w)
 
 /* -- what is saved -- */
 
-static void send_saved_get(evutil_socket_t fd, short what, void *arg)
+static void send_saved_get(void *ctx)
 {
-	struct cluster_watch *w = arg;
+	struct cluster_watch *w = ctx;
 	const struct msg m = { .type = MSG_SAVED_GET, .u.saved_get = { .cluster = w->cluster } };
 
-	(void)fd;
-	(void)what;
 	if (w->remembered || w->stopped)
 		return;
 	(void)send_msg(w, &m);
-	(void)evtimer_add(w->saved_get_timer, CLOCK_TIMEVAL(SAVED_GET_MS));
+	timer_set(w->saved_get_timer, SAVED_GET_MS);
 }
 
 /* The first time, when the API server has told the time: how old a row is this host's clock does not tell
  * alone. */
 static void ask_for_saved(struct cluster_watch *w)
 {
-	if (!evtimer_pending(w->saved_get_timer, NULL))
-		send_saved_get(-1, 0, w);
+	if (!timer_is_set(w->saved_get_timer))
+		send_saved_get(w);
 }
 
 /* -- what the reflector reports -- */
@@ -605,9 +599,9 @@ struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluste
 	w->controller = controller_new(cluster, &w->settings.policy, w->settings.startup_quiet_ms, &w->out);
 	set_place(w);
 	w->questions = questions_new(w->controller, &w->out);
-	w->stats_timer = evtimer_new(base, on_stats_timer, w);
-	w->run_timer = evtimer_new(base, on_run_timer, w);
-	w->saved_get_timer = evtimer_new(base, send_saved_get, w);
+	w->stats_timer = timer_new(base, on_stats_timer, w);
+	w->run_timer = timer_new(base, on_run_timer, w);
+	w->saved_get_timer = timer_new(base, send_saved_get, w);
 	w->replica = replica_new(base, w->client, cluster, instance, &w->settings, &replica_ops, w);
 	return w;
 }
@@ -627,8 +621,8 @@ static void stop(struct cluster_watch *w)
 	stop_reflector(w);
 	stop_namespaces(w);
 	server_version_forget(w->version);
-	(void)evtimer_del(w->run_timer);
-	(void)evtimer_del(w->saved_get_timer);
+	timer_stop(w->run_timer);
+	timer_stop(w->saved_get_timer);
 }
 
 void cluster_watch_drain(struct cluster_watch *w, void (*drained)(void *ctx), void *ctx)
@@ -651,9 +645,9 @@ void cluster_watch_free(struct cluster_watch **w)
 	server_version_free(&old->version);
 	http_client_free(&old->client);
 	meter_free(&old->meter);
-	event_free(old->run_timer);
-	event_free(old->saved_get_timer);
-	event_free(old->stats_timer);
+	timer_free(&old->run_timer);
+	timer_free(&old->saved_get_timer);
+	timer_free(&old->stats_timer);
 	str_list_done(&old->namespaces);
 	settings_done(&old->settings);
 	free(old);

@@ -4,7 +4,6 @@
 #include "worker/worker.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -13,6 +12,7 @@
 #include "base/xalloc.h"
 #include "config/window.h"
 #include "http/global.h"
+#include "ipc/timer.h"
 #include "process/cluster_endpoint.h"
 #include "process/meter.h"
 #include "text/facts_text.h"
@@ -29,7 +29,7 @@ struct job {
 	uint64_t id;           /* of its lease */
 	bool dry_run;          /* asked for by ... */
 	uint64_t conn;         /* ... this connection of the supervisor */
-	struct event *pause;   /* of its action; made when one is asked for */
+	struct timer *pause;   /* of its action; made when one is asked for */
 };
 
 struct worker {
@@ -137,12 +137,10 @@ static void action_quote(void *ctx, const struct msg *m)
 	post(((struct job *)ctx)->worker, m);
 }
 
-static void on_pause_end(evutil_socket_t fd, short what, void *arg)
+static void on_pause_end(void *ctx)
 {
-	const struct job *job = arg;
+	const struct job *job = ctx;
 
-	(void)fd;
-	(void)what;
 	if (job->action)
 		action_go_on(job->action);
 }
@@ -152,8 +150,8 @@ static void action_wait(void *ctx, uint64_t ms)
 	struct job *job = ctx;
 
 	if (!job->pause)
-		job->pause = evtimer_new(process_base(job->worker->process), on_pause_end, job);
-	(void)evtimer_add(job->pause, CLOCK_TIMEVAL(ms));
+		job->pause = timer_new(process_base(job->worker->process), on_pause_end, job);
+	timer_set(job->pause, ms);
 }
 
 static void post_answer(void *ctx, const struct msg *m)
@@ -220,8 +218,7 @@ static struct action *make_action(struct job *job, const struct msg_grant *g)
 		  kv_s("namespace", g->ns), kv_s("pod", g->name), kv_s("uid", g->uid));
 	job->id = g->id;
 	job->dry_run = false;
-	if (job->pause) /* of an action that was given up */
-		(void)evtimer_del(job->pause);
+	timer_stop(job->pause); /* of an action that was given up */
 	job->action = action_new(&env, &w->now.policy, g);
 	return job->action;
 }
@@ -379,8 +376,7 @@ static void worker_on_done(struct process *p)
 		return;
 	for (size_t i = 0; i < WORKER_LEASES_MAX; i++) {
 		action_free(&w->jobs[i].action);
-		if (w->jobs[i].pause)
-			event_free(w->jobs[i].pause);
+		timer_free(&w->jobs[i].pause);
 	}
 	events_free(&w->events);
 	access_free(&w->access);

@@ -3,16 +3,15 @@
 #include "reporter/history/query.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
+#include "ipc/timer.h"
 #include "text/texts.h"
 
 #define SCALED_MAX 4096 /* that a watcher is told of */
@@ -268,7 +267,7 @@ struct response {
 };
 
 struct response_stream {
-	struct event *run;
+	struct timer *run;
 	const struct response_stream_ops *ops;
 	void *ctx;
 	struct response responses[RESPONSES_MAX];
@@ -321,17 +320,15 @@ static int send_some(struct response_stream *s, struct response *p)
 static void wake(struct response_stream *s, uint64_t ms)
 {
 	if (s->n > 0 && !s->full)
-		(void)event_add(s->run, CLOCK_TIMEVAL(ms));
+		timer_set(s->run, ms);
 }
 
-static void on_run(evutil_socket_t fd, short what, void *arg)
+static void on_run(void *ctx)
 {
-	struct response_stream *s = arg;
+	struct response_stream *s = ctx;
 	bool trouble = false;
 	size_t kept = 0;
 
-	(void)fd;
-	(void)what;
 	for (size_t i = 0; i < s->n; i++) {
 		const int r = s->full ? 1 : send_some(s, &s->responses[i]);
 
@@ -350,7 +347,7 @@ struct response_stream *response_stream_new(struct event_base *base, const struc
 {
 	struct response_stream *s = xcalloc(1, sizeof(*s));
 
-	s->run = event_new(base, -1, 0, on_run, s);
+	s->run = timer_new(base, on_run, s);
 	s->ops = ops;
 	s->ctx = ctx;
 	return s;
@@ -362,7 +359,7 @@ void response_stream_free(struct response_stream **s)
 		return;
 	for (size_t i = 0; i < (*s)->n; i++)
 		response_done(&(*s)->responses[i]);
-	event_free((*s)->run);
+	timer_free(&(*s)->run);
 	free(*s);
 	*s = NULL;
 }

@@ -3,7 +3,6 @@
 #include "supervisor/children/child.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "build_id.h"
+#include "ipc/timer.h"
 #include "text/facts_text.h"
 
 #define START_MS   10000u /* spawn to READY */
@@ -40,7 +40,7 @@ struct child {
 	const struct child_env *env;
 	struct child_info info;
 	struct fsm_record deaths;
-	struct event *timer;
+	struct timer *timer;
 	struct life life;
 	int64_t started_at; /* wall */
 	bool slow;          /* it died too often, and has not been ready since */
@@ -327,11 +327,9 @@ static void on_death(void *ctx, const siginfo_t *si)
 
 /* -- actions of the state machine -- */
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_timer(void *ctx)
 {
-	(void)fd;
-	(void)what;
-	child_event(arg, FSM_EV_TIMER);
+	child_event(ctx, FSM_EV_TIMER);
 }
 
 static void act_spawn(struct child *c)
@@ -356,11 +354,6 @@ static void act_spawn(struct child *c)
 	c->info.pid = c->life.process.pid;
 }
 
-static void arm_timer(struct child *c, uint64_t ms)
-{
-	(void)evtimer_add(c->timer, CLOCK_TIMEVAL(ms));
-}
-
 static void act(struct child *c, enum fsm_action action)
 {
 	switch (action) {
@@ -373,11 +366,11 @@ static void act(struct child *c, enum fsm_action action)
 		spawned_kill(&c->life.process);
 		break;
 	case FSM_ACT_BACKOFF:
-		arm_timer(c, backoff_delay_ms(&restart_backoff, c->deaths.failures, backoff_random()));
+		timer_set(c->timer, backoff_delay_ms(&restart_backoff, c->deaths.failures, backoff_random()));
 		break;
 	case FSM_ACT_SLOW:
 		c->slow = true;
-		arm_timer(c, FSM_SLOW_MS);
+		timer_set(c->timer, FSM_SLOW_MS);
 		break;
 	case FSM_ACT_DRAIN:
 		(void)child_send(c, &(struct msg){ MSG_DRAIN, .u.drain.deadline_ms = DRAIN_MS }, -1);
@@ -410,7 +403,7 @@ struct child *child_new(const struct child_env *env, const struct child_info *in
 	struct child *c = xcalloc(1, sizeof(*c));
 
 	*c = (struct child){ .env = env, .info = *info };
-	c->timer = evtimer_new(env->base, on_timer, c);
+	c->timer = timer_new(env->base, on_timer, c);
 	return c;
 }
 
@@ -420,7 +413,7 @@ void child_free(struct child **cp)
 
 	spawned_done(&c->life.process);
 	forget_troubles(c);
-	event_free(c->timer);
+	timer_free(&c->timer);
 	free(c);
 	*cp = NULL;
 }

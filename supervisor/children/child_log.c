@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "ipc/timer.h"
 
 #define BURST_BYTES (1u << 20)
 #define BYTES_A_MS  64u
@@ -23,7 +24,8 @@ struct child_log {
 	int fd;
 	const char *role;
 	pid_t pid;
-	struct event *readable, *later;
+	struct event *readable;
+	struct timer *later;
 	uint64_t budget, at_ms; /* bytes that may be read, as of that boot time */
 	uint64_t warned_ms;     /* boot time, 0 = never */
 	size_t n;
@@ -80,7 +82,7 @@ static void refill(struct child_log *log)
 static void pause_reading(struct child_log *log)
 {
 	(void)event_del(log->readable);
-	(void)evtimer_add(log->later, CLOCK_TIMEVAL(PAUSE_MS));
+	timer_set(log->later, PAUSE_MS);
 	if (!log->warned_ms || log->at_ms - log->warned_ms > WARN_MS)
 		(void)log_warn(0, "a child writes more log than is taken: it drops what is beyond",
 			       kv_s("role", log->role), kv_u("pid", log->pid),
@@ -102,11 +104,9 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		pause_reading(log);
 }
 
-static void on_later(evutil_socket_t fd, short what, void *arg)
+static void on_later(void *ctx)
 {
-	(void)fd;
-	(void)what;
-	(void)event_add(((struct child_log *)arg)->readable, NULL);
+	(void)event_add(((struct child_log *)ctx)->readable, NULL);
 }
 
 struct child_log *child_log_new(struct event_base *base, int fd, const char *role, pid_t pid)
@@ -119,7 +119,7 @@ struct child_log *child_log_new(struct event_base *base, int fd, const char *rol
 	log->budget = BURST_BYTES;
 	log->at_ms = clock_boot_ms();
 	log->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, log);
-	log->later = evtimer_new(base, on_later, log);
+	log->later = timer_new(base, on_later, log);
 	(void)event_add(log->readable, NULL);
 	return log;
 }
@@ -142,7 +142,7 @@ void child_log_free(struct child_log **lp)
 	if (!log)
 		return;
 	event_free(log->readable);
-	event_free(log->later);
+	timer_free(&log->later);
 	(void)close(log->fd);
 	free(log);
 }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/guards/leadership.h"
 
-#include <event2/event.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "ipc/timer.h"
 #include "kube/path.h"
 #include "kube/decode_objects.h"
 #include "text/texts.h"
@@ -26,7 +26,7 @@
 struct leadership {
 	struct http_client *client;
 	struct http_request *request;
-	struct event *timer, *release_timer;
+	struct timer *timer, *release_timer;
 	struct leadership_ops ops;
 	void *ctx;
 	char *ns, *name;
@@ -89,7 +89,7 @@ static void end_release(struct leadership *l)
 	if (!released)
 		return;
 	l->released = NULL;
-	(void)evtimer_del(l->release_timer);
+	timer_stop(l->release_timer);
 	released(l->released_ctx);
 }
 
@@ -216,21 +216,19 @@ static void go_on(struct leadership *l)
 	what = leader_step(&l->leader, now, &at);
 	report(l);
 	if (what == LEADER_WAIT)
-		(void)evtimer_add(l->timer, CLOCK_TIMEVAL(at > now ? at - now : 0));
+		timer_set(l->timer, at > now ? at - now : 0);
 	else
 		ask(l, what);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_timer(void *ctx)
 {
-	(void)fd, (void)what;
-	go_on(arg);
+	go_on(ctx);
 }
 
-static void on_release_timer(evutil_socket_t fd, short what, void *arg)
+static void on_release_timer(void *ctx)
 {
-	(void)fd, (void)what;
-	end_release(arg);
+	end_release(ctx);
 }
 
 void leadership_identity(uint64_t instance, char ret[static LEASE_TEXT])
@@ -256,8 +254,8 @@ struct leadership *leadership_new(struct event_base *base, struct http_client *c
 	l->ctx = ctx;
 	l->ns = xstrdup(ns);
 	l->name = xstrdup(name);
-	l->timer = evtimer_new(base, on_timer, l);
-	l->release_timer = evtimer_new(base, on_release_timer, l);
+	l->timer = timer_new(base, on_timer, l);
+	l->release_timer = timer_new(base, on_release_timer, l);
 	leader_init(&l->leader, identity, kind);
 	return l;
 }
@@ -304,7 +302,7 @@ void leadership_release(struct leadership *l, void (*released)(void *ctx), void 
 		return;
 	}
 	report(l);
-	(void)evtimer_add(l->release_timer, CLOCK_TIMEVAL(RELEASE_MS));
+	timer_set(l->release_timer, RELEASE_MS);
 	go_on(l);
 }
 
@@ -315,8 +313,8 @@ void leadership_free(struct leadership **l)
 	if (!old)
 		return;
 	http_request_cancel(&old->request);
-	event_free(old->timer);
-	event_free(old->release_timer);
+	timer_free(&old->timer);
+	timer_free(&old->release_timer);
 	leader_done(&old->leader);
 	free(old->memory);
 	free(old->ns);

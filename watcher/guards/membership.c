@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/guards/membership.h"
 
-#include <event2/event.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "ipc/timer.h"
 #include "kube/members.h"
 #include "kube/path.h"
 #include "watcher/guards/leadership.h"
@@ -21,7 +21,7 @@ struct membership {
 	struct event_base *base;
 	struct http_client *client;
 	struct http_request *request;
-	struct event *timer;
+	struct timer *timer;
 	struct membership_ops ops;
 	void *ctx;
 	char *identity, *ns, *name;
@@ -123,16 +123,16 @@ static void on_done(void *ctx, const struct http_result *r)
 	struct membership *m = ctx;
 
 	m->request = NULL;
-	(void)evtimer_add(m->timer, CLOCK_TIMEVAL(LIST_MS));
+	timer_set(m->timer, LIST_MS);
 	if (r->failure == HTTP_OK && r->status == 200)
 		take_list(m, r);
 	else if (r->failure == HTTP_OK)
 		take_refusal(m, r);
 }
 
-static void list(evutil_socket_t fd, short what, void *arg)
+static void list(void *ctx)
 {
-	struct membership *m = arg;
+	struct membership *m = ctx;
 	_cleanup_free_ char *path = path_format(GROUP, "v1", m->ns, "leases", NULL, NULL,
 						"labelSelector=" LEADER_LABEL "%3Dtrue");
 	const struct http_call call = {
@@ -145,7 +145,6 @@ static void list(evutil_socket_t fd, short what, void *arg)
 		.ctx = m,
 	};
 
-	(void)fd, (void)what;
 	m->sent_at = clock_boot_ms();
 	m->request = http_client_start(m->client, &call);
 }
@@ -165,16 +164,16 @@ struct membership *membership_new(struct event_base *base, struct http_client *c
 	m->identity = xstrdup(identity);
 	m->ns = xstrdup(ns);
 	m->name = xstrdup(name);
-	m->timer = evtimer_new(base, list, m);
+	m->timer = timer_new(base, list, m);
 	members_init(&m->members, m->name);
-	list(-1, 0, m);
+	list(m);
 	return m;
 }
 
 static void stop(struct membership *m)
 {
 	http_request_cancel(&m->request);
-	(void)evtimer_del(m->timer);
+	timer_stop(m->timer);
 }
 
 void membership_release(struct membership *m, void (*released)(void *ctx), void *ctx)
@@ -194,7 +193,7 @@ void membership_free(struct membership **m)
 		return;
 	stop(old);
 	leadership_free(&old->own);
-	event_free(old->timer);
+	timer_free(&old->timer);
 	free(old->identity);
 	free(old->ns);
 	free(old->name);

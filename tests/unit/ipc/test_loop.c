@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "ipc/idle_timer.h"
+#include "ipc/timer.h"
 #include "ipc/loop.h"
 #include "tests/suite.h"
 
@@ -49,7 +49,7 @@ TEST(a_timer_wakes_once)
 /* A loop that always has something to do, until the idle timer has run or so long has passed. */
 struct busy {
 	struct event *readable;
-	struct idle_timer *timer;
+	struct timer *timer;
 	uint64_t until; /* boot ms */
 	unsigned rounds, runs, rounds_at_run;
 };
@@ -80,11 +80,11 @@ static void be_busy(struct busy *b, uint64_t ms)
 
 	*b = (struct busy){ .until = clock_boot_ms() + ms };
 	b->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, b);
-	b->timer = idle_timer_new(base, on_idle, b);
+	b->timer = timer_new_idle(base, on_idle, b);
 	(void)event_add(b->readable, NULL);
-	idle_timer_set(b->timer, 0);
+	timer_set(b->timer, 0);
 	ck_assert_int_ge(event_base_dispatch(base), 0);
-	idle_timer_free(&b->timer);
+	timer_free(&b->timer);
 	event_free(b->readable);
 	event_base_free(base);
 	ck_assert_int_eq(close(fd), 0);
@@ -94,7 +94,7 @@ TEST(an_idle_timer_waits_while_the_loop_is_busy)
 {
 	struct busy b;
 
-	be_busy(&b, IDLE_TIMER_WAIT_MS / 2);
+	be_busy(&b, TIMER_IDLE_MS / 2);
 	ck_assert_uint_eq(b.runs, 1); /* by one of its two events */
 	ck_assert_uint_eq(b.rounds_at_run, b.rounds);
 }
@@ -103,7 +103,7 @@ TEST(an_idle_timer_runs_though_the_loop_is_never_idle)
 {
 	struct busy b;
 
-	be_busy(&b, 6 * IDLE_TIMER_WAIT_MS);
+	be_busy(&b, 6 * TIMER_IDLE_MS);
 	ck_assert_uint_eq(b.runs, 1);
 	ck_assert_uint_lt(clock_boot_ms(), b.until);
 }
@@ -113,7 +113,7 @@ static void on_idle_set(void *ctx)
 	struct busy *b = ctx;
 
 	if (++b->runs < 3)
-		idle_timer_set(b->timer, 1);
+		timer_set(b->timer, 1);
 }
 
 TEST(an_idle_timer_is_set_again_by_what_it_runs)
@@ -121,12 +121,12 @@ TEST(an_idle_timer_is_set_again_by_what_it_runs)
 	struct event_base *base = loop_new();
 	struct busy b = { 0 };
 
-	b.timer = idle_timer_new(base, on_idle_set, &b);
-	idle_timer_set(b.timer, 100000);
-	idle_timer_set(b.timer, 1);
+	b.timer = timer_new_idle(base, on_idle_set, &b);
+	timer_set(b.timer, 100000);
+	timer_set(b.timer, 1);
 	ck_assert_int_ge(event_base_dispatch(base), 0);
 	ck_assert_uint_eq(b.runs, 3);
-	idle_timer_free(&b.timer);
+	timer_free(&b.timer);
 	ck_assert_ptr_null(b.timer);
 	event_base_free(base);
 }
