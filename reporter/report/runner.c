@@ -25,12 +25,6 @@
 
 enum runner_phase { IDLE, SYNCING, COLLECTING, INSPECTING, WRITING };
 
-/* One message of a run; owns what it holds. */
-struct run_message {
-	char *sink;
-	struct document document;
-};
-
 struct digest_runner {
 	struct db *db;
 	const struct digest_ops *ops;
@@ -50,8 +44,6 @@ struct digest_runner {
 	bool complete[CLUSTERS_MAX]; /* that answered from a complete cache, or are left out */
 	bool left_out[CLUSTERS_MAX];
 	struct report_run *report_run;
-	struct run_message *messages;
-	size_t n_messages;
 	digest_preview_fn *preview; /* whom this is for; NULL = it is a run of the schedule */
 	void *preview_ctx;
 	struct sink_settings previewed; /* who will be shown it: what rows are chosen by */
@@ -83,13 +75,6 @@ static void clear_run(struct digest_runner *r)
 	if (fn)
 		fn(r->preview_ctx, r->phase == INSPECTING ? r->report_run : NULL, r->schedule);
 	report_run_free(&r->report_run);
-	for (size_t i = 0; i < r->n_messages; i++) {
-		free(r->messages[i].sink);
-		document_done(&r->messages[i].document);
-	}
-	free(r->messages);
-	r->messages = NULL;
-	r->n_messages = 0;
 	r->phase = IDLE;
 }
 
@@ -151,25 +136,6 @@ static int arm(struct db *db, const char *schedule, int64_t *ret_last)
 	return r < 0 ? r : db_number(db_stmt(db, DB_SCHEDULE_LAST, db_s("schedule", schedule)), ret_last);
 }
 
-/* End the run: put its messages into the outbox and remember what it said, in one transaction. */
-static int write_run(struct digest_runner *r)
-{
-	int err = db_begin(r->db);
-
-	if (err == 0)
-		err = db_do(r->db, DB_DIGEST_STATE, db_i("due_at", r->run.due_at),
-			    db_s("state", run_state_name(r->run.state)), db_i("workloads", r->run.workloads),
-			    db_i("pods", r->run.pods), db_i("finished_at", r->run.collected_at),
-			    db_s("error", r->run.incomplete));
-	if (err == 0)
-		err = report_run_remember(r->report_run, r->db);
-	if (err == 0)
-		err = db_do(r->db, DB_ATTENTION_REPORTED);
-	for (size_t i = 0; err == 0 && i < r->n_messages; i++)
-		err = outbox_put(r->db, r->messages[i].sink, &r->messages[i].document);
-	return db_end(r->db, err);
-}
-
 /* An index of a cluster that there is no more is asked nothing, nor one of which another replica tells. Who
  * asks for a preview is shown all that this one sees. */
 static bool is_left_out(const struct digest_runner *r, size_t cluster)
@@ -221,45 +187,29 @@ static void wait_until(struct digest_runner *r, enum runner_phase phase, uint64_
 
 /* -- end of a run -- */
 
-/* All of it in one transaction, which is tried until it succeeds. */
-static void finish(struct digest_runner *r)
+/* 1: a message for the sink was put; 0: there is nothing to tell it; or negative errno. */
+static int put_message(const struct digest_runner *r, const struct sink_settings *s,
+		       const struct attention *attention)
 {
-	r->run.state = r->n_messages > 0 ? RUN_DONE : RUN_EMPTY;
-	const int err = write_run(r);
+	struct outbox_stats stats;
+	struct document doc;
+	int err = outbox_stats(r->db, s->name, &stats);
 
-	if (err < 0) {
-		r->ops->trouble(r->ctx, err, "a report is not sent before that can be written down");
-		wait_until(r, WRITING, TROUBLE_MS);
-		return;
-	}
-	r->ops->ended(r->ctx, &r->run);
-	clear_run(r);
-}
-
-/* -- collecting -- */
-
-static void compose_one(struct digest_runner *r, const struct sink_settings *s,
-			const struct attention *attention)
-{
-	struct outbox_stats stats = { 0 };
-	struct run_message *m = &r->messages[r->n_messages];
-
-	if (outbox_stats(r->db, s->name, &stats) < 0)
-		r->ops->trouble(r->ctx, -EIO, "whether earlier reports arrived could not be read");
 	/* Who is told what needs an operator as it begins is not told again. */
-	if (!report_run_compose(r->report_run, r->schedule, s, (int64_t)stats.lost_reports,
-				select_news(s, NEWS_ATTENTION) ? NULL : attention, &m->document))
-		return;
-	document_add_links(&m->document, r->schedule->links);
+	if (err < 0 || !report_run_compose(r->report_run, r->schedule, s, (int64_t)stats.lost_reports,
+					   select_news(s, NEWS_ATTENTION) ? NULL : attention, &doc))
+		return err;
+	document_add_links(&doc, r->schedule->links);
 	if (s->type == SINK_EMAIL)
 		digest_attach_page(r->db, s, r->schedule->zone,
-				   cluster_names_count(&r->schedule->clusters, NULL) == 1, &m->document);
-	m->sink = xstrdup(s->name);
-	r->n_messages++;
+				   cluster_names_count(&r->schedule->clusters, NULL) == 1, &doc);
+	err = outbox_put(r->db, s->name, &doc);
+	document_done(&doc);
+	return err < 0 ? err : 1;
 }
 
 /* What stood in a report that got lost is due again. */
-static int recall_lost(struct digest_runner *r)
+static int recall_lost(const struct digest_runner *r)
 {
 	struct outbox_stats stats = { 0 };
 	int err = 0;
@@ -270,27 +220,59 @@ static int recall_lost(struct digest_runner *r)
 	return err == 0 && stats.lost_reports > 0 ? db_do(r->db, DB_ATTENTION_LOST) : err;
 }
 
-/* A message for each sink that is told reports. */
-static void write_messages(struct digest_runner *r)
+/* A message for each sink that is told reports. 0 or negative errno. */
+static int put_messages(struct digest_runner *r)
 {
 	_cleanup_(attention_done) struct attention attention = { 0 };
+	int err = recall_lost(r);
 
-	if (recall_lost(r) < 0 || attention_begin(r->db, &attention) < 0)
-		r->ops->trouble(r->ctx, -EIO, "what needs an operator could not be read");
-	r->messages = xcalloc(r->schedule->n_sinks + 1, sizeof(*r->messages));
-	for (size_t i = 0; i < r->schedule->n_sinks; i++)
-		if (select_news(&r->schedule->sinks[i], NEWS_REPORT))
-			compose_one(r, &r->schedule->sinks[i], &attention);
-	finish(r);
+	if (err == 0)
+		err = attention_begin(r->db, &attention);
+	r->run.state = RUN_EMPTY;
+	for (size_t i = 0; err >= 0 && i < r->schedule->n_sinks; i++) {
+		if (!select_news(&r->schedule->sinks[i], NEWS_REPORT))
+			continue;
+		err = put_message(r, &r->schedule->sinks[i], &attention);
+		r->run.state = err > 0 ? RUN_DONE : r->run.state;
+	}
+	return err < 0 ? err : 0;
 }
 
-static void looked_at(struct digest_runner *r)
+/* Put the messages of the run into the outbox and remember what it said, in one transaction. */
+static int write_run(struct digest_runner *r)
 {
-	if (r->preview)
-		clear_run(r);
-	else
-		write_messages(r);
+	int err = db_begin(r->db);
+
+	if (err == 0)
+		err = put_messages(r);
+	if (err == 0)
+		err = db_do(r->db, DB_DIGEST_STATE, db_i("due_at", r->run.due_at),
+			    db_s("state", run_state_name(r->run.state)), db_i("workloads", r->run.workloads),
+			    db_i("pods", r->run.pods), db_i("finished_at", r->run.collected_at),
+			    db_s("error", r->run.incomplete));
+	if (err == 0)
+		err = report_run_remember(r->report_run, r->db);
+	if (err == 0)
+		err = db_do(r->db, DB_ATTENTION_REPORTED);
+	return db_end(r->db, err);
 }
+
+/* It is tried until it succeeds. */
+static void finish(struct digest_runner *r)
+{
+	const int err = r->preview ? 0 : write_run(r);
+
+	if (err < 0) {
+		r->ops->trouble(r->ctx, err, "a report is not sent before that can be written down");
+		wait_until(r, WRITING, TROUBLE_MS);
+		return;
+	}
+	if (!r->preview)
+		r->ops->ended(r->ctx, &r->run);
+	clear_run(r);
+}
+
+/* -- collecting -- */
 
 static void ask_inspections(struct digest_runner *r)
 {
@@ -472,7 +454,7 @@ static void step(struct digest_runner *r)
 	else if (r->phase == COLLECTING && (over || all_have_answered(r)))
 		conclude(r);
 	else if (r->phase == INSPECTING && (over || !report_run_waits_for_inspections(r->report_run)))
-		looked_at(r);
+		finish(r);
 	else if (r->phase == WRITING && over)
 		finish(r);
 	if (err < 0)
