@@ -189,15 +189,10 @@ static int write_end(struct sink_queue *l)
 static void end_row(struct sink_queue *l, const struct outbox_row *row, enum outbox_state state,
 		    const struct facts *error)
 {
-	const int err = outbox_end(l->sender->db, row->id, state, error);
-
-	if (err < 0) {
-		l->unwritten.id = row->id;
-		l->unwritten.state = state;
-		facts_set(&l->unwritten.error, error);
-	}
-	if (err < 0)
-		say_trouble(l, err, "how a message ended could not be written down");
+	l->unwritten.id = row->id;
+	l->unwritten.state = state;
+	facts_set(&l->unwritten.error, error);
+	(void)write_end(l);
 	say_ended(l, row, state, error);
 }
 
@@ -213,15 +208,14 @@ static uint64_t pause_of(const struct sink_queue *l, const struct sink_answer *a
 	return ms < PAUSE_MAX_MS ? ms : PAUSE_MAX_MS;
 }
 
-static void try_again(struct sink_queue *l, const struct sink_answer *a, bool doubt,
-		      const struct facts *error)
+static void try_again(struct sink_queue *l, const struct sink_answer *a, const struct facts *error)
 {
 	const uint64_t ms = pause_of(l, a);
 	/* The next process may have another address, or its network back: only what the server said is kept.
 	 */
 	const bool is_kept = a->retry_after_ms > 0;
 	const int err = outbox_again(l->sender->db, l->row.id, clock_wall_ms() + (int64_t)(is_kept ? ms : 0),
-				     doubt, error);
+				     a->verdict == SINK_UNKNOWN, error);
 
 	l->not_before = clock_boot_ms() + ms;
 	if (err < 0)
@@ -236,28 +230,32 @@ static bool may_repeat(const struct sink_queue *l)
 	       (news_in_doubt(l->row.news) == IN_DOUBT_REPEAT && l->row.doubts < DOUBTS_MAX);
 }
 
-static const struct {
-	bool is_waited_for; /* it is tried again until it is too old */
-	bool is_clear;      /* it says of the sink at once whether something gets through */
-} verdicts[] = {
-	[SINK_ACCEPTED] = { false, true }, [SINK_AGAIN] = { true, false },
-	[SINK_REFUSED] = { false, true },  [SINK_BLOCKED] = { true, true },
-	[SINK_UNKNOWN] = { false, false },
-};
-
-/* Of a message that is in no outbox, and not waited for: who sent it asks again. */
-static void end_direct(struct sink_queue *l, const struct sink_answer *a, const struct facts *error)
+/* What becomes of the message. One that is in no outbox is not waited for: who sent it asks again. */
+static enum outbox_state state_after(const struct sink_queue *l, enum sink_verdict verdict)
 {
-	const bool doubt = a->verdict == SINK_UNKNOWN;
-	const enum outbox_state state = a->verdict == SINK_ACCEPTED  ? OUTBOX_DONE
-					: a->verdict == SINK_REFUSED ? OUTBOX_GIVEN_UP
-					: doubt && !may_repeat(l)    ? OUTBOX_UNCONFIRMED
-								     : OUTBOX_WAITING;
+	const bool is_old = l->row.id != NO_ROW && is_too_old(l, &l->row);
 
-	l->doubts = state == OUTBOX_WAITING ? l->doubts + doubt : 0;
-	l->not_before = clock_boot_ms() + (state == OUTBOX_WAITING ? pause_of(l, a) : 0);
+	switch (verdict) {
+	case SINK_ACCEPTED:
+		return OUTBOX_DONE;
+	case SINK_REFUSED:
+		return OUTBOX_GIVEN_UP;
+	case SINK_UNKNOWN:
+		return is_old || !may_repeat(l) ? OUTBOX_UNCONFIRMED : OUTBOX_WAITING;
+	default:
+		return is_old ? OUTBOX_GIVEN_UP : OUTBOX_WAITING;
+	}
+}
+
+static void end_direct(struct sink_queue *l, const struct sink_answer *a, enum outbox_state state,
+		       const struct facts *error)
+{
+	const bool waits = state == OUTBOX_WAITING;
+
+	l->doubts = waits ? l->doubts + (a->verdict == SINK_UNKNOWN) : 0;
+	l->not_before = clock_boot_ms() + (waits ? pause_of(l, a) : 0);
 	say_ended(l, &l->row, state, error);
-	l->sender->ops->sent(l->sender->ctx, l->name, state != OUTBOX_WAITING);
+	l->sender->ops->sent(l->sender->ctx, l->name, !waits);
 }
 
 static void on_answer(void *ctx, const struct sink_answer *a)
@@ -268,6 +266,8 @@ static void on_answer(void *ctx, const struct sink_answer *a)
 
 	l->row.tries++;
 	l->failures = a->verdict == SINK_ACCEPTED ? 0 : l->failures + 1;
+	const enum outbox_state state = state_after(l, a->verdict);
+
 	if (a->verdict != SINK_ACCEPTED && a->code >= 0) {
 		facts_finding(&error, TEXT_SINK_CODE);
 		facts_count(&error, FACT_CODE, a->code);
@@ -275,16 +275,13 @@ static void on_answer(void *ctx, const struct sink_answer *a)
 	if (a->verdict != SINK_ACCEPTED || a->not_all)
 		facts_add(&error, &a->why);
 	if (l->row.id == NO_ROW)
-		end_direct(l, a, &error);
-	else if (a->verdict == SINK_ACCEPTED)
-		end_row(l, &l->row, OUTBOX_DONE, &error);
-	else if (a->verdict == SINK_REFUSED || (verdicts[a->verdict].is_waited_for && is_too_old(l, &l->row)))
-		end_row(l, &l->row, OUTBOX_GIVEN_UP, &error);
-	else if (a->verdict == SINK_UNKNOWN && (!may_repeat(l) || is_too_old(l, &l->row)))
-		end_row(l, &l->row, OUTBOX_UNCONFIRMED, &error);
+		end_direct(l, a, state, &error);
+	else if (state == OUTBOX_WAITING)
+		try_again(l, a, &error);
 	else
-		try_again(l, a, a->verdict == SINK_UNKNOWN, &error);
-	if (verdicts[a->verdict].is_clear || l->failures >= DOWN_AFTER)
+		end_row(l, &l->row, state, &error);
+	/* What is tried again at once says little of the sink. */
+	if ((a->verdict != SINK_AGAIN && a->verdict != SINK_UNKNOWN) || l->failures >= DOWN_AFTER)
 		set_down(l, a->verdict == SINK_ACCEPTED ? NULL : &error);
 	l->is_outdated = false;
 	outbox_row_done(&l->row);
