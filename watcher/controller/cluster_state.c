@@ -16,7 +16,6 @@ void cluster_init(struct cluster_state *c, uint64_t number, const struct policy 
 		.number = number,
 		.store = store_new(ops, ctx),
 		.namespaces = namespace_table_new(),
-		.sync = sync_state_new(quiet_ms),
 		.workloads = workloads_new(),
 		.counts = pod_counts_new(),
 		.pulls = pulls_new(),
@@ -29,7 +28,7 @@ void cluster_done(struct cluster_state *c)
 {
 	store_free(&c->store);
 	namespace_table_free(&c->namespaces);
-	sync_state_free(&c->sync);
+	sync_state_done(&c->sync);
 	admission_free(&c->admission);
 	workloads_free(&c->workloads);
 	pod_counts_free(&c->counts);
@@ -43,7 +42,7 @@ void cluster_set_policy(struct cluster_state *c, const struct policy *policy, ui
 	c->asks_labels = policy_needs_namespaces(policy);
 	store_set_namespaces(c->store, c->asks_labels ? c->namespaces : NULL);
 	admission_set_observe(c->admission, policy->mode == MODE_OBSERVE);
-	sync_state_set_quiet(c->sync, quiet_ms);
+	c->sync.quiet_ms = quiet_ms;
 }
 
 struct clock_snapshot cluster_clocks(const struct cluster_state *c)
@@ -64,12 +63,12 @@ bool cluster_host_is_ahead(const struct cluster_state *c)
 
 enum text cluster_stale(const struct cluster_state *c)
 {
-	return sync_state_reason(c->sync, clock_boot_ms());
+	return sync_state_reason(&c->sync, clock_boot_ms());
 }
 
 bool cluster_in_step(const struct cluster_state *c)
 {
-	return sync_state_synced(c->sync) && sync_state_fresh(c->sync, clock_boot_ms());
+	return sync_state_synced(&c->sync) && sync_state_fresh(&c->sync, clock_boot_ms());
 }
 
 bool cluster_has(const struct cluster_state *c, uint32_t h)
@@ -77,7 +76,7 @@ bool cluster_has(const struct cluster_state *c, uint32_t h)
 	uint64_t nominate_at;
 
 	return store_has(c->store, h) &&
-	       sync_state_namespace(c->sync, store_namespace(c->store, h), &nominate_at);
+	       sync_state_namespace(&c->sync, store_namespace(c->store, h), &nominate_at);
 }
 
 /* Of a live pod that fails by no duty. */
@@ -150,7 +149,7 @@ bool cluster_pulls_now(const struct cluster_state *c, const struct pod_facts *p,
 	struct group_tally t = { 0 };
 	uint32_t h, group;
 
-	if (!(mark & works) || !workloads_clocks(c->workloads) || !sync_state_synced(c->sync))
+	if (!(mark & works) || !workloads_clocks(c->workloads) || !sync_state_synced(&c->sync))
 		return false;
 	h = store_find(c->store, p->ns, p->name);
 	if (!h || (store_mark(c->store, h) & works))

@@ -22,7 +22,7 @@ struct cluster_state {
 	bool asks_labels;                   /* which is this */
 	struct server_clock server_clock;
 	struct workloads *workloads;
-	struct sync_state *sync;
+	struct sync_state sync;
 	struct admission *admission;
 	struct pulls *pulls;
 	struct pod_counts *counts;

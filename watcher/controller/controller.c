@@ -156,7 +156,7 @@ void controller_judge_anew(struct controller *c)
 void controller_reset(struct controller *c)
 {
 	(void)store_sweep(c->cluster.store, store_list_begin(c->cluster.store), STR_LIT(""));
-	sync_state_reset(c->cluster.sync);
+	sync_state_reset(&c->cluster.sync);
 }
 
 /* -- what the reflector reports -- */
@@ -188,7 +188,7 @@ int controller_pod(struct controller *c, const struct pod_facts *event)
 	c->unread++;
 	/* A first list is judged as a whole when it is complete. Of a pod that only has a new version, the
 	 * verdict is the same, but a nomination that waits for a change may go on. */
-	if (change != STORE_SAME && sync_state_namespace(c->cluster.sync, p->ns, &at) &&
+	if (change != STORE_SAME && sync_state_namespace(&c->cluster.sync, p->ns, &at) &&
 	    (change != STORE_TOUCHED || nominations_any(c->nominations))) {
 		if (c->first_seen == 0)
 			c->first_seen = clock_boot_ms();
@@ -219,13 +219,13 @@ void controller_delete(struct controller *c, const struct pod_facts *p)
 
 void controller_list(struct controller *c, struct str ns)
 {
-	sync_state_list(c->cluster.sync, ns, store_list_begin(c->cluster.store));
+	sync_state_list(&c->cluster.sync, ns, store_list_begin(c->cluster.store));
 }
 
 void controller_sync(struct controller *c, struct str ns)
 {
 	struct store *store = c->cluster.store;
-	struct sync_state_synced sync = sync_state_sync(c->cluster.sync, ns, clock_boot_ms());
+	struct sync_state_synced sync = sync_state_sync(&c->cluster.sync, ns, clock_boot_ms());
 
 	(void)store_sweep(store, sync.list, ns);
 	unsettled_touch(c->unsettled, clock_boot_ms());
@@ -233,7 +233,7 @@ void controller_sync(struct controller *c, struct str ns)
 	for (uint32_t h = 0; (sync.first || sync.narrowed) && (h = store_next(store, h));) {
 		struct str of = store_namespace(store, h);
 
-		if (!sync_state_watches(c->cluster.sync, of))
+		if (!sync_state_watches(&c->cluster.sync, of))
 			store_remove(store, h);
 		else if (!ns.n || str_eq(of, ns))
 			queue_add(c->keys, h);
@@ -242,12 +242,12 @@ void controller_sync(struct controller *c, struct str ns)
 
 void controller_list_failed(struct controller *c, struct str ns)
 {
-	sync_state_list_failed(c->cluster.sync, ns);
+	sync_state_list_failed(&c->cluster.sync, ns);
 }
 
 void controller_alive(struct controller *c)
 {
-	sync_state_alive(c->cluster.sync, clock_boot_ms());
+	c->cluster.sync.last_byte = clock_boot_ms();
 	c->last_byte = clock_wall_ms();
 }
 
@@ -271,7 +271,7 @@ void controller_reset_namespaces(struct controller *c)
 	namespace_table_list(c->cluster.namespaces);
 	namespace_table_sweep(c->cluster.namespaces);
 	c->namespaces_listed = false;
-	sync_state_set_waits(c->cluster.sync, c->cluster.asks_labels);
+	c->cluster.sync.waits = c->cluster.asks_labels;
 }
 
 /* The first list is judged as a whole. Later, what was refused by the labels before is judged anew. */
@@ -303,14 +303,14 @@ void controller_sync_namespaces(struct controller *c)
 	if (c->namespaces_listed)
 		return;
 	c->namespaces_listed = true;
-	sync_state_set_waits(c->cluster.sync, false);
+	c->cluster.sync.waits = false;
 	nominations_judge_anew(c->nominations);
 	judge_all(c);
 }
 
 void controller_namespaces_failed(struct controller *c)
 {
-	sync_state_set_waits(c->cluster.sync, false);
+	c->cluster.sync.waits = false;
 }
 
 /* -- messages of other processes -- */
@@ -350,7 +350,7 @@ void controller_on_msg(struct controller *c, const struct msg *m)
 		scaled_down_on_restore_end(c->scaled_down, &m->u.restore_end, now);
 		break;
 	case MSG_SAVED_END:
-		sync_state_remembered(k->sync);
+		k->sync.remembered = true;
 		break;
 	case MSG_PAUSE:
 		if (admission_on_pause(k->admission, &m->u.pause))
@@ -559,7 +559,7 @@ uint64_t controller_run(struct controller *c)
 		return controller_next(c);
 	r = nominations_flush(c->nominations);
 	collect(c, begin);
-	if (r == 0 && sync_state_open(c->cluster.sync, begin)) {
+	if (r == 0 && sync_state_open(&c->cluster.sync, begin)) {
 		collect_blocked(c, begin);
 		if (c->first_seen == 0) /* a time has come */
 			c->first_seen = begin;
@@ -586,7 +586,7 @@ uint64_t controller_next(const struct controller *c)
 
 	if (now < c->blocked_until)
 		return c->blocked_until;
-	if (!sync_state_open(c->cluster.sync, now))
+	if (!sync_state_open(&c->cluster.sync, now))
 		return UINT64_MAX; /* an event opens it */
 	if (queue_len(c->keys) || queue_len(c->groups) || admission_is_unsaved(c->cluster.admission))
 		return now;

@@ -51,12 +51,12 @@ static void make_ask(const struct cluster_state *c, const struct pod_facts *p, c
 	struct admit_ask *ask = &ret->ask.known;
 	uint64_t nominate_at = 0;
 
-	(void)sync_state_namespace(c->sync, p->ns, &nominate_at);
+	(void)sync_state_namespace(&c->sync, p->ns, &nominate_at);
 	ask->policy = &policy_of(c->policy, p)[d];
 	ask->spend.pods = workload && !ask->retry && s->pods + s->silent > 0 ? s->pods + s->silent : 1;
 	ask->quiet_until = (int64_t)nominate_at;
 	ask->clock_off = server_clock_excess(&c->server_clock, now->wall, (uint64_t)now->boot);
-	ask->stale_why = sync_state_reason(c->sync, (uint64_t)now->boot);
+	ask->stale_why = sync_state_reason(&c->sync, (uint64_t)now->boot);
 	ask->stale = ask->stale_why < TEXT__MAX;
 	ret->ask.duty = d;
 	ret->ask.override = ret->v.override;

@@ -131,7 +131,7 @@ static enum presence look(const struct unsettled *u, uint32_t id)
 	struct pod_facts p;
 	uint64_t at;
 
-	if (!sync_state_namespace(c->sync, ns, &at))
+	if (!sync_state_namespace(&c->sync, ns, &at))
 		return UNKNOWN;
 	const uint32_t h = store_find(c->store, ns, name);
 

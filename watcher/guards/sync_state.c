@@ -7,40 +7,17 @@
 
 #include "base/xalloc.h"
 
-struct scope {
+struct sync_scope {
 	char ns[64];
 	bool listing, synced;
 	uint32_t list;
 	uint64_t synced_at;
 };
 
-struct sync_state {
-	struct scope *v;
-	size_t n;
-	uint64_t quiet_ms, last_byte;
-	bool remembered, waits;
-};
-
-struct sync_state *sync_state_new(uint64_t quiet_ms)
+void sync_state_done(struct sync_state *g)
 {
-	struct sync_state *g = xcalloc(1, sizeof(*g));
-
-	g->quiet_ms = quiet_ms;
-	return g;
-}
-
-void sync_state_free(struct sync_state **g)
-{
-	if (!*g)
-		return;
-	free((*g)->v);
-	free(*g);
-	*g = NULL;
-}
-
-void sync_state_set_quiet(struct sync_state *g, uint64_t quiet_ms)
-{
-	g->quiet_ms = quiet_ms;
+	free(g->v);
+	*g = (struct sync_state){ 0 };
 }
 
 void sync_state_reset(struct sync_state *g)
@@ -48,7 +25,7 @@ void sync_state_reset(struct sync_state *g)
 	g->n = 0;
 }
 
-static struct scope *find(const struct sync_state *g, struct str ns)
+static struct sync_scope *find(const struct sync_state *g, struct str ns)
 {
 	for (size_t i = 0; i < g->n; i++)
 		if (str_is(ns, g->v[i].ns))
@@ -71,12 +48,12 @@ static bool remove_other_kind(struct sync_state *g, bool all)
 
 void sync_state_list(struct sync_state *g, struct str ns, uint32_t list)
 {
-	struct scope *s = find(g, ns);
+	struct sync_scope *s = find(g, ns);
 
 	if (!s) {
 		g->v = xreallocarray(g->v, g->n + 1, sizeof(*g->v));
 		s = &g->v[g->n++];
-		*s = (struct scope){ 0 };
+		*s = (struct sync_scope){ 0 };
 		memcpy(s->ns, ns.n ? ns.p : "", ns.n < sizeof(s->ns) ? ns.n : sizeof(s->ns) - 1);
 	}
 	s->listing = true;
@@ -85,7 +62,7 @@ void sync_state_list(struct sync_state *g, struct str ns, uint32_t list)
 
 struct sync_state_synced sync_state_sync(struct sync_state *g, struct str ns, uint64_t boot_ms)
 {
-	struct scope *s = find(g, ns);
+	struct sync_scope *s = find(g, ns);
 	struct sync_state_synced ret = { 0 };
 
 	if (!s)
@@ -103,25 +80,10 @@ struct sync_state_synced sync_state_sync(struct sync_state *g, struct str ns, ui
 
 void sync_state_list_failed(struct sync_state *g, struct str ns)
 {
-	struct scope *s = find(g, ns);
+	struct sync_scope *s = find(g, ns);
 
 	if (s)
 		s->listing = false;
-}
-
-void sync_state_alive(struct sync_state *g, uint64_t boot_ms)
-{
-	g->last_byte = boot_ms;
-}
-
-void sync_state_set_waits(struct sync_state *g, bool for_namespaces)
-{
-	g->waits = for_namespaces;
-}
-
-void sync_state_remembered(struct sync_state *g)
-{
-	g->remembered = true;
 }
 
 static bool any(const struct sync_state *g, bool listing, bool synced)
@@ -169,7 +131,7 @@ bool sync_state_watches(const struct sync_state *g, struct str ns)
 
 bool sync_state_namespace(const struct sync_state *g, struct str ns, uint64_t *ret_nominate_at)
 {
-	const struct scope *s = find(g, ns);
+	const struct sync_scope *s = find(g, ns);
 
 	if (!s)
 		s = find(g, STR_LIT(""));

@@ -13,11 +13,18 @@
 /* The server sends a bookmark every minute: silence for this long means that the cache is stale. */
 #define SYNC_STATE_STALE_MS 300000u
 
-struct sync_state;
+/* Zero-initialised is of no list. The first two members are its own, the others are set by whoever owns it.
+ */
+struct sync_state {
+	struct sync_scope *v;
+	size_t n;
+	uint64_t quiet_ms;  /* no nomination this long after the first sync */
+	uint64_t last_byte; /* when bytes arrived */
+	bool remembered;    /* what the reporter remembers is here */
+	bool waits;         /* labels of namespaces are asked for, and their list is still to come */
+};
 
-struct sync_state *sync_state_new(uint64_t quiet_ms);
-void sync_state_free(struct sync_state **g);
-void sync_state_set_quiet(struct sync_state *g, uint64_t quiet_ms);
+void sync_state_done(struct sync_state *g);
 /* Forget all lists: another set of namespaces is watched from now on. */
 void sync_state_reset(struct sync_state *g);
 
@@ -31,11 +38,6 @@ struct sync_state_synced {
 };
 struct sync_state_synced sync_state_sync(struct sync_state *g, struct str ns, uint64_t boot_ms);
 void sync_state_list_failed(struct sync_state *g, struct str ns);
-void sync_state_alive(struct sync_state *g, uint64_t boot_ms);
-/* Labels of namespaces are asked for, and their list is still to come. */
-void sync_state_set_waits(struct sync_state *g, bool for_namespaces);
-/* What the reporter remembers is here. */
-void sync_state_remembered(struct sync_state *g);
 
 /* May anything be judged now? */
 bool sync_state_open(const struct sync_state *g, uint64_t boot_ms);

@@ -182,75 +182,75 @@ TEST(nothing_is_lost_without_room)
 
 TEST(sync_state_opens_late_and_closes_early)
 {
-	struct sync_state *g = sync_state_new(5000);
+	struct sync_state g = { .quiet_ms = 5000 };
 	uint64_t at;
 	struct sync_state_synced sync;
 
-	ck_assert(!sync_state_open(g, 0));
-	sync_state_list(g, STR_LIT(""), 1);
-	ck_assert(!sync_state_synced(g));
-	sync = sync_state_sync(g, STR_LIT(""), 1000);
+	ck_assert(!sync_state_open(&g, 0));
+	sync_state_list(&g, STR_LIT(""), 1);
+	ck_assert(!sync_state_synced(&g));
+	sync = sync_state_sync(&g, STR_LIT(""), 1000);
 	ck_assert(sync.first);
 	ck_assert_uint_eq(sync.list, 1);
-	ck_assert(sync_state_synced(g));
-	ck_assert_msg(!sync_state_open(g, 1000), "what the reporter remembers is missing");
-	sync_state_remembered(g);
-	ck_assert(sync_state_open(g, 1000));
-	ck_assert(sync_state_namespace(g, STR_LIT("shop"), &at));
+	ck_assert(sync_state_synced(&g));
+	ck_assert_msg(!sync_state_open(&g, 1000), "what the reporter remembers is missing");
+	g.remembered = true;
+	ck_assert(sync_state_open(&g, 1000));
+	ck_assert(sync_state_namespace(&g, STR_LIT("shop"), &at));
 	ck_assert_uint_eq(at, 6000);
-	ck_assert(sync_state_open(g, 1000 + SYNC_STATE_STALE_MS));
-	ck_assert_msg(!sync_state_open(g, 1001 + SYNC_STATE_STALE_MS), "stale");
-	sync_state_alive(g, 400000);
-	ck_assert(sync_state_open(g, 400000));
-	sync_state_list(g, STR_LIT(""), 2); /* a relist: partial */
-	ck_assert(!sync_state_open(g, 400000));
-	ck_assert(sync_state_synced(g));
-	sync_state_list_failed(g, STR_LIT(""));
-	ck_assert(sync_state_open(g, 400000));
-	sync_state_list(g, STR_LIT(""), 3);
-	sync = sync_state_sync(g, STR_LIT(""), 400000);
+	ck_assert(sync_state_open(&g, 1000 + SYNC_STATE_STALE_MS));
+	ck_assert_msg(!sync_state_open(&g, 1001 + SYNC_STATE_STALE_MS), "stale");
+	g.last_byte = 400000;
+	ck_assert(sync_state_open(&g, 400000));
+	sync_state_list(&g, STR_LIT(""), 2); /* a relist: partial */
+	ck_assert(!sync_state_open(&g, 400000));
+	ck_assert(sync_state_synced(&g));
+	sync_state_list_failed(&g, STR_LIT(""));
+	ck_assert(sync_state_open(&g, 400000));
+	sync_state_list(&g, STR_LIT(""), 3);
+	sync = sync_state_sync(&g, STR_LIT(""), 400000);
 	ck_assert(!sync.first);
 	ck_assert_uint_eq(sync.list, 3);
-	ck_assert(sync_state_open(g, 400000));
-	ck_assert(sync_state_namespace(g, STR_LIT("shop"), &at));
+	ck_assert(sync_state_open(&g, 400000));
+	ck_assert(sync_state_namespace(&g, STR_LIT("shop"), &at));
 	ck_assert_uint_eq(at, 6000);
-	sync_state_free(&g);
+	sync_state_done(&g);
 }
 
 TEST(sync_state_by_namespace)
 {
-	struct sync_state *g = sync_state_new(0);
+	struct sync_state g = { 0 };
 	uint64_t at;
 	struct sync_state_synced sync;
 
-	sync_state_remembered(g);
-	sync_state_list(g, STR_LIT(""), 1); /* given up: forbidden */
-	sync_state_list_failed(g, STR_LIT(""));
-	sync_state_list(g, STR_LIT("a"), 2);
-	sync_state_list(g, STR_LIT("b"), 3);
-	sync = sync_state_sync(g, STR_LIT("a"), 10);
+	g.remembered = true;
+	sync_state_list(&g, STR_LIT(""), 1); /* given up: forbidden */
+	sync_state_list_failed(&g, STR_LIT(""));
+	sync_state_list(&g, STR_LIT("a"), 2);
+	sync_state_list(&g, STR_LIT("b"), 3);
+	sync = sync_state_sync(&g, STR_LIT("a"), 10);
 	ck_assert_uint_eq(sync.list, 2);
 	ck_assert(sync.first && sync.narrowed);
-	ck_assert(!sync_state_open(g, 10));
-	sync_state_list_failed(g, STR_LIT("b"));
-	ck_assert(sync_state_open(g, 10));
-	ck_assert(sync_state_namespace(g, STR_LIT("a"), &at));
-	ck_assert(!sync_state_namespace(g, STR_LIT("b"), &at));
-	ck_assert(sync_state_watches(g, STR_LIT("b")));
-	ck_assert(!sync_state_namespace(g, STR_LIT("c"), &at));
-	ck_assert(!sync_state_watches(g, STR_LIT("c")));
+	ck_assert(!sync_state_open(&g, 10));
+	sync_state_list_failed(&g, STR_LIT("b"));
+	ck_assert(sync_state_open(&g, 10));
+	ck_assert(sync_state_namespace(&g, STR_LIT("a"), &at));
+	ck_assert(!sync_state_namespace(&g, STR_LIT("b"), &at));
+	ck_assert(sync_state_watches(&g, STR_LIT("b")));
+	ck_assert(!sync_state_namespace(&g, STR_LIT("c"), &at));
+	ck_assert(!sync_state_watches(&g, STR_LIT("c")));
 	/* The whole cluster is allowed now; as long as its list is not complete, the namespaces count. */
-	sync_state_list(g, STR_LIT(""), 4);
-	sync_state_list_failed(g, STR_LIT(""));
-	ck_assert(sync_state_open(g, 10));
-	ck_assert(sync_state_namespace(g, STR_LIT("a"), &at));
-	ck_assert(!sync_state_namespace(g, STR_LIT("c"), &at));
-	sync_state_list(g, STR_LIT(""), 5);
-	sync = sync_state_sync(g, STR_LIT(""), 20);
+	sync_state_list(&g, STR_LIT(""), 4);
+	sync_state_list_failed(&g, STR_LIT(""));
+	ck_assert(sync_state_open(&g, 10));
+	ck_assert(sync_state_namespace(&g, STR_LIT("a"), &at));
+	ck_assert(!sync_state_namespace(&g, STR_LIT("c"), &at));
+	sync_state_list(&g, STR_LIT(""), 5);
+	sync = sync_state_sync(&g, STR_LIT(""), 20);
 	ck_assert(sync.first && !sync.narrowed);
-	ck_assert(sync_state_namespace(g, STR_LIT("c"), &at));
-	ck_assert(sync_state_synced(g));
-	sync_state_free(&g);
+	ck_assert(sync_state_namespace(&g, STR_LIT("c"), &at));
+	ck_assert(sync_state_synced(&g));
+	sync_state_done(&g);
 }
 
 TEST_MAIN("watcher/failing_since")

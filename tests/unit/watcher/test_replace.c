@@ -10,7 +10,7 @@
 
 static void is_synced(bool want)
 {
-	ck_assert_int_eq(sync_state_synced(controller_cluster(c)->sync), want);
+	ck_assert_int_eq(sync_state_synced(&controller_cluster(c)->sync), want);
 }
 
 /* TestRealFIFO_basic: two producers; each one's pods come in its order. */
