@@ -66,26 +66,16 @@ static void request(const struct sink_settings *s, const struct document *doc, i
 }
 
 static const struct sink_code codes[] = {
-	{ -1, SINK_AGAIN, SINK_BROKEN, 0, false },
-	{ 130101, SINK_AGAIN, SINK_TOO_OFTEN, BLOCK_MS, false },
-	{ 410100, SINK_AGAIN, SINK_TOO_OFTEN, BLOCK_MS, false },
-	{ 300001, SINK_REFUSED, SINK_BAD_ADDRESS, 0, false },
-	{ 400013, SINK_REFUSED, SINK_BAD_ADDRESS, 0, false },
-	{ 310000, SINK_REFUSED, SINK_BAD_SECRET, 0, false },
-	{ 0, SINK_ACCEPTED, SINK_NO_CAUSE, 0, false },
+	{ -1, SINK_AGAIN, SINK_BROKEN },
+	{ 130101, SINK_AGAIN, SINK_TOO_OFTEN, BLOCK_MS },
+	{ 410100, SINK_AGAIN, SINK_TOO_OFTEN, BLOCK_MS },
+	{ 300001, SINK_REFUSED, SINK_BAD_ADDRESS },
+	{ 400013, SINK_REFUSED, SINK_BAD_ADDRESS },
+	{ 310000, SINK_REFUSED, SINK_NO_KEYWORD, .word = "keyword" }, /* one code for three things */
+	{ 310000, SINK_REFUSED, SINK_FORBIDDEN, .word = " ip " },
+	{ 310000, SINK_REFUSED, SINK_BAD_SECRET },
+	{ 0, SINK_ACCEPTED, SINK_NO_CAUSE },
 };
-
-static bool interpret(const struct http_result *r, struct sink_answer *ret, char **ret_text)
-{
-	if (!sink_read_code(r, "errcode", "errmsg", codes, ret, ret_text))
-		return false;
-	/* One code for three things. */
-	if (ret->code == 310000 && strstr(*ret_text, "keyword"))
-		ret->cause = SINK_NO_KEYWORD;
-	else if (ret->code == 310000 && strstr(*ret_text, " ip "))
-		ret->cause = SINK_FORBIDDEN;
-	return true;
-}
 
 const struct sink_ops sink_dingtalk = {
 	.size_max = BODY_MAX,
@@ -93,5 +83,6 @@ const struct sink_ops sink_dingtalk = {
 	.form = { { "sinks/dingtalk", ESCAPE_FULL_WIDTH } },
 	.mention = mention,
 	.request = request,
-	.interpret = interpret,
+	.codes = codes,
+	.keys = { { "errcode", "errmsg" } },
 };

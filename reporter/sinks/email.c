@@ -215,7 +215,7 @@ static bool interpret(const struct http_result *r, struct sink_answer *ret, char
 	ret->code = status;
 	ret->verdict = status < 300 ? SINK_ACCEPTED : status < 500 ? SINK_AGAIN : SINK_REFUSED;
 	ret->cause = status < 300 ? SINK_NO_CAUSE : status < 500 ? SINK_BROKEN : SINK_FORBIDDEN;
-	sink_apply_code(replies, status, ret);
+	sink_apply_code(replies, status, text + 1, ret);
 	/* Who has read the whole mail refuses that mail. */
 	if (r->sent && status >= 500 && ret->cause != SINK_TOO_LARGE)
 		ret->cause = SINK_OTHER;

@@ -58,12 +58,6 @@ static const struct sink_code codes[] = {
 	{ 0, SINK_ACCEPTED, SINK_NO_CAUSE, 0, false },
 };
 
-static bool interpret(const struct http_result *r, struct sink_answer *ret, char **ret_text)
-{
-	return sink_read_code(r, "code", "msg", codes, ret, ret_text) ||
-	       sink_read_code(r, "StatusCode", "StatusMessage", codes, ret, ret_text); /* the older form */
-}
-
 const struct sink_ops sink_feishu = {
 	.size_max = LIMIT - SIGNATURE_BYTES,
 	.per_second = 5,
@@ -73,5 +67,6 @@ const struct sink_ops sink_feishu = {
 	.has_buttons = true,
 	.mention = mention,
 	.request = request,
-	.interpret = interpret,
+	.codes = codes,
+	.keys = { { "code", "msg" }, { "StatusCode", "StatusMessage" } }, /* the other is the older form */
 };

@@ -310,9 +310,9 @@ static const struct sink_code statuses[] = {
 	{ 0 },
 };
 
-void sink_apply_code(const struct sink_code *codes, int64_t code, struct sink_answer *ret)
+void sink_apply_code(const struct sink_code *codes, int64_t code, const char *text, struct sink_answer *ret)
 {
-	while (codes->code != 0 && codes->code != code)
+	while (codes->code != 0 && (codes->code != code || (codes->word && !strstr(text, codes->word))))
 		codes++;
 	if (codes->code == 0)
 		return;
@@ -327,7 +327,7 @@ void sink_judge_status(long status, struct sink_answer *ret)
 {
 	ret->verdict = status >= 500 ? SINK_AGAIN : SINK_REFUSED;
 	ret->cause = status >= 500 ? SINK_BROKEN : status < 400 ? SINK_BAD_ADDRESS : SINK_OTHER;
-	sink_apply_code(statuses, status, ret);
+	sink_apply_code(statuses, status, "", ret);
 }
 
 /* What is no fault of the message: no other one would be taken either. */
@@ -358,14 +358,42 @@ static void say_no_answer(uint64_t type, struct facts *ret)
 	facts_sentence(ret, FACT_SINK_TYPE, WORD((enum phrase)(PHRASE_DIAG_SINK_FEISHU + type)));
 }
 
+/* False: it has no such code. */
+static bool read_code(const json_t *root, const struct sink_keys *keys, const struct sink_code *codes,
+		      struct sink_answer *ret, char **ret_text)
+{
+	const json_t *code = json_object_get(root, keys->code);
+	const char *text = json_string_value(json_object_get(root, keys->text));
+
+	if (!json_is_integer(code))
+		return false;
+	ret->code = (int64_t)json_integer_value(code);
+	ret->verdict = ret->code == 0 ? SINK_ACCEPTED : SINK_REFUSED;
+	ret->cause = ret->code == 0 ? SINK_NO_CAUSE : SINK_OTHER;
+	*ret_text = xstrdup(text ? text : "");
+	sink_apply_code(codes, ret->code, *ret_text, ret);
+	return true;
+}
+
+static bool read_codes(const struct sink_ops *ops, const struct http_result *r, struct sink_answer *ret,
+		       char **ret_text)
+{
+	json_t *root = r->body_len > 0 ? json_loadb(r->body, r->body_len, 0, NULL) : NULL;
+	bool understood = false;
+
+	for (size_t i = 0; !understood && i < SINK_KEYS_MAX && ops->keys[i].code; i++)
+		understood = read_code(root, &ops->keys[i], ops->codes, ret, ret_text);
+	json_decref(root);
+	return understood;
+}
+
 /* What it says itself. */
 static bool read_answer(const struct sink_ops *ops, const struct http_result *r, struct sink_answer *ret,
 			char **ret_text)
 {
 	if (ops->interpret)
 		return ops->interpret(r, ret, ret_text);
-	return ops->codes ? sink_read_code(r, ops->code_key, ops->text_key, ops->codes, ret, ret_text)
-			  : sink_read_status(r, ret, ret_text);
+	return ops->codes ? read_codes(ops, r, ret, ret_text) : sink_read_status(r, ret, ret_text);
 }
 
 static void interpret_response(const struct sink_settings *s, const struct http_result *r,
@@ -424,25 +452,6 @@ void sink_interpret(const struct sink_settings *s, const struct http_result *r, 
 	}
 	if (!hide(&ret->why, why, s, false))
 		facts_add(&ret->why, &r->why);
-}
-
-bool sink_read_code(const struct http_result *r, const char *code_key, const char *text_key,
-		    const struct sink_code *codes, struct sink_answer *ret, char **ret_text)
-{
-	json_t *root = r->body_len > 0 ? json_loadb(r->body, r->body_len, 0, NULL) : NULL;
-	const json_t *code = json_object_get(root, code_key);
-	const char *text = json_string_value(json_object_get(root, text_key));
-	const bool understood = json_is_integer(code);
-
-	if (understood) {
-		ret->code = (int64_t)json_integer_value(code);
-		ret->verdict = ret->code == 0 ? SINK_ACCEPTED : SINK_REFUSED;
-		ret->cause = ret->code == 0 ? SINK_NO_CAUSE : SINK_OTHER;
-		*ret_text = xstrdup(text ? text : "");
-		sink_apply_code(codes, ret->code, ret);
-	}
-	json_decref(root);
-	return understood;
 }
 
 /* A login page, or a proxy's, answers everything with 200. */

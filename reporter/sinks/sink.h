@@ -78,6 +78,7 @@ struct sink_code {
 	enum sink_cause cause;
 	int64_t retry_after_ms; /* 0 = it is not said */
 	bool other_form;
+	const char *word; /* that the text of the answer holds; NULL = whatever it says */
 };
 
 /* A form of a card: text/templates/NAME.mustache, and how it escapes texts. */
@@ -86,6 +87,7 @@ struct sink_form {
 	enum escape escape;
 };
 #define SINK_FORMS_MAX 2
+#define SINK_KEYS_MAX  2
 
 struct sink_ops {
 	size_t size_max;                 /* bytes of a body, less what request() adds */
@@ -113,10 +115,12 @@ struct sink_ops {
 	/* Signature, path, headers. NULL = none. */
 	void (*request)(const struct sink_settings *s, const struct document *doc, int64_t now_ms,
 			struct sink_request *rq);
-	/* An answer {code_key: 0, text_key: "..."}; what is in no row is refused. codes NULL = the status
-	 * says it. */
+	/* An answer {code: 0, text: "..."}, by the first of these names that it has; what is in no row of
+	 * `codes` is refused. codes NULL = the status says it. */
 	const struct sink_code *codes;
-	const char *code_key, *text_key;
+	struct sink_keys {
+		const char *code, *text;
+	} keys[SINK_KEYS_MAX];
 	/* In their place: verdict, cause, code, and a message in *ret_text (NULL when it has none; the caller
 	 * frees it). False when such a sink does not say that. It says SINK_REFUSED of both kinds: which of
 	 * them are SINK_BLOCKED says the cause (sink.c, shut_by). */
@@ -181,13 +185,10 @@ bool card_is_mail(const char *s);
 
 /* -- for the types -- */
 
-/* Set what the row of that code says; nothing where there is none. */
-void sink_apply_code(const struct sink_code *codes, int64_t code, struct sink_answer *ret);
+/* Set what the first row of that code and text says; nothing where there is none. */
+void sink_apply_code(const struct sink_code *codes, int64_t code, const char *text, struct sink_answer *ret);
 /* What an HTTP status says of itself: verdict and cause. */
 void sink_judge_status(long status, struct sink_answer *ret);
-/* An answer {code_key: 0, text_key: "..."}; what is in no row is refused. */
-bool sink_read_code(const struct http_result *r, const char *code_key, const char *text_key,
-		    const struct sink_code *codes, struct sink_answer *ret, char **ret_text);
 /* An answer whose status says it all: 2xx is a yes, unless a page for people came with it. */
 bool sink_read_status(const struct http_result *r, struct sink_answer *ret, char **ret_text);
 /* HMAC-SHA256; ret as base64 or hex text. */

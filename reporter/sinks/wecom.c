@@ -27,11 +27,11 @@ static const char *mention(const char *who, bool trusted)
 }
 
 static const struct sink_code codes[] = {
-	{ -1, SINK_AGAIN, SINK_BROKEN, 0, false },
-	{ 40058, SINK_REFUSED, SINK_TOO_LARGE, 0, false },
-	{ 45009, SINK_AGAIN, SINK_TOO_OFTEN, 60000, false },
-	{ 93000, SINK_REFUSED, SINK_BAD_ADDRESS, 0, false },
-	{ 0, SINK_ACCEPTED, SINK_NO_CAUSE, 0, false },
+	{ -1, SINK_AGAIN, SINK_BROKEN },
+	{ 40058, SINK_REFUSED, SINK_TOO_LARGE },
+	{ 45009, SINK_AGAIN, SINK_TOO_OFTEN, 60000 },
+	{ 93000, SINK_REFUSED, SINK_BAD_ADDRESS },
+	{ 0, SINK_ACCEPTED, SINK_NO_CAUSE },
 };
 
 const struct sink_ops sink_wecom = {
@@ -42,6 +42,5 @@ const struct sink_ops sink_wecom = {
 	.mention = mention,
 	.string_max = CONTENT_MAX,
 	.codes = codes,
-	.code_key = "errcode",
-	.text_key = "errmsg",
+	.keys = { { "errcode", "errmsg" } },
 };
