@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/random.h"
+#include "base/xalloc.h"
 #include "text/texts.h"
 
 const char *outbox_state_name(enum outbox_state s)
@@ -108,38 +108,22 @@ int outbox_end(struct db *db, int64_t id, enum outbox_state state, const struct 
 
 /* -- at a start, and where none is sent -- */
 
-static int in_doubt(struct db *db, const char *sink, int64_t *ret_id, int *ret_news)
-{
-	sqlite3_stmt *st = db_stmt(db, DB_OUTBOX_IN_DOUBT, db_s("sink", sink));
-	const int r = db_step(st);
-
-	if (r > 0) {
-		*ret_id = sqlite3_column_int64(st, 0);
-		*ret_news = news_parse(STR_C(db_text(st, 1)));
-		(void)sqlite3_reset(st);
-	}
-	return r;
-}
-
-int outbox_recover(struct db *db, const char *sink, bool knows_ids, struct outbox_doubt *ret)
+int outbox_recover(struct db *db, const char *sink, bool knows_ids, uint64_t *ret_unconfirmed)
 {
 	const struct facts stopped = facts_of(TEXT_WAS_STOPPED);
-	int64_t id = 0;
-	int news = 0, r;
+	_cleanup_free_ char *repeated = NULL;
+	int changes = 0;
 
-	while ((r = in_doubt(db, sink, &id, &news)) > 0) {
-		const bool repeat =
-			knows_ids || (news >= 0 && news_in_doubt((enum news)news) == IN_DOUBT_REPEAT);
+	for (enum news n = 0; n < NEWS__MAX; n++)
+		if (knows_ids || news_in_doubt(n) == IN_DOUBT_REPEAT)
+			xappend(&repeated, " ", news_name(n));
+	int r = db_do(db, DB_OUTBOX_REPEAT, db_s("sink", sink), db_s("repeated", repeated),
+		      db_f("error", &stopped));
 
-		if (repeat)
-			r = outbox_again(db, id, 0, true, &stopped);
-		else
-			r = outbox_end(db, id, OUTBOX_UNCONFIRMED, &stopped);
-		if (r < 0)
-			return r;
-		ret->repeated += repeat;
-		ret->unconfirmed += !repeat;
-	}
+	if (r == 0)
+		r = db_run(db_stmt(db, DB_OUTBOX_UNCONFIRM, db_s("sink", sink), db_f("error", &stopped)),
+			   &changes);
+	*ret_unconfirmed = (uint64_t)changes;
 	return r;
 }
 

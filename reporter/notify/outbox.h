@@ -59,11 +59,9 @@ int outbox_again(struct db *db, int64_t id, int64_t next_at, bool in_doubt, cons
 int outbox_end(struct db *db, int64_t id, enum outbox_state state, const struct facts *error);
 
 /* Once, at the start: what was on its way to the sink when this process ended waits for a repetition, or is
- * unconfirmed, as its kind of news wants it (model/news.def). knows_ids: it is repeated in any case. */
-struct outbox_doubt {
-	uint64_t repeated, unconfirmed;
-};
-int outbox_recover(struct db *db, const char *sink, bool knows_ids, struct outbox_doubt *ret);
+ * unconfirmed, which is counted, as its kind of news wants it (model/news.def). knows_ids: it is repeated in
+ * any case. */
+int outbox_recover(struct db *db, const char *sink, bool knows_ids, uint64_t *ret_unconfirmed);
 /* Give up what waits for sinks that are not among these; what is on its way to one is unconfirmed. lost is
  * called once for each sink that loses messages, with how many. 0, or negative errno. */
 typedef void outbox_lost_fn(void *ctx, const char *sink, uint64_t n);

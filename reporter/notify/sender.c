@@ -376,12 +376,12 @@ void sender_wake(struct sender *r)
 /* What a queue finds at its begin: a message in doubt, and how long the last one is to wait. */
 static void sink_queue_open(struct sender *r, struct sink_queue *l)
 {
-	struct outbox_doubt doubt = { 0 };
 	struct outbox_row row;
-	int err = outbox_recover(r->db, l->name, delivery_knows_ids(l->delivery), &doubt);
+	uint64_t lost = 0;
+	int err = outbox_recover(r->db, l->name, delivery_knows_ids(l->delivery), &lost);
 
-	if (doubt.unconfirmed > 0)
-		r->ops->lost(r->ctx, l->name, doubt.unconfirmed, TEXT_MAY_HAVE_ARRIVED);
+	if (lost > 0)
+		r->ops->lost(r->ctx, l->name, lost, TEXT_MAY_HAVE_ARRIVED);
 	if (err == 0)
 		err = outbox_next(r->db, l->name, &row);
 	if (err < 0) {
