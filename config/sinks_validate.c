@@ -61,26 +61,15 @@ static struct place place_of_item(const struct check *k, const char *key)
 	return (struct place){ k->path, p->line, p->column, key };
 }
 
-/* The next of "a,b,c"; false behind the last one. */
-static bool next_item(const char **list, struct str *ret)
-{
-	const size_t n = strcspn(*list, ",");
-
-	*ret = (struct str){ *list, n };
-	*list += n + ((*list)[n] == ',');
-	return n > 0;
-}
-
 /* -- the address -- */
 
 static bool has_scheme(const struct sink_type_desc *t, const char *url)
 {
-	const char *list = t->schemes;
-	struct str one;
-
-	while (next_item(&list, &one))
+	for (struct str rest = STR_C(t->schemes), one; rest.n > 0;) {
+		one = str_cut(&rest, ',');
 		if (url_scheme_is(url, one.p, one.n))
 			return true;
+	}
 	return false;
 }
 

@@ -76,10 +76,10 @@ bool url_scheme_is(const char *text, const char *name, size_t n)
 /* Its row, when it is one of `allowed`. */
 static const struct scheme *scheme_of(const char *text, const char *allowed)
 {
-	for (size_t n; *allowed; allowed += n + (allowed[n] == '|')) {
-		n = strcspn(allowed, "|");
-		for (size_t i = 0; url_scheme_is(text, allowed, n) && i < ARRAY_SIZE(schemes); i++)
-			if (strlen(schemes[i].name) == n && strncmp(schemes[i].name, allowed, n) == 0)
+	for (struct str rest = STR_C(allowed), one; rest.n > 0;) {
+		one = str_cut(&rest, '|');
+		for (size_t i = 0; url_scheme_is(text, one.p, one.n) && i < ARRAY_SIZE(schemes); i++)
+			if (str_is(one, schemes[i].name))
 				return &schemes[i];
 	}
 	return NULL;

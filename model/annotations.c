@@ -31,12 +31,7 @@ const char *annotations_mark_key(enum mark_part part)
 /* The text before the next comma; *rest is what follows it. */
 static struct str next_word(struct str *rest)
 {
-	const char *comma = rest->n ? memchr(rest->p, ',', rest->n) : NULL;
-	const size_t n = comma ? (size_t)(comma - rest->p) : rest->n;
-	const struct str word = { rest->p, n };
-
-	*rest = comma ? (struct str){ comma + 1, rest->n - n - 1 } : (struct str){ rest->p, 0 };
-	return str_trim(word, BLANKS);
+	return str_trim(str_cut(rest, ','), BLANKS);
 }
 
 static int duty_of(struct str word)

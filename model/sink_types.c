@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/sink_types.h"
 
-#include <string.h>
-
 #include "model/namespaces.h"
 
 static const struct sink_type_desc rows[SINK_TYPE__MAX] = {
@@ -20,13 +18,9 @@ const struct sink_type_desc *sink_type_desc(enum sink_type t)
 
 bool sink_type_has_host(enum sink_type t, const char *host)
 {
-	for (const char *one = rows[t].hosts; *one;) {
-		const size_t n = strcspn(one, ",");
-
-		if (str_glob((struct str){ one, n }, STR_C(host)))
+	for (struct str rest = STR_C(rows[t].hosts); rest.n > 0;)
+		if (str_glob(str_cut(&rest, ','), STR_C(host)))
 			return true;
-		one += n + (one[n] == ',');
-	}
 	return false;
 }
 

@@ -236,17 +236,13 @@ static void on_edition(void *ctx, const struct report_run *e, const struct repor
 /* Those of the lines that are names of clusters; empty: all of them. False: none is. */
 static bool take_clusters(const struct str_list *known, const char *lines, struct str_list *ret)
 {
-	const bool all = *lines == '\0';
-
-	while (*lines) {
-		const size_t n = strcspn(lines, "\n");
-		const struct str name = { lines, n };
+	for (struct str rest = STR_C(lines); rest.n > 0;) {
+		const struct str name = str_cut(&rest, '\n');
 
 		if (str_list_has(known, name))
-			str_list_add(ret, lines, n);
-		lines += n + (lines[n] != '\0');
+			str_list_add(ret, name.p, name.n);
 	}
-	return all || ret->n > 0;
+	return !*lines || ret->n > 0;
 }
 
 static void start_preview(struct report_requests *d, const struct msg_ctl_report *q,

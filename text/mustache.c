@@ -250,13 +250,10 @@ static const json_t *find(const struct rendering *r, struct str name)
 		first = false;
 	}
 	while (name.n > 0 && at) {
-		const char *dot = memchr(name.p, '.', name.n);
-		const size_t n = dot ? (size_t)(dot - name.p) : name.n, skip = n + (dot != NULL);
-		const struct str part = { name.p, n };
+		const struct str part = str_cut(&name, '.');
 
 		at = first ? find_first(r, part) : member(at, part);
 		first = false;
-		name = (struct str){ name.p + skip, name.n - skip };
 	}
 	return at;
 }

@@ -185,16 +185,14 @@ static void add_kubectl(const struct composer *c, struct entry *e, const struct 
 /* Of a text, so many of its last lines, each marked as not ours. */
 static void add_last_lines(struct entry *e, const char *text)
 {
-	const char *from = text + strlen(text), *line;
+	const char *from = text + strlen(text);
 
 	for (size_t n = 0; n < LOG_LINES && from > text; n++)
 		for (from--; from > text && from[-1] != '\n'; from--)
 			;
-	for (line = from; *line;) {
-		const size_t len = strcspn(line, "\n");
-
-		entry_add_linef(e, "│ %.*s", (int)len, line);
-		line += len + (line[len] != '\0');
+	for (struct str rest = STR_C(from), line; rest.n > 0;) {
+		line = str_cut(&rest, '\n');
+		entry_add_linef(e, "│ %.*s", STR_ARG(line));
 	}
 }
 

@@ -6,22 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "base/xalloc.h"
 
 /* Is "key" or "key=value" one of the '&'-separated parts of query? */
 static bool query_has(const char *query, const char *key, const char *value)
 {
-	const size_t nk = strlen(key);
+	for (struct str rest = STR_C(query ? query : ""); rest.n > 0;) {
+		struct str part = str_cut(&rest, '&');
 
-	for (const char *p = query; p && *p; p += strcspn(p, "&"), p += *p == '&') {
-		const size_t n = strcspn(p, "&");
-
-		if (n < nk || strncmp(p, key, nk) != 0)
-			continue;
-		if (!value && (n == nk || p[nk] == '='))
-			return true;
-		if (value && n == nk + 1 + strlen(value) && p[nk] == '=' &&
-		    strncmp(p + nk + 1, value, n - nk - 1) == 0)
+		if (str_is(str_cut(&part, '='), key) && (!value || str_is(part, value)))
 			return true;
 	}
 	return false;

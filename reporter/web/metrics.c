@@ -193,16 +193,15 @@ double metrics_get(const struct metrics *m, enum metric id, const struct metric_
 /* `last` is one more label, "" = none. */
 static void put_labels(FILE *f, const struct family *fam, const struct series *s, const char *last)
 {
-	const char *name = fam->labels;
+	struct str names = STR_C(fam->labels);
 	char before = '{';
 
 	for (size_t i = 0; i < METRICS_LABELS_MAX && s->label[i]; i++) {
-		const size_t n = strcspn(name, ",");
+		const struct str name = str_cut(&names, ',');
 
-		(void)fprintf(f, "%c%.*s=\"", before, (int)n, name);
+		(void)fprintf(f, "%c%.*s=\"", before, STR_ARG(name));
 		put_escaped(f, s->label[i]);
 		(void)fputc('"', f);
-		name += n + (name[n] == ',');
 		before = ',';
 	}
 	if (*last)

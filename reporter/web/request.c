@@ -90,12 +90,7 @@ int request_refused(const struct web_request *r)
 
 static struct str cut(struct str *rest, char at)
 {
-	const char *end = rest->n ? memchr(rest->p, at, rest->n) : NULL;
-	const struct str part = { rest->p, end ? (size_t)(end - rest->p) : rest->n };
-	const size_t skip = part.n + (end != NULL);
-
-	*rest = (struct str){ rest->p + skip, rest->n - skip };
-	return str_trim(part, " \t\"");
+	return str_trim(str_cut(rest, at), " \t\"");
 }
 
 /* "0.75" in thousandths, at most three digits behind the point; nonsense is 0. */

@@ -104,19 +104,18 @@ static void show_watch(struct stats *s, const char *cluster, const struct msg *m
 static void set_sandbox(struct stats *s, const char *text, const char *role, const char *number,
 			const char *cluster)
 {
-	for (const char *at = text; *at;) {
-		const size_t n = strcspn(at, ",");
-		const bool missing = strncmp(at, "no ", 3) == 0;
-		const char *name = at + (missing ? 3 : 0);
-		size_t len = n - (size_t)(name - at);
+	for (struct str rest = STR_C(text); rest.n > 0;) {
+		struct str name = str_cut(&rest, ',');
+		const bool missing = name.n >= 3 && strncmp(name.p, "no ", 3) == 0;
 
-		while (len > 1 && name[len - 1] >= '0' && name[len - 1] <= '9')
-			len--;
-		_cleanup_free_ char *feature = xstrndup(name, len);
+		if (missing)
+			name = (struct str){ name.p + 3, name.n - 3 };
+		while (name.n > 1 && name.p[name.n - 1] >= '0' && name.p[name.n - 1] <= '9')
+			name.n--;
+		_cleanup_free_ char *feature = xstrndup(name.p, name.n);
 
 		metrics_set(s->metrics, METRIC_SANDBOX, !missing && !sandbox_is_weak(feature),
 			    METRIC_LABELS(role, number, cluster, feature));
-		at += n + (at[n] == ',');
 	}
 }
 

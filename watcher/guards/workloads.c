@@ -104,11 +104,8 @@ uint32_t workloads_find(const struct workloads *w, struct str owner, struct str 
 
 static void split_key(const struct workloads *w, uint32_t id, struct str *ret_owner, struct str *ret_revision)
 {
-	const struct str key = intern_str(w->keys, id);
-	const char *slash = memchr(key.p, '/', key.n);
-
-	*ret_owner = (struct str){ key.p, (size_t)(slash - key.p) };
-	*ret_revision = (struct str){ slash + 1, key.n - ret_owner->n - 1 };
+	*ret_revision = intern_str(w->keys, id);
+	*ret_owner = str_cut(ret_revision, '/');
 }
 
 /* Forgotten when nothing is known of it any more. */
