@@ -54,6 +54,11 @@ const struct msg_desc *msg_desc(enum msg_type type)
 	return (unsigned)type < MSG__MAX ? &descs[type] : NULL;
 }
 
+struct msg *msg_dup(const struct msg *m)
+{
+	return xmemdup(m, offsetof(struct msg, u) + msg_desc(m->type)->size);
+}
+
 const char *role_name(enum role role)
 {
 	return (unsigned)role < ROLE__MAX ? role_names[role] : "?";

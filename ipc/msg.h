@@ -135,6 +135,9 @@ size_t msg_encode(const struct msg *m, uint8_t buf[static IPC_FRAME_MAX]);
 int msg_decode(enum role from, enum role to, enum phase phase, const uint8_t *buf, size_t len,
 	       struct msg *ret, const char **reterr_field);
 
+/* A copy that is only as long as the struct of its type: nothing behind that may be looked at. free() it. */
+struct msg *msg_dup(const struct msg *m);
+
 /* Set a string member: cut to the field, characters outside the field's charset become '?' (STR, LINES) or
  * '-' (NAME, UID). */
 #define msg_set(m, member, str, n) msg_set_text(m, (m)->u.member, sizeof((m)->u.member), str, n)

@@ -180,52 +180,27 @@ static int apply_settled(struct history *h, struct queued *q)
 	return r < 0 ? r : run(h, DB_SETTLED_FORGET, q, NULL);
 }
 
-static int apply_quote(struct history *h, struct queued *q)
-{
-	return run(h, DB_QUOTE_PUT, q, NULL);
-}
-
-static int apply_refusal(struct history *h, struct queued *q)
-{
-	return run(h, DB_REFUSAL_PUT, q, NULL);
-}
-
-static int apply_failing_since(struct history *h, struct queued *q)
-{
-	return run(h, q->m->u.failing_since.at ? DB_FAILING_SINCE_PUT : DB_FAILING_SINCE_FORGET, q, NULL);
-}
-
-static int apply_saved(struct history *h, struct queued *q)
-{
-	return run(h, q->m->u.saved.at ? DB_SAVED_PUT : DB_SAVED_FORGET, q, NULL);
-}
-
-static int apply_pause(struct history *h, struct queued *q)
-{
-	return run(h, q->m->u.pause.on ? DB_PAUSE_PUT : DB_PAUSE_FORGET, q, NULL);
-}
-
 /* Fields are offsets into struct msg; 0 = the message has no such field. */
 #define AT(field) offsetof(struct msg, u.field)
-#define KIND(ID, name, ...)                                                                                  \
-	{                                                                                                    \
-		.type = MSG_##ID, .size = AT(name) + sizeof(struct msg_##name), .apply = apply_##name,       \
-		__VA_ARGS__                                                                                  \
-	}
 static const struct kind {
 	enum msg_type type;
-	size_t size, cluster, cluster_name, duty, observe;
-	int (*apply)(struct history *h, struct queued *q);
+	size_t cluster, cluster_name, duty, observe;
+	int (*apply)(struct history *h, struct queued *q); /* NULL: as the following say */
+	enum db_stmt put, forget;
+	size_t since, on; /* forget: where this is 0, or false */
 } kinds[] = {
-	KIND(INTENT, intent, .cluster = AT(intent.cluster), .duty = AT(intent.duty),
-	     .observe = AT(intent.observe)),
-	KIND(RECORD, record),
-	KIND(QUOTE, quote),
-	KIND(REFUSAL, refusal, .cluster = AT(refusal.cluster), .duty = AT(refusal.duty)),
-	KIND(FAILING_SINCE, failing_since, .cluster = AT(failing_since.cluster)),
-	KIND(SAVED, saved, .cluster = AT(saved.cluster)),
-	KIND(SETTLED, settled, .cluster = AT(settled.cluster)),
-	KIND(PAUSE, pause, .cluster_name = AT(pause.cluster_name)),
+	{ MSG_INTENT, .cluster = AT(intent.cluster), .duty = AT(intent.duty), .observe = AT(intent.observe),
+	  .apply = apply_intent },
+	{ MSG_RECORD, .apply = apply_record },
+	{ MSG_QUOTE, .put = DB_QUOTE_PUT },
+	{ MSG_REFUSAL, .cluster = AT(refusal.cluster), .duty = AT(refusal.duty), .put = DB_REFUSAL_PUT },
+	{ MSG_FAILING_SINCE, .cluster = AT(failing_since.cluster), .put = DB_FAILING_SINCE_PUT,
+	  .forget = DB_FAILING_SINCE_FORGET, .since = AT(failing_since.at) },
+	{ MSG_SAVED, .cluster = AT(saved.cluster), .put = DB_SAVED_PUT, .forget = DB_SAVED_FORGET,
+	  .since = AT(saved.at) },
+	{ MSG_SETTLED, .cluster = AT(settled.cluster), .apply = apply_settled },
+	{ MSG_PAUSE, .cluster_name = AT(pause.cluster_name), .put = DB_PAUSE_PUT, .forget = DB_PAUSE_FORGET,
+	  .on = AT(pause.on) },
 };
 
 static const struct kind *kind_of(enum msg_type type)
@@ -246,13 +221,23 @@ bool history_add(struct history *h, const struct msg *m)
 	if (!k || h->n >= limit)
 		return false;
 	h->queue = xgrow(h->queue, &h->room, (uint32_t)h->n, sizeof(*h->queue));
-	h->queue[h->n++].m = xmemdup(m, k->size);
+	h->queue[h->n++].m = msg_dup(m);
 	return true;
 }
 
 static const void *field(const struct msg *m, size_t at)
 {
 	return (const char *)m + at;
+}
+
+static int apply(struct history *h, const struct kind *k, struct queued *q)
+{
+	if (k->apply)
+		return k->apply(h, q);
+	const bool is_over = (k->since && *(const int64_t *)field(q->m, k->since) == 0) ||
+			     (k->on && !*(const bool *)field(q->m, k->on));
+
+	return run(h, is_over ? k->forget : k->put, q, NULL);
 }
 
 static void prepare(struct history *h, struct queued *q, const struct kind *k)
@@ -282,7 +267,7 @@ static int apply_first(struct history *h, uint64_t until_us, size_t *n)
 		const struct kind *k = kind_of(q->m->type);
 
 		prepare(h, q, k);
-		r = k->apply(h, q);
+		r = apply(h, k, q);
 		if (r == 0 && q->e.effect == HISTORY_NEW)
 			r = attention_note(h->db, q->m, q->e.cluster_name);
 	}
@@ -393,22 +378,21 @@ int history_count(const struct history *h, enum db_stmt counts, uint64_t *ret)
 	return r;
 }
 
-bool history_is_paused(const struct history *h, const char *cluster_name, uint64_t duty)
+static bool is_any(sqlite3_stmt *count)
 {
 	int64_t n = 0;
 
-	(void)db_number(db_stmt(h->db, DB_PAUSED, db_s("cluster_name", cluster_name), db_i("duty", duty)),
-			&n);
-	return n > 0;
+	return db_number(count, &n) == 0 && n > 0;
+}
+
+bool history_is_paused(const struct history *h, const char *cluster_name, uint64_t duty)
+{
+	return is_any(db_stmt(h->db, DB_PAUSED, db_s("cluster_name", cluster_name), db_i("duty", duty)));
 }
 
 bool history_has_saved(const struct history *h, const char *cluster_name, const char *kind)
 {
-	int64_t n = 0;
-
-	(void)db_number(
-		db_stmt(h->db, DB_SAVED_COUNT, db_s("cluster_name", cluster_name), db_s("kind", kind)), &n);
-	return n > 0;
+	return is_any(db_stmt(h->db, DB_SAVED_COUNT, db_s("cluster_name", cluster_name), db_s("kind", kind)));
 }
 
 /* -- housekeeping -- */

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/state/state.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,17 +35,13 @@ static bool is_same_child(const struct msg *a, const struct msg *b)
 	return x->number == y->number && strcmp(x->role, y->role) == 0;
 }
 
-#define SIZE(name) (offsetof(struct msg, u.name) + sizeof(struct msg_##name))
 static const struct kind {
 	enum msg_type type;
-	size_t size; /* of a message with nothing but its own struct */
 	bool (*is_same)(const struct msg *a, const struct msg *b);
 } kinds[] = {
-	{ MSG_TROUBLE_ROW, SIZE(trouble_row), is_same_trouble },
-	{ MSG_WATCH_STATS, SIZE(watch_stats), is_one_of_cluster },
-	{ MSG_WORKER_STATS, SIZE(worker_stats), is_one_of_cluster },
-	{ MSG_DUE_ROW, SIZE(due_row), is_same_due },
-	{ MSG_CHILD_STATS, SIZE(child_stats), is_same_child },
+	{ MSG_TROUBLE_ROW, is_same_trouble },    { MSG_WATCH_STATS, is_one_of_cluster },
+	{ MSG_WORKER_STATS, is_one_of_cluster }, { MSG_DUE_ROW, is_same_due },
+	{ MSG_CHILD_STATS, is_same_child },
 };
 
 struct entries {
@@ -131,10 +126,10 @@ void state_put(struct state *s, const char *cluster, const struct msg *m)
 	}
 	if (i < e->n) {
 		free(e->v[i].m);
-		e->v[i].m = xmemdup(m, k->size);
+		e->v[i].m = msg_dup(m);
 	} else {
 		e->v = xgrow(e->v, &e->room, (uint32_t)e->n, sizeof(*e->v));
-		e->v[e->n++] = (struct state_entry){ xstrdup(cluster), xmemdup(m, k->size) };
+		e->v[e->n++] = (struct state_entry){ xstrdup(cluster), msg_dup(m) };
 	}
 	if (m->type == MSG_CHILD_STATS && strcmp(m->u.child_stats.role, role_name(ROLE_WATCHER)) == 0 &&
 	    strcmp(m->u.child_stats.state, "ready") != 0)
