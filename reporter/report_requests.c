@@ -324,8 +324,8 @@ static void make_test(const struct sink_settings *s, struct document *d)
 	d->is_test = true;
 	free(d->id);
 	d->id = xasprintf("test-%" PRId64, d->at_ms);
-	document_set_title(d, phrase(SINK_TEST_TITLE, l));
-	document_add_line(d, line);
+	document_set(&d->title, phrase(SINK_TEST_TITLE, l));
+	document_add(&d->lines, line);
 }
 
 static void start_test(struct report_requests *d, const struct msg_ctl_report *q,

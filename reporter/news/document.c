@@ -28,26 +28,30 @@ static char *printable(const char *s)
 	return ret;
 }
 
-static void replace(char **dst, const char *s)
+void document_set(char **text, const char *s)
 {
 	char *copy = printable(s);
 
-	free(*dst);
-	*dst = copy;
+	free(*text);
+	*text = copy;
 }
 
-static void add_text(struct str_list *l, const char *s)
+void document_add(struct str_list *lines, const char *s)
 {
 	_cleanup_free_ char *copy = printable(s);
 
-	str_list_add(l, copy, strlen(copy));
+	str_list_add(lines, copy, strlen(copy));
 }
 
-__attribute__((format(printf, 2, 0))) static void add_textf(struct str_list *l, const char *fmt, va_list ap)
+void document_addf(struct str_list *lines, const char *fmt, ...)
 {
+	va_list ap;
+
+	va_start(ap, fmt);
 	_cleanup_free_ char *text = xvasprintf(fmt, ap);
 
-	add_text(l, text);
+	va_end(ap);
+	document_add(lines, text);
 }
 
 void document_init(struct document *d, enum news kind, enum language language, int64_t at_ms)
@@ -98,35 +102,6 @@ void document_done(struct document *d)
 	*d = (struct document){ 0 };
 }
 
-void document_set_title(struct document *d, const char *title)
-{
-	replace(&d->title, title);
-}
-
-void document_set_id(struct document *d, const char *id)
-{
-	replace(&d->id, id);
-}
-
-void document_set_footer(struct document *d, const char *footer)
-{
-	replace(&d->footer, footer);
-}
-
-void document_add_line(struct document *d, const char *line)
-{
-	add_text(&d->lines, line);
-}
-
-void document_add_linef(struct document *d, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	add_textf(&d->lines, fmt, ap);
-	va_end(ap);
-}
-
 struct section *document_add_section(struct document *d, const char *title)
 {
 	d->sections = xreallocarray(d->sections, d->n_sections + 1, sizeof(*d->sections));
@@ -153,31 +128,7 @@ void entry_set_key(struct entry *e, const char *fmt, ...)
 	_cleanup_free_ char *key = xvasprintf(fmt, ap);
 
 	va_end(ap);
-	replace(&e->key, key);
-}
-
-void entry_set_command(struct entry *e, const char *command)
-{
-	replace(&e->command, command);
-}
-
-void entry_add_line(struct entry *e, const char *line)
-{
-	add_text(&e->lines, line);
-}
-
-void entry_add_linef(struct entry *e, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	add_textf(&e->lines, fmt, ap);
-	va_end(ap);
-}
-
-void entry_add_mention(struct entry *e, const char *who)
-{
-	add_text(&e->mentions, who);
+	document_set(&e->key, key);
 }
 
 void entry_add_fact(struct entry *e, const char *key, const char *value)
@@ -202,7 +153,7 @@ void entry_add_contact(struct entry *e, const struct facts *about)
 		return;
 	_cleanup_free_ char *who = xstrndup(v.text.p, v.text.n);
 
-	entry_add_mention(e, who);
+	document_add(&e->mentions, who);
 	entry_add_fact(e, "contact", who);
 }
 
@@ -400,7 +351,7 @@ static void list_of(const json_t *o, const char *key, struct str_list *ret)
 	size_t i;
 
 	json_array_foreach (a, i, v)
-		add_text(ret, json_string_value(v));
+		document_add(ret, json_string_value(v));
 }
 
 static void entry_from(const json_t *o, struct section *s)
@@ -409,13 +360,13 @@ static void entry_from(const json_t *o, struct section *s)
 	const char *key, *command = string_of(o, "command");
 	json_t *v;
 
-	replace(&e->key, string_of(o, "key"));
+	document_set(&e->key, string_of(o, "key"));
 	e->is_over = is_set(o, "over");
 	e->begin_ms = time_of(o, "begin");
 	e->end_ms = time_of(o, "end");
 	list_of(o, "lines", &e->lines);
 	if (command)
-		entry_set_command(e, command);
+		document_set(&e->command, command);
 	list_of(o, "mentions", &e->mentions);
 	json_object_foreach (json_object_get(o, "facts"), key, v)
 		entry_add_fact(e, key, json_string_value(v));
@@ -470,15 +421,15 @@ int document_from_json(const char *json, size_t n, struct document *d)
 	}
 	document_init(d, (enum news)kind, (enum language)language, time_of(o, "time"));
 	d->tone = (enum tone)tone;
-	replace(&d->id, string_of(o, "id"));
+	document_set(&d->id, string_of(o, "id"));
 	d->is_test = is_set(o, "test");
 	d->is_repeat = is_set(o, "repeat");
-	document_set_title(d, string_of(o, "title"));
+	document_set(&d->title, string_of(o, "title"));
 	list_of(o, "lines", &d->lines);
 	json_array_foreach (json_object_get(o, "sections"), i, v)
 		section_from(v, d);
 	if (footer && *footer)
-		document_set_footer(d, footer);
+		document_set(&d->footer, footer);
 	if (string_of(o, "html"))
 		d->html = xstrdup(string_of(o, "html"));
 	json_decref(o);

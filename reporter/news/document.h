@@ -64,20 +64,16 @@ struct document {
 void document_init(struct document *d, enum news kind, enum language language, int64_t at_ms);
 void document_done(struct document *d);
 
-/* The texts are copied and made printable; NULL counts as "". */
-void document_set_title(struct document *d, const char *title);
-void document_set_id(struct document *d, const char *id);
-void document_set_footer(struct document *d, const char *footer);
-void document_add_line(struct document *d, const char *line);
-void document_add_linef(struct document *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Set a text, or add one to a list of texts, of a document or an entry: a copy that is made printable. NULL
+ * counts as "". */
+void document_set(char **text, const char *s);
+void document_add(struct str_list *lines, const char *s);
+void document_addf(struct str_list *lines, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* Valid until the next one is added. */
 struct section *document_add_section(struct document *d, const char *title);
 struct entry *section_add_entry(struct section *s, const char *title);
 void entry_set_key(struct entry *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void entry_set_command(struct entry *e, const char *command);
-void entry_add_line(struct entry *e, const char *line);
-void entry_add_linef(struct entry *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void entry_add_mention(struct entry *e, const char *who);
 void entry_add_fact(struct entry *e, const char *key, const char *value);
 void entry_add_number(struct entry *e, const char *key, int64_t value);
 /* Mention whom the facts name (FACT_CONTACT), who is a fact of the entry, too. Nothing where they name

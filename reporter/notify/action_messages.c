@@ -164,10 +164,10 @@ static void add_why(const struct composer *c, struct entry *e, const struct acti
 	const char *sentence = reason_find(t->intent.reason)->text[c->language].sentence;
 	char when[WHEN_TEXT_MAX];
 
-	entry_add_linef(e, phrase(NEWS_WHY, c->language), sentence, t->intent.reason);
+	document_addf(&e->lines, phrase(NEWS_WHY, c->language), sentence, t->intent.reason);
 	if (t->intent.since > 0) {
 		when_format(t->intent.since, c->zone, when);
-		entry_add_linef(e, phrase(NEWS_SINCE, c->language), when);
+		document_addf(&e->lines, phrase(NEWS_SINCE, c->language), when);
 	}
 }
 
@@ -178,8 +178,8 @@ static void add_kubectl(const struct composer *c, struct entry *e, const struct 
 	_cleanup_free_ char *kind = xstrndup(t->result.target, strcspn(t->result.target, "/"));
 
 	if (t->result.replicas > 0)
-		entry_add_linef(e, phrase(NEWS_UNDO_KUBECTL, c->language), t->kind->ns, kind, name_of(t),
-				t->result.replicas);
+		document_addf(&e->lines, phrase(NEWS_UNDO_KUBECTL, c->language), t->kind->ns, kind,
+			      name_of(t), t->result.replicas);
 }
 
 /* Of a text, so many of its last lines, each marked as not ours. */
@@ -192,7 +192,7 @@ static void add_last_lines(struct entry *e, const char *text)
 			;
 	for (struct str rest = STR_C(from), line; rest.n > 0;) {
 		line = str_cut(&rest, '\n');
-		entry_add_linef(e, "│ %.*s", STR_ARG(line));
+		document_addf(&e->lines, "│ %.*s", STR_ARG(line));
 	}
 }
 
@@ -211,7 +211,7 @@ static int add_quotes(const struct composer *c, struct entry *e, const struct ac
 		_cleanup_free_ char *title = quote_title((enum quote_kind)q->quote, STR_C(q->pod),
 							 STR_C(q->container), STR_C(q->image), c->language);
 
-		entry_add_line(e, title);
+		document_add(&e->lines, title);
 		add_last_lines(e, q->text);
 	}
 	return r;
@@ -229,7 +229,7 @@ static int add_single(struct composer *c, struct section *s, const struct action
 	_cleanup_free_ char *at_a_glance = add_short(c, e, t);
 
 	if (*at_a_glance)
-		entry_add_line(e, at_a_glance);
+		document_add(&e->lines, at_a_glance);
 	add_why(c, e, t);
 	add_facts(e, t);
 	entry_add_contact(e, &t->result.evidence);
@@ -240,13 +240,13 @@ static int add_single(struct composer *c, struct section *s, const struct action
 	if (t->kind->part == SECTION_FORCED) {
 		_cleanup_free_ char *live = facts_render_in(&t->result.evidence, c->language);
 
-		entry_add_linef(e, phrase(NEWS_CERTIFICATE, c->language), live);
+		document_addf(&e->lines, phrase(NEWS_CERTIFICATE, c->language), live);
 		return 0;
 	}
 	if (!facts_empty(&t->intent.evidence)) {
 		_cleanup_free_ char *evidence = facts_render_in(&t->intent.evidence, c->language);
 
-		entry_add_line(e, evidence);
+		document_add(&e->lines, evidence);
 	}
 	entry_add_fact(e, "kind", kind);
 	if (t->result.replicas >= 0)
@@ -257,7 +257,7 @@ static int add_single(struct composer *c, struct section *s, const struct action
 	    way_of(t) == SCALE_TO_ZERO) {
 		_cleanup_free_ char *undo = xasprintf("ops-pod-cleaner restore %" PRId64, t->id);
 
-		entry_set_command(e, undo);
+		document_set(&e->command, undo);
 		entry_add_fact(e, "undo", undo);
 		add_kubectl(c, e, t); /* beside the command, which comes last */
 	}
@@ -301,7 +301,7 @@ static void add_example(const struct composer *c, struct entry *e, const struct 
 	_cleanup_free_ char *at_a_glance = add_short(c, e, t);
 
 	if (*at_a_glance)
-		entry_add_linef(e, phrase(NEWS_EXAMPLE, c->language), t->intent.name, at_a_glance);
+		document_addf(&e->lines, phrase(NEWS_EXAMPLE, c->language), t->intent.name, at_a_glance);
 	if (*t->kind->node)
 		entry_add_fact(e, "node", t->kind->node);
 }
@@ -316,13 +316,13 @@ static void add_count(struct composer *c, struct section *s, const struct action
 
 	entry_set_key(e, "action/%" PRId64, t->id);
 	e->begin_ms = t->result.at;
-	entry_add_linef(e, phrase(NEWS_WHY, c->language), reason_find(code)->text[c->language].sentence,
-			code);
+	document_addf(&e->lines, phrase(NEWS_WHY, c->language), reason_find(code)->text[c->language].sentence,
+		      code);
 	if (failed) {
 		_cleanup_free_ char *object = object_of(c, t);
 		_cleanup_free_ char *detail = facts_render_in(&t->result.detail, c->language);
 
-		entry_add_linef(e, phrase(NEWS_EXAMPLE, c->language), object, detail);
+		document_addf(&e->lines, phrase(NEWS_EXAMPLE, c->language), object, detail);
 	} else {
 		add_example(c, e, t);
 	}
@@ -487,7 +487,7 @@ static int put_for(struct composer *c)
 	_cleanup_free_ char *title = action_title_text(
 		&c->title, settings_cluster_title(c->settings, only_cluster(c)), c->language);
 
-	document_set_title(&doc, title);
+	document_set(&doc.title, title);
 	const bool put = doc.n_sections > 0;
 
 	document_add_links(&doc, &c->settings->links);

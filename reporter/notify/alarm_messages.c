@@ -139,15 +139,15 @@ static void add_names(const struct composer *t, struct entry *e, const struct al
 	_cleanup_free_ char *detail = facts_render_in(a->detail, t->language);
 
 	if (strcmp(a->kind, ALARM_OF_PAUSE) == 0) {
-		entry_add_linef(e, phrase(NEWS_PAUSED_BY, t->language), a->name, detail);
+		document_addf(&e->lines, phrase(NEWS_PAUSED_BY, t->language), a->name, detail);
 		return;
 	}
 	if (*a->ns && *a->name)
-		entry_add_linef(e, phrase(NEWS_OF, t->language), a->ns, a->name);
+		document_addf(&e->lines, phrase(NEWS_OF, t->language), a->ns, a->name);
 	else if (*a->ns || *a->name)
-		entry_add_line(e, *a->ns ? a->ns : a->name);
+		document_add(&e->lines, *a->ns ? a->ns : a->name);
 	if (*detail)
-		entry_add_line(e, detail);
+		document_add(&e->lines, detail);
 }
 
 static void add_times(const struct composer *t, struct entry *e, const struct alarm *a)
@@ -157,9 +157,9 @@ static void add_times(const struct composer *t, struct entry *e, const struct al
 	when_format(a->state.begin_at, t->from->zone, begin);
 	when_format(a->state.gone_at, t->from->zone, end);
 	if (e->is_over)
-		entry_add_linef(e, phrase(NEWS_FROM_TO, t->language), begin, end);
+		document_addf(&e->lines, phrase(NEWS_FROM_TO, t->language), begin, end);
 	else
-		entry_add_linef(e, phrase(NEWS_SINCE, t->language), begin);
+		document_addf(&e->lines, phrase(NEWS_SINCE, t->language), begin);
 }
 
 static void add_entry(struct composer *t, struct section *s, const struct alarm *a, enum alarm_stage stage)
@@ -174,10 +174,10 @@ static void add_entry(struct composer *t, struct section *s, const struct alarm 
 	e->end_ms = e->is_over ? a->state.gone_at : 0;
 	add_names(t, e, a);
 	if (stage == STAGE_MORE)
-		entry_add_linef(e, phrase(NEWS_IN_ALL, t->language), a->n);
+		document_addf(&e->lines, phrase(NEWS_IN_ALL, t->language), a->n);
 	add_times(t, e, a);
 	if (!e->is_over) {
-		entry_add_linef(e, phrase(NEWS_REMEDY, t->language), w.remedy);
+		document_addf(&e->lines, phrase(NEWS_REMEDY, t->language), w.remedy);
 		if (a->n <= 1) /* the detail is that of one object */
 			entry_add_contact(e, a->detail);
 		t->doc->tone = w.is_blind ? TONE_BAD : t->doc->tone == TONE_BAD ? TONE_BAD : TONE_WARNING;
@@ -263,7 +263,7 @@ static void set_title(struct composer *t)
 		t->n[first] == 1 ? xstrdup(news)
 				 : xasprintf(phrase(NEWS_AND_MORE, t->language), news, t->n[first] - 1);
 
-	document_set_title(t->doc, title);
+	document_set(&t->doc->title, title);
 }
 
 static void choose_stages(struct composer *t, const struct alarms *all)

@@ -62,7 +62,7 @@ static void read_row(sqlite3_stmt *st, struct outbox_row *ret)
 	if (document_from_json(json, (size_t)sqlite3_column_bytes(st, 7), &ret->document) < 0)
 		ret->news = NEWS__MAX;
 	else
-		document_set_id(&ret->document, db_text(st, 2));
+		document_set(&ret->document.id, db_text(st, 2));
 }
 
 int outbox_next(struct db *db, const char *sink, struct outbox_row *ret)

@@ -76,7 +76,7 @@ static void add_row(const struct routine_row *row, const struct str_list *cluste
 					     row->cluster, row->ns, duty_name((enum duty)row->duty));
 	struct entry *e = section_add_entry(s, title);
 
-	entry_set_command(e, all);
+	document_set(&e->command, all);
 	entry_add_fact(e, "cluster", row->cluster);
 	entry_add_fact(e, "namespace", row->ns);
 	entry_add_fact(e, "duty", duty_name((enum duty)row->duty));

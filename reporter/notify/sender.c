@@ -501,7 +501,7 @@ bool sender_send(struct sender *r, const char *sink, const struct document *d)
 	};
 	(void)document_from_json(json, strlen(json), &l->row.document); /* it was made of one */
 	outbox_new_id(id);
-	document_set_id(&l->row.document, id);
+	document_set(&l->row.document.id, id);
 	l->row.document.is_repeat = d->is_repeat || (l->doubts > 0 && !delivery_knows_ids(l->delivery));
 	delivery_send(l->delivery, &l->row.document);
 	return true;

@@ -188,7 +188,7 @@ static void put_window(const struct report_input *in, const struct sink_settings
 	const bool is_same = strcmp(zone, from_zone) == 0; /* else the clock was changed in between */
 	_cleanup_free_ char *begin = xconcat(from, is_same ? "" : " ", is_same ? "" : from_zone, NULL);
 
-	document_add_linef(d, phrase(REPORT_WINDOW, d->language), begin, at, zone, clusters);
+	document_addf(&d->lines, phrase(REPORT_WINDOW, d->language), begin, at, zone, clusters);
 }
 
 static void put_head(const struct report_input *in, const struct sink_settings *s, const struct sums *sums,
@@ -199,21 +199,21 @@ static void put_head(const struct report_input *in, const struct sink_settings *
 
 	put_window(in, s, d);
 	if (sums->workloads > sums->uncounted)
-		document_add_linef(d, phrase(REPORT_HEAD, l), sums->restarts, sums->workloads, sums->pods);
+		document_addf(&d->lines, phrase(REPORT_HEAD, l), sums->restarts, sums->workloads, sums->pods);
 	else if (sums->workloads > 0)
-		document_add_linef(d, phrase(REPORT_HEAD_UNCOUNTED, l), sums->workloads, sums->pods);
+		document_addf(&d->lines, phrase(REPORT_HEAD_UNCOUNTED, l), sums->workloads, sums->pods);
 	else
-		document_add_line(d, phrase(REPORT_QUIET, l));
+		document_add(&d->lines, phrase(REPORT_QUIET, l));
 	if (in->late)
-		document_add_line(d, phrase(REPORT_LATE, l));
+		document_add(&d->lines, phrase(REPORT_LATE, l));
 	if (lost > 0)
-		document_add_linef(d, phrase(REPORT_LOST, l), lost);
+		document_addf(&d->lines, phrase(REPORT_LOST, l), lost);
 	if (*unanswered)
-		document_add_linef(d, phrase(REPORT_INCOMPLETE, l), unanswered);
+		document_addf(&d->lines, phrase(REPORT_INCOMPLETE, l), unanswered);
 	if (in->digest->dropped > 0)
-		document_add_linef(d, phrase(REPORT_DROPPED, l), (int64_t)in->digest->dropped);
+		document_addf(&d->lines, phrase(REPORT_DROPPED, l), (int64_t)in->digest->dropped);
 	if (sums->workloads > 0)
-		document_set_footer(d, phrase(REPORT_FOOTER, l));
+		document_set(&d->footer, phrase(REPORT_FOOTER, l));
 }
 
 static void put_hints(const struct report *r, const struct report_input *in, const size_t *shown, size_t n,
@@ -328,7 +328,7 @@ bool report_compose(const struct report *r, const struct report_input *in, const
 	if (sums.workloads == 0 && sums.recovered == 0 && attention == 0 && !has_routine)
 		return false;
 	document_init(ret, NEWS_REPORT, l, in->at_ms);
-	document_set_title(ret, is_default ? phrase(REPORT_TITLE, l) : in->title);
+	document_set(&ret->title, is_default ? phrase(REPORT_TITLE, l) : in->title);
 	ret->tone = tone_of(&sums, attention > 0);
 	put_head(in, s, &sums, lost, ret);
 	put_hints(r, in, shown, n, ret);

@@ -141,7 +141,7 @@ static void add_ended(const struct report_row *r, enum language l, struct entry 
 		add_part(&line, comma(l), xasprintf(phrase(REPORT_EXIT_SIGNAL, l), code, signal));
 	else
 		add_part(&line, comma(l), xasprintf(phrase(REPORT_EXIT, l), code));
-	entry_add_line(e, line);
+	document_add(&e->lines, line);
 }
 
 static void add_where(const struct report_row *r, const struct report_input *in, enum language l,
@@ -160,7 +160,7 @@ static void add_where(const struct report_row *r, const struct report_input *in,
 		when_format(created, in->zone, since);
 		add_part(&line, comma(l), xasprintf(phrase(REPORT_AGE, l), since));
 	}
-	entry_add_line(e, line);
+	document_add(&e->lines, line);
 }
 
 static void add_inspection(const struct msg_inspected *k, const struct report_input *in, enum language l,
@@ -170,13 +170,13 @@ static void add_inspection(const struct msg_inspected *k, const struct report_in
 
 	when_format(k->rolled_at, in->zone, since);
 	if (*k->image && k->rolled_at > 0)
-		entry_add_linef(e, phrase(REPORT_IMAGE_SINCE, l), k->image, since);
+		document_addf(&e->lines, phrase(REPORT_IMAGE_SINCE, l), k->image, since);
 	else if (*k->image)
-		entry_add_linef(e, phrase(REPORT_IMAGE, l), k->image);
+		document_addf(&e->lines, phrase(REPORT_IMAGE, l), k->image);
 	if (*k->message)
-		entry_add_linef(e, phrase(REPORT_SAID, l), k->message);
+		document_addf(&e->lines, phrase(REPORT_SAID, l), k->message);
 	if (*k->contact)
-		entry_add_mention(e, k->contact);
+		document_add(&e->mentions, k->contact);
 }
 
 /* -- as facts -- */
@@ -304,11 +304,11 @@ void report_entry_add_attention(const struct attention_group *g, const struct re
 
 	e->begin_ms = g->first_at;
 	if (*g->names)
-		entry_add_line(e, g->names);
+		document_add(&e->lines, g->names);
 	if (!facts_empty(g->detail))
 		add_part(&when, l == LANGUAGE_ZH ? "：" : ": ", facts_render_in(g->detail, l));
-	entry_add_line(e, when);
-	entry_add_linef(e, phrase(NEWS_REMEDY, l), reason->text[l].remedy);
+	document_add(&e->lines, when);
+	document_addf(&e->lines, phrase(NEWS_REMEDY, l), reason->text[l].remedy);
 	fact_text(e, "cluster", g->cluster);
 	fact_text(e, "reason", g->reason);
 }

@@ -296,9 +296,9 @@ static void sample_document(struct document *d, enum language language)
 static void hostile_report(struct document *d, struct series *s)
 {
 	document_init(d, NEWS_REPORT, LANGUAGE_EN, NOW_MS);
-	document_set_title(d, hostile());
-	document_add_line(d, hostile());
-	document_set_footer(d, hostile());
+	document_set(&d->title, hostile());
+	document_add(&d->lines, hostile());
+	document_set(&d->footer, hostile());
 	for (unsigned i = roll(4); i > 0; i--) {
 		struct section *section = document_add_section(d, hostile());
 
@@ -306,8 +306,8 @@ static void hostile_report(struct document *d, struct series *s)
 		for (unsigned k = roll(5); k > 0; k--) {
 			struct entry *e = section_add_entry(section, hostile());
 
-			entry_add_line(e, hostile());
-			entry_set_command(e, hostile());
+			document_add(&e->lines, hostile());
+			document_set(&e->command, hostile());
 			if (roll(2))
 				entry_add_fact(e, "restarts", hostile());
 		}
@@ -325,7 +325,7 @@ static void large_report(struct document *d, struct series *s)
 	char name[64];
 
 	document_init(d, NEWS_REPORT, LANGUAGE_EN, NOW_MS);
-	document_set_title(d, "large");
+	document_set(&d->title, "large");
 	*s = (struct series){ .end_ms = NOW_MS };
 	for (unsigned i = 0; i < LARGE; i++) {
 		(void)snprintf(name, sizeof(name), "ns-%u/workload-%u", i % 300, i);

@@ -14,18 +14,19 @@ static inline void sink_document(struct document *d, enum language l)
 	document_init(d, NEWS_ACTIONS, l, 1764000000000);
 	d->tone = TONE_BAD;
 	d->id = (free(d->id), strdup("actions-17"));
-	document_set_title(d, zh ? "prod：3 个工作负载被缩容为 0" : "prod: 3 workloads scaled to 0");
-	document_add_line(d, zh ? "2025-11-24 16:00 之后一分钟内" : "within a minute after 2025-11-24 16:00");
+	document_set(&d->title, zh ? "prod：3 个工作负载被缩容为 0" : "prod: 3 workloads scaled to 0");
+	document_add(&d->lines,
+		     zh ? "2025-11-24 16:00 之后一分钟内" : "within a minute after 2025-11-24 16:00");
 	struct section *s = document_add_section(d, zh ? "缩容为 0" : "Scaled to 0");
 	struct entry *e = section_add_entry(s, "default/web");
 
 	entry_set_key(e, "prod/default/Deployment/web");
 	e->begin_ms = 1763990000000;
-	entry_add_line(e, zh ? "副本数已由 3 缩为 0" : "scaled from 3 to 0");
-	entry_add_line(e, "ImagePullBackOff: <img>*_~`[x](http://y) & \"z\" #1 \\n");
-	entry_set_command(e, "ops-pod-cleaner restore 17");
-	entry_add_mention(e, "alice@example.com");
-	entry_add_mention(e, "all");
+	document_add(&e->lines, zh ? "副本数已由 3 缩为 0" : "scaled from 3 to 0");
+	document_add(&e->lines, "ImagePullBackOff: <img>*_~`[x](http://y) & \"z\" #1 \\n");
+	document_set(&e->command, "ops-pod-cleaner restore 17");
+	document_add(&e->mentions, "alice@example.com");
+	document_add(&e->mentions, "all");
 	entry_add_fact(e, "namespace", "default");
 	entry_add_fact(e, "workload", "web");
 	entry_add_fact(e, "replicas", "3");
@@ -37,8 +38,8 @@ static inline void sink_document(struct document *d, enum language l)
 	s->more = 4;
 	s = document_add_section(d, "");
 	e = section_add_entry(s, zh ? "34 个被驱逐的 Pod" : "34 evicted pods");
-	entry_add_line(e, "- default: 30, batch: 4");
-	document_set_footer(d, "ops-pod-cleaner");
+	document_add(&e->lines, "- default: 30, batch: 4");
+	document_set(&d->footer, "ops-pod-cleaner");
 }
 
 /* A sink of that type. */

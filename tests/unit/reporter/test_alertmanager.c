@@ -17,13 +17,13 @@ static struct entry *begin(struct document *d, enum news news)
 {
 	document_init(d, news, LANGUAGE_EN, AT);
 	d->tone = TONE_BAD;
-	document_set_title(d, "needs an operator");
+	document_set(&d->title, "needs an operator");
 	struct entry *e = section_add_entry(document_add_section(d, ""), "prod: a credential was refused");
 
 	entry_set_key(e, "prod/credential-kept");
 	e->begin_ms = AT - HOUR;
-	entry_add_line(e, "HTTP 401");
-	entry_add_line(e, "since an hour");
+	document_add(&e->lines, "HTTP 401");
+	document_add(&e->lines, "since an hour");
 	entry_add_fact(e, "reason", "credential-kept");
 	entry_add_fact(e, "cluster", "prod");
 	entry_add_fact(e, "remedy", "renew it");
@@ -179,7 +179,7 @@ TEST(test_a_test_is_no_trouble)
 
 	document_init(&d, NEWS_ATTENTION, LANGUAGE_EN, AT);
 	d.is_test = true;
-	document_set_title(&d, "a test");
+	document_set(&d.title, "a test");
 	json_t *a = alerts_of(&d, AT, "http://am:9093", NULL);
 
 	ck_assert_str_eq(of(a, 0, "labels", "alertname"), "OpsPodCleanerTest");

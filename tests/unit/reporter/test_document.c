@@ -14,21 +14,21 @@ static void make(struct document *d)
 {
 	document_init(d, NEWS_ATTENTION, LANGUAGE_ZH, 1700000000000);
 	d->tone = TONE_BAD;
-	document_set_title(d, "需要处理");
-	document_add_line(d, "one line");
+	document_set(&d->title, "需要处理");
+	document_add(&d->lines, "one line");
 	struct entry *e = section_add_entry(document_add_section(d, "新出现"), "shop/web");
 
 	entry_set_key(e, "prod/BreakerOpen");
 	e->is_over = true;
 	e->begin_ms = 1;
 	e->end_ms = 2;
-	entry_add_line(e, "many workloads fail");
-	entry_set_command(e, "ops-pod-cleaner plan");
-	entry_add_mention(e, "ou_1");
+	document_add(&e->lines, "many workloads fail");
+	document_set(&e->command, "ops-pod-cleaner plan");
+	document_add(&e->mentions, "ou_1");
 	entry_add_fact(e, "cluster", "prod");
 	entry_add_link(e, "page", "https://h/prod");
 	d->sections[0].more = 7;
-	document_set_footer(d, "v1");
+	document_set(&d->footer, "v1");
 	d->is_repeat = true;
 }
 
@@ -102,9 +102,9 @@ TEST(texts_are_printable)
 	struct document d;
 
 	document_init(&d, NEWS_REPORT, LANGUAGE_EN, 0);
-	document_set_title(&d, "a\033[31mb\nc\xff");
+	document_set(&d.title, "a\033[31mb\nc\xff");
 	ck_assert_ptr_null(strpbrk(d.title, "\033\n\xff"));
-	document_set_title(&d, NULL);
+	document_set(&d.title, NULL);
 	ck_assert_str_eq(d.title, "");
 	document_done(&d);
 }

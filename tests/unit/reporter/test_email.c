@@ -24,11 +24,11 @@ static void make(struct document *d, const char *title)
 	d->tone = TONE_BAD;
 	free(d->id);
 	d->id = xstrdup("17@a <b>");
-	document_set_title(d, title);
+	document_set(&d->title, title);
 	struct entry *e = section_add_entry(document_add_section(d, "新出现"), "shop/<script>&web");
 
-	entry_add_line(e, ".镜像 \"web:2\" 无法拉取");
-	entry_set_command(e, "ops-pod-cleaner restore 7");
+	document_add(&e->lines, ".镜像 \"web:2\" 无法拉取");
+	document_set(&e->command, "ops-pod-cleaner restore 7");
 }
 
 static char *compose(const struct document *d)

@@ -80,7 +80,7 @@ static void document_with(struct document *d, const char *of_cluster, enum tone 
 {
 	document_init(d, NEWS_ATTENTION, EN, NOW_MS);
 	d->tone = tone;
-	entry_add_mention(section_add_entry(document_add_section(d, ""), "e"), of_cluster);
+	document_add(&section_add_entry(document_add_section(d, ""), "e")->mentions, of_cluster);
 }
 
 static char *body_in_form(uint64_t type, unsigned form, const char *of_operator, const char *of_cluster,

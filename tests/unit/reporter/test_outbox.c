@@ -181,7 +181,7 @@ static void put(const char *sink, enum news news, const char *title)
 	struct document d;
 
 	document_init(&d, news, LANGUAGE_EN, clock_wall_ms());
-	document_set_title(&d, title);
+	document_set(&d.title, title);
 	ck_assert_int_eq(db_begin(db), 0);
 	ck_assert_int_eq(outbox_put(db, sink, &d), 0);
 	ck_assert_int_eq(db_end(db, 0), 0);
@@ -612,7 +612,7 @@ static bool send_one(const char *words)
 	struct document d;
 
 	document_init(&d, NEWS_ATTENTION, LANGUAGE_EN, clock_wall_ms());
-	document_set_title(&d, words);
+	document_set(&d.title, words);
 	const bool ret = sender_send(sender, "a", &d);
 
 	document_done(&d);

@@ -107,14 +107,14 @@ TEST(a_bar_is_as_high_as_its_share)
 static void fill(struct document *d, struct series *s, const char *text)
 {
 	document_init(d, NEWS_REPORT, LANGUAGE_EN, 1700000000000);
-	document_set_title(d, text);
-	document_add_line(d, text);
-	document_set_footer(d, text);
+	document_set(&d->title, text);
+	document_add(&d->lines, text);
+	document_set(&d->footer, text);
 	struct section *section = document_add_section(d, text);
 	struct entry *e = section_add_entry(section, text);
 
-	entry_add_line(e, text);
-	entry_set_command(e, text);
+	document_add(&e->lines, text);
+	document_set(&e->command, text);
 	entry_add_fact(e, "restarts", text);
 	section->more = 7;
 	*s = (struct series){ .begin_ms = 1699000000000, .end_ms = 1700000000000, .more_held = 3 };
@@ -213,7 +213,7 @@ TEST(a_row_says_nothing_twice)
 		section_add_entry(document_add_section(&d, "New"),
 				  "[prod] shop/checkout (Deployment): restarted 412× (9.4/h), RESTARTS 531");
 
-	entry_add_line(e, "Pods: 37, on node node-1");
+	document_add(&e->lines, "Pods: 37, on node node-1");
 	for (size_t i = 0; i < ARRAY_SIZE(facts); i++)
 		entry_add_fact(e, facts[i][0], facts[i][1]);
 	e = section_add_entry(&d.sections[0], "pay/gone: restarted 36× in the last report");

@@ -136,7 +136,7 @@ static char *page_of(const struct sink_settings *s)
 	struct document d;
 
 	document_init(&d, NEWS_REPORT, LANGUAGE_EN, clock_wall_ms());
-	document_set_title(&d, "report");
+	document_set(&d.title, "report");
 	digest_attach_page(w.db, s, NULL, false, &d);
 	char *page = TAKE_PTR(d.html);
 

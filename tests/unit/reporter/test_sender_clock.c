@@ -127,7 +127,7 @@ static void send_to(size_t n)
 		struct document d;
 
 		document_init(&d, NEWS_ACTIONS, LANGUAGE_EN, clock_wall_ms());
-		document_set_title(&d, "1");
+		document_set(&d.title, "1");
 		ck_assert_int_eq(outbox_put(db, sinks[i].name, &d), 0);
 		document_done(&d);
 	}

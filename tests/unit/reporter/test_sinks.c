@@ -224,11 +224,11 @@ static void random_entry(struct section *s, char *b)
 	struct entry *e = section_add_entry(s, text(b, 3000));
 
 	for (uint64_t n = rnd(4); n > 0; n--)
-		entry_add_line(e, text(b, 7000));
+		document_add(&e->lines, text(b, 7000));
 	if (rnd(2))
-		entry_set_command(e, text(b, 500));
+		document_set(&e->command, text(b, 500));
 	for (uint64_t n = rnd(3); n > 0; n--)
-		entry_add_mention(e, rnd(3) == 0 ? "all" : text(b, 100));
+		document_add(&e->mentions, rnd(3) == 0 ? "all" : text(b, 100));
 	if (rnd(3) == 0)
 		entry_add_link(e, rnd(2) ? "page" : "runbook",
 			       rnd(2) ? "https://h/?a=b&c=%20_*" : text(b, 200));
@@ -245,14 +245,14 @@ static void random_document(struct document *d)
 	d->tone = (enum tone)rnd(TONE__MAX);
 	d->is_repeat = rnd(2);
 	(void)snprintf(b, 8192, "TITLE");
-	document_set_title(d, b);
+	document_set(&d->title, b);
 	if (rnd(3) == 0) {
 		memcpy(b, "TITLE", 5);
 		(void)text(b + 5, 4000);
-		document_set_title(d, b);
+		document_set(&d->title, b);
 	}
 	for (uint64_t n = rnd(rnd(5) == 0 ? 60 : 4); n > 0; n--)
-		document_add_line(d, text(b, 3000));
+		document_add(&d->lines, text(b, 3000));
 	for (uint64_t n = rnd(rnd(5) == 0 ? 80 : 4); n > 0; n--) {
 		struct section *s = document_add_section(d, text(b, 2000));
 
@@ -261,7 +261,7 @@ static void random_document(struct document *d)
 		s->more = rnd(3) ? 0 : rnd(100);
 	}
 	if (rnd(2))
-		document_set_footer(d, text(b, 2000));
+		document_set(&d->footer, text(b, 2000));
 	free(b);
 }
 
@@ -418,14 +418,15 @@ TEST_LOOP(what_has_no_room_is_counted, 0, N_TYPES)
 	char more[64];
 
 	document_init(&d, NEWS_REPORT, EN, NOW_MS);
-	document_set_title(&d, "t");
+	document_set(&d.title, "t");
 	for (size_t i = 0; i < 3; i++) {
 		struct section *s = document_add_section(&d, i == 0 ? "long" : "short");
 
 		for (size_t k = 0; k < per_section[i]; k++) {
 			struct entry *e = section_add_entry(s, "ENTRY of a namespace, which is a workload");
 
-			entry_add_line(e, "restarted 12 times, OOMKilled, on 3 nodes, since the last report");
+			document_add(&e->lines,
+				     "restarted 12 times, OOMKilled, on 3 nodes, since the last report");
 		}
 	}
 	char *body = body_of((size_t)_i, &d, 0, &left_out);
@@ -451,7 +452,7 @@ TEST_LOOP(an_entry_that_is_shown_says_what_it_is, 0, N_TYPES)
 	struct document d;
 
 	document_init(&d, NEWS_REPORT, EN, NOW_MS);
-	document_set_title(&d, "t");
+	document_set(&d.title, "t");
 	struct section *s = document_add_section(&d, "long");
 
 	for (size_t k = 0; k < 3000; k++)
@@ -481,12 +482,12 @@ TEST_LOOP(commands_are_whole_or_not_there, 0, N_TYPES)
 	document_init(&d, NEWS_ACTIONS, EN, NOW_MS);
 	struct entry *e = section_add_entry(document_add_section(&d, ""), "e");
 
-	entry_set_command(e, command);
+	document_set(&e->command, command);
 	body = body_of((size_t)_i, &d, 0, &left_out);
 	ck_assert_int_eq(strstr(body, "COMMAND") != NULL, whole);
 	ck_assert_int_eq(strstr(body, command) != NULL, whole);
 	free(body);
-	entry_set_command(e, "kubectl -n a scale deployment/web --replicas=3");
+	document_set(&e->command, "kubectl -n a scale deployment/web --replicas=3");
 	body = body_of((size_t)_i, &d, 0, &left_out);
 	ck_assert_ptr_nonnull(strstr(body, "kubectl -n a scale deployment/web --replicas=3"));
 	free(body);
@@ -515,7 +516,7 @@ TEST_LOOP(a_command_does_not_leave_its_code, 0, N_TYPES)
 		document_init(&d, NEWS_ACTIONS, EN, NOW_MS);
 		struct entry *e = section_add_entry(document_add_section(&d, ""), "e");
 
-		entry_set_command(e, cases[i].command);
+		document_set(&e->command, cases[i].command);
 		char *body = body_of((size_t)_i, &d, 0, &left_out);
 
 		ck_assert_msg(!strstr(body, cases[i].mark), "%s: %s", cases[i].command, body);
