@@ -21,6 +21,12 @@ static inline struct timeval clock_timeval(uint64_t ms)
 /* A span as libevent takes it: evtimer_add(timer, CLOCK_TIMEVAL(ms)). Lasts as long as the block. */
 #define CLOCK_TIMEVAL(ms) ((const struct timeval[]){ clock_timeval(ms) })
 
+/* The sooner of two times; UINT64_MAX is never. */
+static inline uint64_t clock_sooner(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* Freeze both clocks at these values (tests only); clock_fake_advance moves both. */
 void clock_fake_set(int64_t wall_ms, uint64_t boot_ms);
 void clock_fake_advance(int64_t ms);

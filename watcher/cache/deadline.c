@@ -86,12 +86,9 @@ bool deadlines_armed(const struct deadlines *d, uint32_t key, uint64_t *ret_at)
 	return true;
 }
 
-bool deadlines_next(const struct deadlines *d, uint64_t *ret_at)
+uint64_t deadlines_next(const struct deadlines *d)
 {
-	if (d->n == 0)
-		return false;
-	*ret_at = d->at[0];
-	return true;
+	return d->n ? d->at[0] : UINT64_MAX;
 }
 
 bool deadlines_pop(struct deadlines *d, uint64_t now, uint32_t *ret_key)

@@ -26,8 +26,8 @@ void deadlines_set_earlier(struct deadlines *d, uint32_t key, uint64_t at);
 /* Not armed: nothing happens. */
 void deadlines_cancel(struct deadlines *d, uint32_t key);
 bool deadlines_armed(const struct deadlines *d, uint32_t key, uint64_t *ret_at);
-/* The earliest. false when there is none. */
-bool deadlines_next(const struct deadlines *d, uint64_t *ret_at);
+/* When the earliest is; UINT64_MAX when there is none. */
+uint64_t deadlines_next(const struct deadlines *d);
 /* Take the earliest when it is due at `now`; equal ones come in no particular order. */
 bool deadlines_pop(struct deadlines *d, uint64_t now, uint32_t *ret_key);
 size_t deadlines_bytes(const struct deadlines *d);

@@ -590,21 +590,15 @@ uint64_t controller_next(const struct controller *c)
 		return UINT64_MAX; /* an event opens it */
 	if (queue_len(c->keys) || queue_len(c->groups) || admission_is_unsaved(c->cluster.admission))
 		return now;
-	next = nominations_next(c->nominations, now);
-	if (queue_next(c->keys, &at) && at < next)
-		next = at;
-	if (unsettled_next(c->unsettled) < next)
-		next = unsettled_next(c->unsettled);
-	if (scaled_down_next(c->scaled_down) < next)
-		next = scaled_down_next(c->scaled_down);
+	next = clock_sooner(nominations_next(c->nominations, now), queue_next(c->keys));
+	next = clock_sooner(next, unsettled_next(c->unsettled));
+	next = clock_sooner(next, scaled_down_next(c->scaled_down));
 	if (admission_check_due(c->cluster.admission, now, &at))
 		at = c->breaker_at + BREAKER_CHECK_MS;
-	if (at < next)
-		next = at;
-	if ((workloads_clocks(c->cluster.workloads) || nominations_any(c->nominations)) &&
-	    c->housekeeping_at < next)
-		next = c->housekeeping_at;
-	return next;
+	next = clock_sooner(next, at);
+	return workloads_clocks(c->cluster.workloads) || nominations_any(c->nominations)
+		       ? clock_sooner(next, c->housekeeping_at)
+		       : next;
 }
 
 bool controller_is_idle(const struct controller *c)

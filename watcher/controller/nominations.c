@@ -481,17 +481,12 @@ void nominations_expire(struct nominations *n, uint64_t now)
 
 uint64_t nominations_next(const struct nominations *n, uint64_t now)
 {
-	uint64_t next = UINT64_MAX, at;
+	const uint64_t next = clock_sooner(deadlines_next(&n->deadlines), blocked_next(n->blocked));
 
 	if (queue_len(n->waiting) && in_flight_open_count(n->in_flight) < OPEN_MAX)
 		return now;
-	if (deadlines_next(&n->deadlines, &at))
-		next = at;
-	if (blocked_next(n->blocked, &at) && at < next)
-		next = at;
-	if (n->budget_at && blocked_count_of(n->blocked, GUARD_BUDGET) && n->budget_at < next)
-		next = n->budget_at;
-	return next;
+	return n->budget_at && blocked_count_of(n->blocked, GUARD_BUDGET) ? clock_sooner(next, n->budget_at)
+									  : next;
 }
 
 bool nominations_any(const struct nominations *n)

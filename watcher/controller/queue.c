@@ -112,9 +112,9 @@ void queue_tick(struct queue *q, uint64_t now)
 		queue_add(q, key);
 }
 
-bool queue_next(const struct queue *q, uint64_t *ret_at)
+uint64_t queue_next(const struct queue *q)
 {
-	return deadlines_next(&q->delayed, ret_at);
+	return deadlines_next(&q->delayed);
 }
 
 /* client-go's ItemExponentialFailureRateLimiter: 5 ms x 2^failures. */

@@ -33,8 +33,8 @@ uint64_t queue_when(struct queue *q, uint32_t key, uint64_t now);
 void queue_forget(struct queue *q, uint32_t key);
 /* Move delayed keys that are due into the queue. */
 void queue_tick(struct queue *q, uint64_t now);
-/* When the next delayed key is due; false when there is none. */
-bool queue_next(const struct queue *q, uint64_t *ret_at);
+/* When the next delayed key is due; UINT64_MAX when there is none. */
+uint64_t queue_next(const struct queue *q);
 /* The object behind key is gone: undo any delay and forget its retries. What is queued stays queued. */
 void queue_drop(struct queue *q, uint32_t key);
 

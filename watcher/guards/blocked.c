@@ -202,9 +202,9 @@ void blocked_wake(struct blocked *t, enum guard g, uint64_t now)
 	}
 }
 
-bool blocked_next(const struct blocked *t, uint64_t *ret_at)
+uint64_t blocked_next(const struct blocked *t)
 {
-	return deadlines_next(&t->due, ret_at);
+	return deadlines_next(&t->due);
 }
 
 uint32_t blocked_count(const struct blocked *t)

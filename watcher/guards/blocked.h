@@ -28,8 +28,8 @@ void blocked_remove(struct blocked *t, uint32_t h);
 void blocked_take(struct blocked *t, uint64_t now, void (*fn)(void *ctx, uint32_t h), void *ctx);
 /* Something changed for this guard: its bins are due now. */
 void blocked_wake(struct blocked *t, enum guard g, uint64_t now);
-/* When blocked_take has something to do; false = not before a change. */
-bool blocked_next(const struct blocked *t, uint64_t *ret_at);
+/* When blocked_take has something to do; UINT64_MAX = not before a change. */
+uint64_t blocked_next(const struct blocked *t);
 
 /* Pods that are blocked, in all and by this guard. */
 uint32_t blocked_count(const struct blocked *t);
