@@ -183,42 +183,41 @@ static int apply_settled(struct history *h, struct queued *q)
 /* Fields are offsets into struct msg; 0 = the message has no such field. */
 #define AT(field) offsetof(struct msg, u.field)
 static const struct kind {
-	enum msg_type type;
 	size_t cluster, cluster_name, duty, observe;
 	int (*apply)(struct history *h, struct queued *q); /* NULL: as the following say */
 	enum db_stmt put, forget;
 	size_t since, on; /* forget: where this is 0, or false */
-} kinds[] = {
-	{ MSG_INTENT, .cluster = AT(intent.cluster), .duty = AT(intent.duty), .observe = AT(intent.observe),
-	  .apply = apply_intent },
-	{ MSG_RECORD, .apply = apply_record },
-	{ MSG_QUOTE, .put = DB_QUOTE_PUT },
-	{ MSG_REFUSAL, .cluster = AT(refusal.cluster), .duty = AT(refusal.duty), .put = DB_REFUSAL_PUT },
-	{ MSG_FAILING_SINCE, .cluster = AT(failing_since.cluster), .put = DB_FAILING_SINCE_PUT,
-	  .forget = DB_FAILING_SINCE_FORGET, .since = AT(failing_since.at) },
-	{ MSG_SAVED, .cluster = AT(saved.cluster), .put = DB_SAVED_PUT, .forget = DB_SAVED_FORGET,
-	  .since = AT(saved.at) },
-	{ MSG_SETTLED, .cluster = AT(settled.cluster), .apply = apply_settled },
-	{ MSG_PAUSE, .cluster_name = AT(pause.cluster_name), .put = DB_PAUSE_PUT, .forget = DB_PAUSE_FORGET,
-	  .on = AT(pause.on) },
+} kinds[MSG__MAX] = {
+	[MSG_INTENT] = { .cluster = AT(intent.cluster),
+			 .duty = AT(intent.duty),
+			 .observe = AT(intent.observe),
+			 .apply = apply_intent },
+	[MSG_RECORD] = { .apply = apply_record },
+	[MSG_QUOTE] = { .put = DB_QUOTE_PUT },
+	[MSG_REFUSAL] = { .cluster = AT(refusal.cluster), .duty = AT(refusal.duty), .put = DB_REFUSAL_PUT },
+	[MSG_FAILING_SINCE] = { .cluster = AT(failing_since.cluster),
+				.put = DB_FAILING_SINCE_PUT,
+				.forget = DB_FAILING_SINCE_FORGET,
+				.since = AT(failing_since.at) },
+	[MSG_SAVED] = { .cluster = AT(saved.cluster),
+			.put = DB_SAVED_PUT,
+			.forget = DB_SAVED_FORGET,
+			.since = AT(saved.at) },
+	[MSG_SETTLED] = { .cluster = AT(settled.cluster), .apply = apply_settled },
+	[MSG_PAUSE] = { .cluster_name = AT(pause.cluster_name),
+			.put = DB_PAUSE_PUT,
+			.forget = DB_PAUSE_FORGET,
+			.on = AT(pause.on) },
 };
-
-static const struct kind *kind_of(enum msg_type type)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (kinds[i].type == type)
-			return &kinds[i];
-	return NULL;
-}
 
 /* -- queue -- */
 
 bool history_add(struct history *h, const struct msg *m)
 {
-	const struct kind *k = kind_of(m->type);
+	const struct kind *k = &kinds[m->type];
 	const size_t limit = m->type == MSG_REFUSAL ? HISTORY_QUEUE_MAX / 2 : HISTORY_QUEUE_MAX;
 
-	if (!k || h->n >= limit)
+	if ((!k->apply && !k->put) || h->n >= limit)
 		return false;
 	h->queue = xgrow(h->queue, &h->room, (uint32_t)h->n, sizeof(*h->queue));
 	h->queue[h->n++].m = msg_dup(m);
@@ -264,7 +263,7 @@ static int apply_first(struct history *h, uint64_t until_us, size_t *n)
 
 	for (; r == 0 && i < *n && (i == 0 || clock_boot_us() < until_us); i++) {
 		struct queued *q = &h->queue[i];
-		const struct kind *k = kind_of(q->m->type);
+		const struct kind *k = &kinds[q->m->type];
 
 		prepare(h, q, k);
 		r = apply(h, k, q);
