@@ -108,7 +108,8 @@ static void report_lost(struct stream *s)
 	if (!s->list_reported)
 		return;
 	s->list_reported = false;
-	s->env->ops.on_list_failed(s->env->ctx, s->ns);
+	if (s->env->ops.on_list_failed)
+		s->env->ops.on_list_failed(s->env->ctx, s->ns);
 }
 
 static void report_synced(struct stream *s)

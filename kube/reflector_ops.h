@@ -22,7 +22,8 @@ struct reflector_ops {
 	/* The list is complete (ns: the namespace listed, "" = all): sweep what it did not name. From now on
 	 * events are live. */
 	void (*on_sync)(void *ctx, const char *ns);
-	/* A list was given up before its end: keep the old state, sweep nothing. */
+	/* A list was given up before its end: keep the old state, sweep nothing. NULL: nothing is done then.
+	 */
 	void (*on_list_failed)(void *ctx, const char *ns);
 	/* Headers with a Date arrived, also those of a refusal: server_date_ms. Or bytes of a list or watch
 	 * arrived, bookmarks included: server_date_ms is 0; ten times a second at most. */

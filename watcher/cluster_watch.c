@@ -387,11 +387,6 @@ static void on_namespaces_sync(void *ctx, const char *ns)
 	changed(w);
 }
 
-static void on_namespaces_given_up(void *ctx, const char *ns)
-{
-	(void)ctx, (void)ns;
-}
-
 static void on_namespaces_alive(void *ctx, int64_t server_date_ms)
 {
 	if (server_date_ms > 0)
@@ -414,8 +409,8 @@ static void on_namespaces_trouble(void *ctx, long status, const struct facts *wh
 static void start_namespaces(struct cluster_watch *w)
 {
 	static const struct reflector_ops ops = {
-		on_namespace_list,      on_namespace,        on_namespace_gone,     on_namespaces_sync,
-		on_namespaces_given_up, on_namespaces_alive, on_namespaces_trouble, on_bad_object,
+		on_namespace_list,   on_namespace,          on_namespace_gone, on_namespaces_sync, NULL,
+		on_namespaces_alive, on_namespaces_trouble, on_bad_object,
 	};
 	const struct reflector_config config = { .what = REFLECT_NAMESPACES };
 

@@ -72,7 +72,8 @@ static void report_leading(struct leadership *l)
 	l->reported_yielding = yielding;
 	l->reported_until = until;
 	(void)snprintf(l->reported_holder, sizeof(l->reported_holder), "%s", holder);
-	l->ops.changed(l->ctx, leading, yielding, until, l->reported_holder);
+	if (l->ops.changed)
+		l->ops.changed(l->ctx, leading, yielding, until, l->reported_holder);
 }
 
 static void report(struct leadership *l)

@@ -16,7 +16,7 @@ struct leadership;
 struct leadership_ops {
 	/* Whether this replica leads, and until which boot ms nobody else can. Told at every change and
 	 * renewal. yielding: it leads until leadership_let_go(), for the sake of `holder`. Not of a presence.
-	 */
+	 * NULL: nobody asks. */
 	void (*changed)(void *ctx, bool leading, bool yielding, uint64_t valid_until, const char *holder);
 	/* The API server refused the credential (401). */
 	void (*refused)(void *ctx);

@@ -40,11 +40,6 @@ static void tell_trouble(struct membership *m)
 	m->ops.trouble(m->ctx, facts_empty(&m->of_list) ? &m->of_lease : &m->of_list);
 }
 
-static void on_changed(void *ctx, bool leading, bool yielding, uint64_t valid_until, const char *holder)
-{
-	(void)ctx, (void)leading, (void)yielding, (void)valid_until, (void)holder;
-}
-
 static void on_refused(void *ctx)
 {
 	struct membership *m = ctx;
@@ -63,7 +58,7 @@ static void on_lease_trouble(void *ctx, const struct facts *why)
 /* Another one holds it, or nobody: where the list says. */
 static void keep_own(struct membership *m)
 {
-	static const struct leadership_ops ops = { on_changed, on_refused, on_lease_trouble, NULL };
+	static const struct leadership_ops ops = { NULL, on_refused, on_lease_trouble, NULL };
 	const int number = members_number(&m->members, m->identity, clock_boot_ms());
 
 	if (number == m->number)
