@@ -53,7 +53,7 @@ struct stream {
 	uint64_t started_ms, last_byte_ms, alive_reported_ms;
 	uint32_t timeout_s;
 	/* towards the consumer */
-	bool list_reported, synced, in_trouble;
+	bool list_reported, in_trouble;
 	bool forbidden; /* the fallback does the work */
 };
 
@@ -115,7 +115,6 @@ static void report_lost(struct stream *s)
 static void report_synced(struct stream *s)
 {
 	s->list_reported = false;
-	s->synced = true;
 	s->env->ops.on_sync(s->env->ctx, s->ns);
 	report_healthy(s);
 	if (s->fallback && s->fallback->each) /* not while one of them may be on the stack */
@@ -180,7 +179,6 @@ static int on_data(void *ctx, const void *p, size_t n)
 	struct stream *s = ctx;
 
 	s->last_byte_ms = clock_boot_ms();
-	s->env->stats.bytes += n;
 	if (s->good) /* the text of a refusal keeps no cache fresh */
 		report_alive(s);
 	if (s->body.end_why)
@@ -224,7 +222,6 @@ static void end_refused(struct stream *s, const struct http_result *r)
 	struct facts why;
 	const enum core_event event = stream_body_refusal(r, s->error_body, s->error_len, &why);
 
-	s->env->stats.relists_410 += event == CORE_EXPIRED;
 	if (s->core.request == CORE_WATCHLIST && event == CORE_FAILED && r->status / 100 == 4) {
 		/* The list that follows at once decides, and reports: a server before 1.32 knows no
 		 * WatchList, and two texts in turn would be news for ever. */
@@ -246,7 +243,6 @@ static void on_done(void *ctx, const struct http_result *r)
 	if (s->body.end_why) {
 		const enum core_event event = s->body.end;
 
-		s->env->stats.relists_410 += event == CORE_EXPIRED;
 		if (event != CORE_EXPIRED && event != CORE_TOO_LARGE)
 			report_trouble(s, s->good ? 0 : s->status, s->body.end_why);
 		feed(s, event, none, none, 0);
@@ -466,7 +462,4 @@ void reflector_free(struct reflector **ref)
 void reflector_stats(const struct reflector *r, struct reflector_stats *ret)
 {
 	*ret = r->env.stats;
-	ret->synced = r->each || r->all->synced;
-	for (size_t i = 0; r->each && i < r->namespaces.n; i++)
-		ret->synced &= r->each[i]->synced;
 }

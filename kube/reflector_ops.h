@@ -38,8 +38,7 @@ struct reflector_ops {
 };
 
 struct reflector_stats {
-	uint64_t events, lists, relists_410, bytes, bad_objects;
-	bool synced;
+	uint64_t events, lists;
 };
 
 #endif

@@ -74,7 +74,6 @@ static void bad_object(struct stream_body *b, struct str ns, struct str name, co
 	ns = head_of(ns, 64);
 	name = head_of(name, 253);
 	(void)snprintf(raw, sizeof(raw), "%s: %.*s/%.*s", why, STR_ARG(ns), STR_ARG(name));
-	b->env->stats.bad_objects++;
 	(void)str_copy_printable(text, sizeof(text), raw, strlen(raw));
 	b->env->ops.on_bad_object(b->env->ctx, text);
 }

@@ -149,13 +149,9 @@ static void set_down(struct sink_queue *l, const struct facts *why)
 static void say_ended(struct sink_queue *l, const struct outbox_row *row, enum outbox_state state,
 		      const struct facts *error)
 {
-	const struct sender_news n = { .sink = l->name,
-				       .news = row->news,
-				       .state = state,
-				       .id = row->id,
-				       .made_at = row->made_at,
-				       .tries = row->tries,
-				       .error = error };
+	const struct sender_news n = {
+		.sink = l->name, .news = row->news, .state = state, .tries = row->tries, .error = error
+	};
 
 	l->sender->ops->ended(l->sender->ctx, &n);
 }

@@ -16,7 +16,6 @@ struct sender_news {
 	const char *sink;
 	enum news news;
 	enum outbox_state state; /* WAITING: it is tried again */
-	int64_t id, made_at;
 	uint64_t tries;
 	const struct facts *error; /* none = it was delivered */
 };

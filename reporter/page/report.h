@@ -40,9 +40,9 @@ struct series_tile {
 
 /* Owns everything; zero-initialised holds nothing. */
 struct series {
-	int64_t begin_ms, end_ms; /* what is counted here, Unix ms; 0 = unknown */
-	bool is_of_one_cluster;   /* there is no other: it is not named */
-	int32_t utc_offset_s; /* seconds east of UTC, of the zone in which days begin and times are said */
+	int64_t end_ms;         /* of what is counted here, Unix ms; 0 = unknown */
+	bool is_of_one_cluster; /* there is no other: it is not named */
+	int32_t utc_offset_s;   /* seconds east of UTC, of the zone in which days begin and times are said */
 	struct series_line *worst;
 	size_t n_worst;
 	uint32_t actions[SERIES_DAYS][DUTY__MAX]; /* that were done; the last day is the one of end_ms */

@@ -102,7 +102,7 @@ int series_load(struct db *db, const struct sink_settings *s, int64_t end_ms, in
 	const bool is_of_all = !s || s->clusters.n + s->namespaces.n + s->duties.n == 0;
 	struct loading l = { .sink = s, .series = ret };
 
-	*ret = (struct series){ .begin_ms = from, .end_ms = end_ms, .utc_offset_s = utc_offset_s };
+	*ret = (struct series){ .end_ms = end_ms, .utc_offset_s = utc_offset_s };
 	int r = each_row(db_stmt(db, DB_SERIES_HOURS, db_i("from", from), db_i("to", end_ms),
 				 db_i("limit", SERIES_WORST_MAX)),
 			 add_hour, &l);

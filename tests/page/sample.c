@@ -125,9 +125,7 @@ static void sample_series(struct series *s)
 					      "billing", "auth",          "frontend", "reports",    "batch",
 					      "mail",    "observability", "kafka",    "ml-training" };
 
-	*s = (struct series){ .begin_ms = NOW_MS - 14 * 24 * HOUR_MS,
-			      .end_ms = NOW_MS,
-			      .utc_offset_s = 8 * 3600 };
+	*s = (struct series){ .end_ms = NOW_MS, .utc_offset_s = 8 * 3600 };
 	for (size_t i = 0; i < ARRAY_SIZE(worst); i++)
 		fill_line(series_add_line(s, worst[i].cluster, worst[i].name), worst[i].from,
 			  worst[i].per_day);
@@ -312,7 +310,7 @@ static void hostile_report(struct document *d, struct series *s)
 				entry_add_fact(e, "restarts", hostile());
 		}
 	}
-	*s = (struct series){ .begin_ms = roll(2), .end_ms = NOW_MS };
+	*s = (struct series){ .end_ms = NOW_MS };
 	for (unsigned i = roll(4); i > 0; i--) {
 		fill_line(series_add_line(s, hostile(), hostile()), roll(SERIES_HOURS), roll(24));
 		(void)series_add_held(s, hostile(), hostile(), hostile(), said(hostile()));

@@ -117,7 +117,7 @@ static void fill(struct document *d, struct series *s, const char *text)
 	document_set(&e->command, text);
 	entry_add_fact(e, "restarts", text);
 	section->more = 7;
-	*s = (struct series){ .begin_ms = 1699000000000, .end_ms = 1700000000000, .more_held = 3 };
+	*s = (struct series){ .end_ms = 1700000000000, .more_held = 3 };
 	series_add_line(s, text, text)->by_hour[SERIES_HOURS - 1] = 5;
 	struct facts said = quoting(text);
 
