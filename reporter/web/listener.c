@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
-#include <event2/event.h>
 #include <event2/listener.h>
 #include <event2/util.h>
 #include <netinet/in.h>
@@ -19,9 +18,9 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "ipc/timer.h"
 #include "model/phrases.h"
 
 /* What a refused client still sends is read for so long, and so much of it: closed before, the kernel would
@@ -43,7 +42,7 @@ static const size_t share_max[LISTENER__MAX] = {
 struct web_connection {
 	struct web_listener *listener;
 	struct bufferevent *bev;
-	struct event *deadline;
+	struct timer *deadline;
 	enum listener_share share;
 	bool refused;
 	size_t discarded;
@@ -58,7 +57,7 @@ struct web_listener {
 	struct evconnlistener *accept;
 	listener_fn *fn;
 	void *ctx;
-	struct event *accept_again;
+	struct timer *accept_again;
 	unsigned accepted; /* in a row */
 	struct connections connections[LISTENER__MAX];
 	size_t n[LISTENER__MAX];
@@ -74,7 +73,7 @@ static void share_leave(struct web_connection *c)
 static void connection_free(struct web_connection *c)
 {
 	share_leave(c);
-	event_free(c->deadline);
+	timer_free(&c->deadline);
 	bufferevent_free(c->bev);
 	free(c);
 }
@@ -138,7 +137,7 @@ static void on_written(struct bufferevent *bev, void *arg)
 	}
 	(void)shutdown(bufferevent_getfd(bev), SHUT_WR);
 	bufferevent_setcb(bev, on_late, NULL, on_event, c);
-	(void)event_add(c->deadline, CLOCK_TIMEVAL(LINGER_MS));
+	timer_set(c->deadline, LINGER_MS);
 	(void)bufferevent_enable(bev, EV_READ);
 	on_late(bev, c);
 }
@@ -165,7 +164,7 @@ static void answer(struct web_connection *c, const struct listener_answer *a, bo
 	if (!head)
 		(void)evbuffer_add(out, a->body, a->size);
 	(void)bufferevent_disable(c->bev, EV_READ);
-	(void)event_add(c->deadline, CLOCK_TIMEVAL(LISTENER_ANSWER_MS));
+	timer_set(c->deadline, LISTENER_ANSWER_MS);
 	bufferevent_setcb(c->bev, NULL, on_written, on_event, c);
 }
 
@@ -275,11 +274,9 @@ static void on_read(struct bufferevent *bev, void *arg)
 	free(line);
 }
 
-static void on_deadline(evutil_socket_t fd, short what, void *arg)
+static void on_deadline(void *ctx)
 {
-	(void)fd;
-	(void)what;
-	connection_free(arg);
+	connection_free(ctx);
 }
 
 static void on_accept(struct evconnlistener *lev, evutil_socket_t fd, struct sockaddr *sa, int len, void *arg)
@@ -290,7 +287,7 @@ static void on_accept(struct evconnlistener *lev, evutil_socket_t fd, struct soc
 	(void)len;
 	if (++l->accepted >= ACCEPT_BURST) {
 		(void)evconnlistener_disable(lev);
-		(void)evtimer_add(l->accept_again, CLOCK_TIMEVAL(0));
+		timer_set(l->accept_again, 0);
 	}
 	struct web_connection *c = xcalloc(1, sizeof(*c));
 
@@ -301,11 +298,11 @@ static void on_accept(struct evconnlistener *lev, evutil_socket_t fd, struct soc
 		free(c);
 		return;
 	}
-	c->deadline = event_new(l->base, -1, 0, on_deadline, c);
+	c->deadline = timer_new(l->base, on_deadline, c);
 	share_enter(c, LISTENER_HEADS);
 	bufferevent_setcb(c->bev, on_read, NULL, on_event, c);
 	bufferevent_setwatermark(c->bev, EV_READ, 0, LISTENER_REQUEST_MAX + 4);
-	(void)event_add(c->deadline, CLOCK_TIMEVAL(LISTENER_HEAD_MS));
+	timer_set(c->deadline, LISTENER_HEAD_MS);
 	(void)bufferevent_enable(c->bev, EV_READ | EV_WRITE);
 }
 
@@ -313,15 +310,13 @@ static void on_accept(struct evconnlistener *lev, evutil_socket_t fd, struct soc
 static void on_accept_error(struct evconnlistener *lev, void *arg)
 {
 	(void)evconnlistener_disable(lev);
-	(void)evtimer_add(((struct web_listener *)arg)->accept_again, CLOCK_TIMEVAL(ACCEPT_PAUSE_MS));
+	timer_set(((struct web_listener *)arg)->accept_again, ACCEPT_PAUSE_MS);
 }
 
-static void on_accept_again(evutil_socket_t fd, short what, void *arg)
+static void on_accept_again(void *ctx)
 {
-	struct web_listener *l = arg;
+	struct web_listener *l = ctx;
 
-	(void)fd;
-	(void)what;
 	l->accepted = 0;
 	(void)evconnlistener_enable(l->accept);
 }
@@ -375,7 +370,7 @@ int listener_new(struct event_base *base, const char *address, listener_fn *fn, 
 		free(l);
 		return r;
 	}
-	l->accept_again = evtimer_new(base, on_accept_again, l);
+	l->accept_again = timer_new(base, on_accept_again, l);
 	evconnlistener_set_error_cb(l->accept, on_accept_error);
 	(void)getsockname(evconnlistener_get_fd(l->accept), (struct sockaddr *)&ss, &got);
 	l->address = xasprintf("%s:%u", host, ntohs(((struct sockaddr_in *)&ss)->sin_port));
@@ -390,7 +385,7 @@ void listener_free(struct web_listener **l)
 	for (size_t i = 0; i < LISTENER__MAX; i++)
 		while (!TAILQ_EMPTY(&(*l)->connections[i]))
 			connection_free(TAILQ_FIRST(&(*l)->connections[i]));
-	event_free((*l)->accept_again);
+	timer_free(&(*l)->accept_again);
 	evconnlistener_free((*l)->accept);
 	free((*l)->address);
 	free(*l);
