@@ -56,36 +56,28 @@ static int64_t came(const struct sampled *s, const struct msg_digest_row *row)
 	return s->created == row->created && now >= s->restarts ? now - s->restarts : now;
 }
 
-static int put_one(struct db *db, const struct msg_digest_row *row, const char *cluster_name, int64_t full,
-		   int64_t now_ms)
+int samples_put(struct db *db, const struct msg_digest_row *row, const char *cluster_name, int64_t now_ms)
 {
 	const struct msg m = as_msg(row);
 	struct sampled s;
+	int64_t full = 0;
 	const int known = find(db, &m, cluster_name, &s);
+	int r = known == 0 ? full_at(db, cluster_name, &full) : 0;
 
-	if (known < 0)
-		return known;
+	if (known < 0 || r < 0)
+		return known < 0 ? known : r;
 	/* Of what was there before anybody looked only the count is known. */
 	const int64_t since = known ? s.known_since : full > 0 ? row->created : now_ms;
 	const int64_t delta = known ? came(&s, row) : full > 0 ? (int64_t)row->restarts : 0;
 
 	if (known && delta == 0 && s.created == row->created && now_ms - s.seen_at < DAY_MS)
 		return 0;
-	int r = db_do_msg(db, DB_SAMPLED_PUT, &m, db_s("cluster_name", cluster_name), db_i("at", now_ms),
-			  db_i("known_since", since));
-
+	r = db_do_msg(db, DB_SAMPLED_PUT, &m, db_s("cluster_name", cluster_name), db_i("at", now_ms),
+		      db_i("known_since", since));
 	if (r == 0 && delta > 0)
 		r = db_do_msg(db, DB_SAMPLE_PUT, &m, db_s("cluster_name", cluster_name), db_i("at", now_ms),
 			      db_i("delta", delta));
 	return r;
-}
-
-int samples_put(struct db *db, const struct msg_digest_row *row, const char *cluster_name, int64_t now_ms)
-{
-	int64_t full = 0;
-	const int r = full_at(db, cluster_name, &full);
-
-	return r < 0 ? r : put_one(db, row, cluster_name, full, now_ms);
 }
 
 int samples_answered(struct db *db, const char *cluster_name, bool all, int64_t now_ms)
