@@ -498,6 +498,8 @@ static int ask_watchers(const struct options *o, const char *object, struct ctl 
 	q.cluster = loud ? loud : q.cluster;
 	if (code == EXIT_CODE_OK && into->n == 0)
 		code = ask_cluster(o, c, &q, false);
+	if (loud && code != EXIT_CODE_OK && into->many)
+		output_complain(NULL, TEXT(CLUSTER_UNASKED), loud);
 	rows_done(&status);
 	return code;
 }

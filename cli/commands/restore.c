@@ -128,26 +128,39 @@ static bool is_meant(const struct restore *r, const struct cluster_status *c)
 	return !r->o->list || cluster_status_leads(c) || !c->leader->holder[0];
 }
 
-static int find_marks(struct restore *r, const char *socket)
+/* In all namespaces that are named. */
+static int ask_cluster_for_marks(struct restore *r)
 {
 	const struct option_names *names = &r->o->namespaces;
-	struct rows status = { 0 };
-	int code = instance_status_ask(r->o, socket, false, &status);
+	int code = EXIT_CODE_OK;
 
-	if (code == EXIT_CODE_OK && !r->ctl)
-		code = ctl_open(socket, &r->ctl);
-	for (size_t k = 0; code == EXIT_CODE_OK && k < status.ctl_cluster.n; k++) {
+	for (size_t i = 0; code == EXIT_CODE_OK && i < (names->n ? names->n : 1); i++)
+		code = ask_for_marks(r, names->n ? names->v[i] : NULL);
+	return code;
+}
+
+/* A cluster that does not answer keeps no other from being asked. The code of the first. */
+static int find_marks(struct restore *r, const char *socket)
+{
+	struct rows status = { 0 };
+	int first = r->ctl ? EXIT_CODE_OK : ctl_open(socket, &r->ctl);
+
+	if (first == EXIT_CODE_OK)
+		first = instance_status_request(r->ctl, &r->o->clusters, &status);
+	for (size_t k = 0; k < status.ctl_cluster.n; k++) {
 		const struct cluster_status c = cluster_status_of(&status, k);
 
 		r->cluster = c.at->cluster_name;
-		for (size_t i = 0; code == EXIT_CODE_OK && is_meant(r, &c) && i < (names->n ? names->n : 1);
-		     i++)
-			code = ask_for_marks(r, names->n ? names->v[i] : NULL);
+		const int code = is_meant(r, &c) ? ask_cluster_for_marks(r) : EXIT_CODE_OK;
+
+		if (code != EXIT_CODE_OK && status.ctl_cluster.n > 1)
+			output_complain(NULL, TEXT(CLUSTER_UNASKED), r->cluster);
+		first = first != EXIT_CODE_OK ? first : code;
 	}
 	rows_done(&status);
-	if (code == EXIT_CODE_OK && r->n > 0 && r->workload)
+	if (r->n > 0 && r->workload)
 		output_complain("restore", TEXT(RESTORE_BY_MARK), r->workload);
-	return code;
+	return first;
 }
 
 static int find_scale_downs(struct restore *r)

@@ -42,6 +42,9 @@ static void send_plan_row(const struct instance_call *c, const char *name, enum 
 	instance_send(c, &m);
 }
 
+/* Is a workload of the same name scaled down in another cluster, too? */
+static bool in_two_clusters;
+
 /* What is wrong with the instance that answers. */
 static enum trouble the_trouble = TROUBLE_SINK;
 
@@ -62,6 +65,10 @@ static void answer_status(const struct instance_call *c)
 	m = (struct msg){ .type = MSG_WATCH_STATS,
 			  .u.watch_stats = { .synced = true, .pods = 7, .blocked = 2 } };
 	instance_send(c, &m);
+	m = (struct msg){ .type = MSG_CTL_CLUSTER,
+			  .u.ctl_cluster = { .cluster = 1, .cluster_name = "stage", .judged = true } };
+	if (in_two_clusters)
+		instance_send(c, &m);
 	m = (struct msg){ .type = MSG_CHILD_STATS,
 			  .u.child_stats = {
 				  .role = "reporter", .state = "ready", .pid = 5, .sandbox = "off" } };
@@ -76,9 +83,6 @@ static void answer_status(const struct instance_call *c)
 	instance_send(c, &m);
 	instance_end(c, EXIT_CODE_OK);
 }
-
-/* Is a workload of the same name scaled down in another cluster, too? */
-static bool in_two_clusters;
 
 static void answer_history(const struct instance_call *c)
 {
@@ -152,11 +156,27 @@ static void answer_restore(const struct instance_call *c)
 						   .reason = "Restored",
 						   .target = "deployments.apps/shop/web" } };
 
+	if (c->request.u.ctl_restore.want_target[0]) /* by its mark */
+		msg_set(&m, ctl_dry_run_result.target, c->request.u.ctl_restore.want_target,
+			strlen(c->request.u.ctl_restore.want_target));
 	if (the_other && m.u.ctl_dry_run_result.id == 5) {
 		m.u.ctl_dry_run_result.outcome = the_other->outcome;
 		msg_set(&m, ctl_dry_run_result.reason, the_other->reason, strlen(the_other->reason));
 	}
 	instance_send(c, &m);
+}
+
+/* The first of two clusters cannot be reached. */
+static void answer_marked(const struct instance_call *c)
+{
+	struct msg m = { .type = MSG_CTL_MARKED_ROW,
+			 .u.ctl_marked_row = { .number = 1, .replicas = 2, .target_uid = "u" } };
+	const bool is_first = strcmp(c->request.u.ctl_marked.cluster_name, "prod") == 0;
+
+	msg_set(&m, ctl_marked_row.target, "deployments.apps/shop/api", 25);
+	if (!is_first)
+		instance_send(c, &m);
+	instance_end(c, is_first ? EXIT_CODE_UNAVAILABLE : EXIT_CODE_OK);
 }
 
 static void send_explain_row(const struct instance_call *c, const char *rule, uint64_t holds)
@@ -236,6 +256,9 @@ static void answer(const struct instance_call *c, unsigned nth)
 		break;
 	case MSG_CTL_RESTORE:
 		answer_restore(c);
+		break;
+	case MSG_CTL_MARKED:
+		answer_marked(c);
 		break;
 	case MSG_CTL_SHOW:
 		answer_show(c);
@@ -511,6 +534,21 @@ TEST(restore_knows_clusters_apart)
 	char *text = run(command_restore, &o, EXIT_CODE_OK);
 
 	ck_assert_msg(strstr(text, "CLUSTER") && strstr(text, "prod") && strstr(text, "stage"), "%s", text);
+	free(text);
+}
+
+/* The list, and a workload that the history does not know. */
+TEST_LOOP(a_cluster_that_does_not_answer_hides_no_mark, 0, 2)
+{
+	char *args[] = { (char *)"shop/api" };
+	const struct options list = { .command = "restore", .list = 1 };
+	const struct options one = { .command = "restore", .args = args, .n_args = 1, .dry_run = 1 };
+	struct options o = _i == 0 ? list : one;
+
+	in_two_clusters = true;
+	char *text = run(command_restore, &o, _i == 0 ? EXIT_CODE_UNAVAILABLE : EXIT_CODE_OK);
+
+	ck_assert_msg(strstr(text, _i == 0 ? "shop/api" : "would") != NULL, "%s", text);
 	free(text);
 }
 
