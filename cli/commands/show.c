@@ -85,10 +85,15 @@ static bool repeats(const struct rows *rows, const struct msg_ctl_show_row *r, c
 	return strcmp(before, again) == 0;
 }
 
-/* The column holds whether it was a dry run, its value is a mode. */
+/* As people read it: the column of the mode holds whether it was a dry run. */
 static const char *label_of(const struct msg_ctl_show_row *r)
 {
-	return strcmp(r->name, "observe") == 0 ? "mode" : r->name;
+	static const char *const labels[][2] = { { "observe", "mode" }, { "cluster_name", "cluster" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(labels); i++)
+		if (strcmp(r->name, labels[i][0]) == 0)
+			return labels[i][1];
+	return r->name;
 }
 
 /* What it is, and its lines below. */

@@ -306,7 +306,7 @@ json_t *json_of_column(const char *column, const char *text, char **ret_key, int
 
 	*ret_key = key_of(s, column);
 	*ret_time = 0;
-	if (s->shape == PLAIN && !is_number(column))
+	if ((s->shape == PLAIN || s->shape == OPTIONAL) && !is_number(column))
 		return json_string(text);
 	if (str_to_i64(text, strlen(text), &v) < 0 || (v == 0 && (s->shape == PLAIN || s->shape == TIME)))
 		return NULL;

@@ -233,6 +233,7 @@ def show(t):
     rows = [t.wait_history(program, uid=p["metadata"]["uid"], outcome="done") for p in (pod, stuck)]
     shown = program.ask_json("show", str(rows[0]["id"]))
     assert shown["duty"] == "deleteEvictedPod" and shown["outcome"] == "done" and shown["http"] == 200, shown
+    assert shown["cluster"] == rows[0]["cluster"] and shown["cluster"], shown
     assert shown["uid"] == pod["metadata"]["uid"] and shown["request"].startswith("DELETE "), shown
     assert pod["metadata"]["uid"] in shown["request"], shown
     forced = program.ask_json("show", str(rows[1]["id"]))

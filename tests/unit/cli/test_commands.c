@@ -196,7 +196,7 @@ static void answer_show(const struct instance_call *c)
 {
 	static const char *const rows[][2] = {
 		{ "id", "7" },   { "duty", "0" },    { "observe", "1" }, { "intent_at", "1000" },
-		{ "http", "0" }, { "evidence", "" }, { "detail", "" },
+		{ "http", "0" }, { "evidence", "" }, { "detail", "" },   { "cluster_name", "prod" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -504,6 +504,7 @@ TEST(show_reads_the_columns)
 	json_t *j = run_json(command_show, &o, EXIT_CODE_OK);
 
 	ck_assert_str_eq(at(j, "mode"), "observe");
+	ck_assert_str_eq(at(j, "cluster"), "prod");
 	ck_assert_str_eq(at(j, "startedAt"), "1970-01-01T00:00:01.000Z");
 	ck_assert(json_is_object(json_object_get(j, "evidence")));
 	ck_assert_ptr_null(json_object_get(j, "http"));
@@ -517,6 +518,7 @@ TEST(show_says_a_thing_once)
 	char *text = run(command_show, &o, EXIT_CODE_OK);
 
 	ck_assert_msg(strstr(text, "mode") && !strstr(text, "detail"), "%s", text);
+	ck_assert_msg(strstr(text, "\ncluster ") && strstr(text, "prod"), "%s", text);
 	ck_assert_ptr_null(strstr(strstr(text, "3s") + 1, "3s"));
 	free(text);
 }

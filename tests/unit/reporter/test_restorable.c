@@ -210,7 +210,7 @@ TEST(show_tells_evidence_request_and_answer)
 	const size_t n = world_show(q.id, out, 64);
 
 	ck_assert_str_eq(shown(out, n, "id"), "4");
-	ck_assert_str_eq(shown(out, n, "cluster"), "staging");
+	ck_assert_str_eq(shown(out, n, "cluster_name"), "staging");
 	ck_assert_str_eq(shown(out, n, "evidence"), "3h past its deadline");
 	ck_assert_str_eq(shown(out, n, "resource_version"), "42");
 	ck_assert_str_eq(shown(out, n, "request"),
