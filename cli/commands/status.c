@@ -157,11 +157,17 @@ static enum table_color state_color(const char *state)
 	return strcmp(state, "degraded") == 0 || strcmp(state, "stopped") == 0 ? COLOR_BAD : COLOR_WARN;
 }
 
-#define GROUPS_FROM 12 /* more processes than these are shown in groups */
+#define GROUPS_FROM 12 /* more processes, or clusters, than these are shown in groups */
+#define NAMES_MAX   4  /* that are written out; one more is a number */
+
+static bool is_grouped(size_t n, const struct table_view *view)
+{
+	return view->width && !view->wide && n > GROUPS_FROM;
+}
 
 /* Processes of one role in one state, or one process alone. */
 struct group {
-	size_t first, last, n;
+	size_t first, n;
 	uint64_t restarts, rss_kb, leases;
 	int64_t started; /* of the oldest */
 	bool many_clusters;
@@ -182,7 +188,6 @@ static struct group group_of(const struct rows *r, size_t of, bool grouped)
 		if (grouped ? !are_alike(c, &r->child_stats.v[of]) : i != of)
 			continue;
 		g.first = g.n ? g.first : i;
-		g.last = i;
 		g.n++;
 		g.restarts += c->restarts;
 		g.rss_kb += c->rss_kb;
@@ -193,12 +198,11 @@ static struct group group_of(const struct rows *r, size_t of, bool grouped)
 	return g;
 }
 
-static void add_group(struct table *t, const struct msg_child_stats *c, const struct group *g, size_t all,
-		      const char *replica, const struct table_view *view)
+static void add_group(struct table *t, const struct msg_child_stats *c, const struct group *g,
+		      const char *branch, const char *replica, const struct table_view *view)
 {
 	_cleanup_free_ char *error = output_facts(&c->error, view);
 	const int64_t now = clock_wall_ms();
-	const char *branch = g->last + 1 == all ? "└─" : "├─";
 	char span[32];
 
 	if (g->n > 1)
@@ -226,13 +230,16 @@ static void add_group(struct table *t, const struct msg_child_stats *c, const st
 static void add_processes(struct table *t, const struct rows *r, const char *replica,
 			  const struct table_view *view)
 {
-	const size_t n = r->child_stats.n;
+	const bool grouped = is_grouped(r->child_stats.n, view);
+	size_t last = r->child_stats.n;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct group g = group_of(r, i, view->width && !view->wide && n > GROUPS_FROM);
+	while (last > 0 && group_of(r, last - 1, grouped).first != last - 1)
+		last--;
+	for (size_t i = 0; i < last; i++) {
+		const struct group g = group_of(r, i, grouped);
 
 		if (g.first == i)
-			add_group(t, &r->child_stats.v[i], &g, n, replica, view);
+			add_group(t, &r->child_stats.v[i], &g, i + 1 == last ? "└─" : "├─", replica, view);
 	}
 }
 
@@ -459,6 +466,14 @@ static void print_place(const struct cluster_status *s, const struct table_view 
 		table_text(stdout, view, TEXT(STATUS_WRITER), c->writer);
 }
 
+/* Of many only those whose version nobody has tried. */
+static bool is_place_shown(const struct joined *j, const struct shown *c, const struct table_view *view)
+{
+	const enum kubernetes_tried t = kubernetes_version_tried(STR_C(c->s.watch->kubernetes));
+
+	return !is_grouped(j->n_clusters, view) || t == KUBERNETES_OLDER || t == KUBERNETES_NEWER;
+}
+
 /* Which configuration, and which clusters: so that nobody acts on another one than they think. */
 static void print_places(const struct joined *j, const struct table_view *view)
 {
@@ -469,15 +484,27 @@ static void print_places(const struct joined *j, const struct table_view *view)
 		if (s->duties >> d & 1)
 			xappend(&duties, ", ", duty_name(d));
 	table_text(stdout, view, TEXT(STATUS_PLACES), s->config, duties ? duties : TEXT(NONE));
+	if (is_grouped(j->n_clusters, view))
+		table_text(stdout, view, TEXT(STATUS_MANY_PLACES), j->n_clusters);
 	for (const struct shown *c = j->clusters; c < j->clusters + j->n_clusters; c++)
-		print_place(&c->s, view);
+		if (is_place_shown(j, c, view))
+			print_place(&c->s, view);
 }
 
+/* Once of them all. */
 static void print_shared(const struct joined *j, const struct table_view *view)
 {
+	_cleanup_free_ char *names = NULL;
+	size_t n = 0;
+
 	for (const struct shown *c = j->clusters; c < j->clusters + j->n_clusters; c++)
-		if (c->s.watch->shared)
-			table_text(stdout, view, TEXT(STATUS_SHARED), c->s.at->cluster_name);
+		if (c->s.watch->shared && n++ < NAMES_MAX)
+			xappend(&names, ", ", c->s.at->cluster_name);
+	_cleanup_free_ char *all =
+		n > NAMES_MAX ? xasprintf(TEXT(NAMES_AND_MORE), names, n - NAMES_MAX) : NULL;
+
+	if (n > 0)
+		table_text(stdout, view, TEXT(STATUS_SHARED), all ? all : names);
 }
 
 /* Each way in which it is weaker than it could be, once. */

@@ -312,6 +312,23 @@ def many_processes(t):
         assert len([line for line in whole if " worker " in line]) == 40, whole
 
 
+@scenario("surface/many-clusters", servers=("apisim",))
+def many_clusters(t):
+    """Of thirty clusters a terminal shows the troubles, one line each, and the tree of processes; a pipe and -o wide tell of each where it is."""
+    clusters = [{"name": f"c{i:02d}", "kubeconfig": str(t.kubeconfig("cleaner") if i != 5 else t.dir / "none")} for i in range(30)]
+    program = t.program({**t.config(evicted=t.ns()), "workers": 1, "clusters": clusters}, kubeconfig=None, start=False)
+    program.start(wait=False)
+    t.until("all but one", lambda: program.status() and [c["synced"] for c in program.status()["clusters"]].count(True) == 29, 60)
+    lines = program.on_terminal(80, "status")
+    text = "\n".join(lines)
+    assert len(lines) < 70 and lines[2].startswith("TROUBLE in cluster c05"), text
+    assert "clusters: 30;" in text and "c00, c01, c02, c03 and 25 more: watcher" in text and "cluster c29: " not in text, text
+    tree = [line for line in lines if line[:2] in ("├─", "└─")]
+    assert [line[:1] for line in tree] == ["├"] * (len(tree) - 1) + ["└"], text
+    for whole in (program.ask("status").stdout, "\n".join(program.on_terminal(80, "status", "-o", "wide"))):
+        assert all(f"cluster c{i:02d}: https://" in whole for i in range(30) if i != 5), whole
+
+
 @scenario("surface/hostile-names")
 def hostile(t):
     """Text of a pod's author with escapes and new lines: one line a log record, nothing raw in log or history."""
