@@ -354,6 +354,7 @@ static void on_ctl_report(struct inbox *i, const struct msg *m)
 	report_requests_on_ask(i->requests, &m->u.ctl_report);
 }
 
+/* None where the history cannot be read: nothing is not 0. */
 static void send_tallies(struct inbox *i, uint64_t conn)
 {
 	const struct status_sources from = {
@@ -362,8 +363,9 @@ static void send_tallies(struct inbox *i, uint64_t conn)
 	const size_t n = i->settings->cluster_names.n;
 	_cleanup_free_ struct msg_ctl_tally_row *rows = xcalloc(n + 1, sizeof(*rows));
 
-	status_snapshot_tally(&from, conn, rows);
-	for (size_t k = 0; k < n; k++)
+	const int r = status_snapshot_tally(&from, conn, rows);
+
+	for (size_t k = 0; r >= 0 && k < n; k++)
 		if (*rows[k].cluster_name)
 			send_ack(i, &(struct msg){ .type = MSG_CTL_TALLY_ROW, .u.ctl_tally_row = rows[k] });
 }

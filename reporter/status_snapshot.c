@@ -77,13 +77,14 @@ static uint64_t count_due(const struct state *state, const char *cluster)
 	return n;
 }
 
-void status_snapshot_tally(const struct status_sources *from, uint64_t conn, struct msg_ctl_tally_row *ret)
+int status_snapshot_tally(const struct status_sources *from, uint64_t conn, struct msg_ctl_tally_row *ret)
 {
 	const struct str_list *names = &from->settings->cluster_names;
 	uint64_t done[CLUSTERS_MAX], at_zero[CLUSTERS_MAX];
 
-	(void)history_count(from->history, DB_DONE_COUNTS, done);
-	(void)history_count(from->history, DB_AT_ZERO_COUNTS, at_zero);
+	const int of_done = history_count(from->history, DB_DONE_COUNTS, done);
+	const int of_zero = history_count(from->history, DB_AT_ZERO_COUNTS, at_zero);
+
 	for (size_t i = 0; i < names->n; i++) {
 		ret[i] = (struct msg_ctl_tally_row){ .conn = conn,
 						     .due = count_due(from->state, names->v[i]),
@@ -91,6 +92,7 @@ void status_snapshot_tally(const struct status_sources *from, uint64_t conn, str
 						     .at_zero = at_zero[i] };
 		(void)snprintf(ret[i].cluster_name, sizeof(ret[i].cluster_name), "%s", names->v[i]);
 	}
+	return of_done < 0 ? of_done : of_zero;
 }
 
 static void add_pauses(const struct status_sources *from, struct status_page *p, bool *ret_paused)
@@ -117,7 +119,7 @@ static void add_clusters(const struct status_sources *from, struct status_page *
 	_cleanup_free_ bool *is_paused = xcalloc(names->n + 1, sizeof(*is_paused));
 
 	add_pauses(from, p, is_paused);
-	status_snapshot_tally(from, 0, tallies);
+	p->no_history = status_snapshot_tally(from, 0, tallies) < 0;
 	for (size_t i = 0; i < names->n; i++) {
 		const struct msg_watch_stats *said = state_watch(from->state, names->v[i]);
 

@@ -18,8 +18,8 @@ struct status_sources {
 	struct stats *stats;
 };
 /* CTL_TALLY_ROW of each cluster, in the order of the settings, into ret, which has room for all. conn: whose
- * question. */
-void status_snapshot_tally(const struct status_sources *from, uint64_t conn, struct msg_ctl_tally_row *ret);
+ * question. Negative errno: the history cannot be read, and what it counts is 0 there. */
+int status_snapshot_tally(const struct status_sources *from, uint64_t conn, struct msg_ctl_tally_row *ret);
 /* Make *ret the answer to "/", in the language that the request asks for. */
 void status_snapshot_serve(const struct status_sources *from, const struct web_request *request,
 			   struct listener_answer *ret);

@@ -17,6 +17,7 @@
 #include "cli/commands/command.h"
 #include "cli/instance/answers.h"
 #include "cli/instance/instance_status.h"
+#include "cli/instance/plan_rows.h"
 #include "cli/view/table.h"
 #include "cli/view/json.h"
 #include "text/facts_json.h"
@@ -274,7 +275,9 @@ static const char *cluster_state(const struct rows *r, const struct cluster_stat
 	if (!c->watch->synced)
 		return "blind";
 	for (size_t k = 0; k < r->trouble_row.n; k++)
-		if (strcmp(r->trouble_row.v[k].cluster_name, name) == 0)
+		if (strcmp(r->trouble_row.v[k].cluster_name, name) == 0 ||
+		    (!r->trouble_row.v[k].cluster_name[0] &&
+		     plan_is_stopped_by((enum trouble)r->trouble_row.v[k].trouble)))
 			return "degraded";
 	for (size_t k = 0; k < r->pause.n; k++)
 		if (!r->pause.v[k].cluster_name[0] || strcmp(r->pause.v[k].cluster_name, name) == 0)

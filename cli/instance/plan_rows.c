@@ -263,15 +263,20 @@ static void note_namespace(const struct plan *p, const struct msg_ctl_plan_seen 
 
 /* -- the clusters -- */
 
-static const bool stop_writes[TROUBLE__MAX] = {
-	[TROUBLE_HISTORY] = true,
-	[TROUBLE_LEASE] = true,
-	[TROUBLE_WRITE_LIMIT] = true,
-};
+bool plan_is_stopped_by(enum trouble t)
+{
+	static const bool stop_writes[TROUBLE__MAX] = {
+		[TROUBLE_HISTORY] = true,
+		[TROUBLE_LEASE] = true,
+		[TROUBLE_WRITE_LIMIT] = true,
+	};
+
+	return stop_writes[t];
+}
 
 static void add_stop(struct plan *p, const struct msg_trouble_row *t)
 {
-	if (stop_writes[t->trouble] && p->n_stops < ARRAY_SIZE(p->stops))
+	if (plan_is_stopped_by((enum trouble)t->trouble) && p->n_stops < ARRAY_SIZE(p->stops))
 		p->stops[p->n_stops++] = *t;
 }
 

@@ -9,6 +9,9 @@
 #include "cli/instance/start.h"
 #include "cli/options.h"
 
+/* Nothing is written while it lasts. */
+bool plan_is_stopped_by(enum trouble t);
+
 /* -- rows that a watcher judged from its cache, and what only others know of them: would a worker that reads
  * live do it (a dry run), and when did one last refuse it (the history)? -- */
 

@@ -103,6 +103,12 @@ void status_page_add_pause(struct status_page *p, const struct msg_pause *m)
 			  "until", when_value(p, m->until)));
 }
 
+/* A number that the history gives. */
+static json_t *counted_value(const struct status_page *p, uint64_t n)
+{
+	return p->no_history ? json_string("–") : json_integer((json_int_t)n);
+}
+
 void status_page_add_cluster(struct status_page *p, const struct msg_ctl_tally_row *tally,
 			     const struct msg_watch_stats *watch, bool is_paused)
 {
@@ -116,23 +122,23 @@ void status_page_add_cluster(struct status_page *p, const struct msg_ctl_tally_r
 	p->at_zero += tally->at_zero;
 	p->blocked += watch->blocked;
 	add_row(p, STATUS_CLUSTERS,
-		json_pack("{s:o, s:{s:b}, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "name",
+		json_pack("{s:o, s:{s:b}, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "name",
 			  cluster_value(p, tally->cluster_name), "state", state, 1, "pods",
 			  (json_int_t)watch->pods, "due", (json_int_t)tally->due, "blocked",
-			  (json_int_t)watch->blocked, "done", (json_int_t)tally->done, "at_zero",
-			  (json_int_t)tally->at_zero, "problem", facts_value(p, &watch->error), "blocked_by",
-			  facts_value(p, &watch->blocked_by)));
+			  (json_int_t)watch->blocked, "done", counted_value(p, tally->done), "at_zero",
+			  counted_value(p, tally->at_zero), "problem", facts_value(p, &watch->error),
+			  "blocked_by", facts_value(p, &watch->blocked_by)));
 }
 
 static json_t *tiles_value(const struct status_page *p)
 {
 	const struct chart hours = { p->done_by_hour, ARRAY_SIZE(p->done_by_hour), 1, 1, 4, 1, 40, 1.5 };
 
-	return json_pack("{s:o, s:b, s:o, s:I, s:I, s:I, s:I, s:I}", "hours",
+	return json_pack("{s:o, s:b, s:o, s:I, s:I, s:o, s:o, s:I}", "hours",
 			 p->done > 0 ? chart_value(&hours) : json_null(), "windows", (int)p->has_windows,
 			 "window", when_value(p, p->window_ms), "due", (json_int_t)p->due, "blocked",
-			 (json_int_t)p->blocked, "done", (json_int_t)p->done, "at_zero",
-			 (json_int_t)p->at_zero, "troubles", (json_int_t)p->n[STATUS_TROUBLES]);
+			 (json_int_t)p->blocked, "done", counted_value(p, p->done), "at_zero",
+			 counted_value(p, p->at_zero), "troubles", (json_int_t)p->n[STATUS_TROUBLES]);
 }
 
 void status_page_add_due(struct status_page *p, const char *cluster, const struct msg_due_row *m)
@@ -222,12 +228,13 @@ char *status_page_end(struct status_page *p, size_t *ret_size)
 	static const char *const tables[STATUS__MAX] = { "troubles", "pauses",  "clusters", "due",
 							 "actions",  "at_zero", "refusals", "sinks" };
 	const struct template_target target = { p->language, ESCAPE_HTML, false };
-	json_t *data = json_pack(
-		"{s:s, s:o, s:i, s:b, s:b, s:o, s:b, s:o, s:o, s:s, s:b}", "language",
-		language_name(p->language), "at", when_value(p, p->now_ms), "refresh", LIVE_REFRESH_S,
-		"ready", (int)p->ready, "observe", (int)p->observe, "tiles", tiles_value(p), "many",
-		p->n[STATUS_CLUSTERS] > 1, "next", when_value(p, p->report_next_ms), "last",
-		when_value(p, p->report_delivered_ms), "version", p->version, "local", p->zone != NULL);
+	json_t *data =
+		json_pack("{s:s, s:o, s:i, s:b, s:b, s:o, s:b, s:o, s:o, s:s, s:b, s:b}", "language",
+			  language_name(p->language), "at", when_value(p, p->now_ms), "refresh",
+			  LIVE_REFRESH_S, "ready", (int)p->ready, "observe", (int)p->observe, "tiles",
+			  tiles_value(p), "many", p->n[STATUS_CLUSTERS] > 1, "next",
+			  when_value(p, p->report_next_ms), "last", when_value(p, p->report_delivered_ms),
+			  "version", p->version, "local", p->zone != NULL, "no_history", (int)p->no_history);
 
 	for (enum status_table t = 0; t < STATUS__MAX; t++) {
 		(void)json_object_set_new(data, tables[t], list_value(p, t));

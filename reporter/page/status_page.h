@@ -49,6 +49,7 @@ struct status_page {
 	const char *cluster_title; /* of the only one, where that is not its name; NULL = its name */
 	int64_t now_ms;
 	bool observe, ready;         /* ready: as /readyz says */
+	bool no_history;             /* what it holds is not known */
 	int64_t report_next_ms;      /* when the next one is due; 0 = there is none */
 	int64_t report_delivered_ms; /* when the last one was delivered; 0 = never */
 	bool has_windows;            /* a duty acts at certain times only */

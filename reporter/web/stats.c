@@ -277,11 +277,13 @@ void stats_sink_gone(struct stats *s, const char *sink)
 
 /* -- read when asked for -- */
 
+/* Nothing where the history cannot be read: nothing is not 0. */
 static void refresh_guards(struct stats *s, const struct history *h)
 {
 	uint64_t at_zero[CLUSTERS_MAX];
 
-	(void)history_count(h, DB_AT_ZERO_COUNTS, at_zero);
+	if (history_count(h, DB_AT_ZERO_COUNTS, at_zero) < 0)
+		return;
 	for (size_t i = 0; i < s->clusters->n; i++) {
 		const char *cluster = s->clusters->v[i];
 

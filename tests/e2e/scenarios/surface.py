@@ -312,6 +312,27 @@ def many_processes(t):
         assert len([line for line in whole if " worker " in line]) == 40, whole
 
 
+@scenario("surface/unreadable-history", servers=("apisim",))
+def unreadable_history(t):
+    """What was done is not known then, and is not told as nothing: by status, its JSON, the metrics and the page."""
+    ns, port = t.ns(), free_port()
+    program = t.run(evicted=ns, metricsListen=f"127.0.0.1:{port}")
+    t.wait_history(program, uid=t.canary(ns)["metadata"]["uid"], outcome="done")
+    t.until("its tally", lambda: program.status()["clusters"][0].get("done") == 1, 10)
+    assert program.stop() == 0
+    (program.state / "history" / "history.db").write_bytes(b"no database" * 1000)
+    program.start(wait=False)
+    t.until("the trouble", lambda: [x["trouble"] for x in (program.status() or {"troubles": []})["troubles"]] == ["history"], 20)
+    t.complete = False          # nobody can ask it what was refused
+    t.until("the list", lambda: program.status()["clusters"][0]["synced"], 10)
+    cluster = program.status()["clusters"][0]
+    assert not {"done", "atZero", "due"} & set(cluster), cluster
+    assert re.search(r"^default +degraded +0 +- +0 +- +- ", program.ask("status").stdout, re.M), program.ask("status").stdout
+    metrics, page = fetch(port, "/metrics")[1], fetch(port, "/")[1]
+    assert 'opc_trouble{trouble="history"' in metrics and "opc_at_zero{" not in metrics and "opc_paused{" not in metrics, metrics
+    assert "Not known: the history cannot be read." in page and "<dt>At 0</dt><dd>–</dd>" in page, page
+
+
 @scenario("surface/many-clusters", servers=("apisim",))
 def many_clusters(t):
     """Of thirty clusters a terminal shows the troubles, one line each, and the tree of processes; a pipe and -o wide tell of each where it is."""

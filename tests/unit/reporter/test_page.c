@@ -314,6 +314,22 @@ TEST(a_tile_tells_of_hours_and_of_the_next_window)
 	ck_assert_ptr_null(strstr(later, "<path d=\"M"));
 }
 
+/* What the history holds is not nothing because nobody can read it. */
+TEST(the_status_page_without_a_history)
+{
+	const struct msg_ctl_tally_row tally = { .cluster_name = "prod", .due = 4 };
+	const struct msg_watch_stats watch = { .synced = true, .leading = true };
+	struct status_page p = { .version = "1", .no_history = true };
+
+	status_page_add_cluster(&p, &tally, &watch, false);
+	_cleanup_free_ char *text = status_page_end(&p, NULL);
+
+	ck_assert_ptr_nonnull(strstr(text, "Not known: the history cannot be read."));
+	ck_assert_ptr_null(strstr(text, "Nothing has been done yet."));
+	ck_assert_ptr_nonnull(strstr(text, "<dt>At 0</dt><dd>–</dd>"));
+	ck_assert_ptr_nonnull(strstr(text, "<dt>Due</dt><dd>4</dd>"));
+}
+
 TEST(the_status_page_is_told_in_chinese)
 {
 	const struct msg_watch_stats watch = { .error = facts_of(TEXT_SERVER_SILENT) };
