@@ -254,7 +254,8 @@ static void print_unworked(const struct msg_ctl_plan_seen *seen, const struct ta
 		   named < seen->other_namespaces ? TEXT(PLAN_SEEN_MORE) : "");
 }
 
-/* How much of each cluster that was; of a namespace that nothing is in, or no duty works in, why. */
+/* How much of each cluster that was, or that it was none; of a namespace that nothing is in, or no duty works
+ * in, why. */
 static void print_seen(const struct plan *p, const struct table_view *view)
 {
 	_cleanup_free_ char *duties = duties_text(p);
@@ -265,6 +266,8 @@ static void print_seen(const struct plan *p, const struct table_view *view)
 		_cleanup_free_ char *namespaces =
 			xasprintf(TEXT_OF(PLAN_NAMESPACES, seen->namespaces), seen->namespaces);
 
+		if (c->left_out && *c->name)
+			table_text(stdout, view, TEXT(PLAN_LEFT_OUT), c->name);
 		if (c->has_seen && (seen->pods > 0 || p->o->namespaces.n == 0))
 			table_text(stdout, view, TEXT(PLAN_SEEN), c->name, pods, namespaces,
 				   duties ? duties : TEXT(NONE));

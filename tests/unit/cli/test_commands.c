@@ -232,6 +232,10 @@ static void answer(const struct instance_call *c, unsigned nth)
 		instance_end(c, EXIT_CODE_OK);
 		break;
 	case MSG_CTL_PLAN:
+		if (strcmp(c->request.u.ctl_plan.cluster_name, "stage") == 0) {
+			instance_end(c, EXIT_CODE_TEMPORARY);
+			break;
+		}
 		send_plan_row(c, "yes", VERDICT_ACT, "Evicted");
 		send_plan_row(c, "no", VERDICT_ACT, "Evicted");
 		send_plan_row(c, "later", VERDICT_WAIT, "NotYet");
@@ -520,6 +524,19 @@ TEST(show_says_a_thing_once)
 	ck_assert_msg(strstr(text, "mode") && !strstr(text, "detail"), "%s", text);
 	ck_assert_msg(strstr(text, "\ncluster ") && strstr(text, "prod"), "%s", text);
 	ck_assert_ptr_null(strstr(strstr(text, "3s") + 1, "3s"));
+	free(text);
+}
+
+/* Who reads stdout alone does not take it for a plan of all. */
+TEST(plan_names_what_it_leaves_out)
+{
+	struct options o = { .command = "plan", .duty = -1 };
+
+	in_two_clusters = true;
+	char *text = run(command_plan, &o, EXIT_CODE_TEMPORARY);
+
+	ck_assert_msg(strstr(text, "shop/yes") && strstr(text, "cluster stage is left out of the plan"), "%s",
+		      text);
 	free(text);
 }
 
