@@ -207,11 +207,11 @@ static void print_rows(const struct plan *p, const struct table_view *view)
 	for (size_t i = 0; i < p->rows.n; i++) {
 		const struct dry_run_row *r = &p->rows.v[i];
 		const enum plan_when w = plan_when(r);
+		const bool comes = r->row.until && (w == PLAN_LATER || w == PLAN_BLOCKED);
 		char until[RFC3339_MAX], duty[OUTPUT_DUTY_MAX];
 
 		output_time(view, r->row.until, until);
-		table_add(t, whens[w].color, "%s%s%s", whens[w].name, r->row.until ? " " : "",
-			  r->row.until ? until : "");
+		table_add(t, whens[w].color, "%s%s%s", whens[w].name, comes ? " " : "", comes ? until : "");
 		table_add(t, COLOR_NONE, "%s", p->clusters[r->row.cluster].name);
 		table_add(t, COLOR_NONE, "%s/%s", r->row.ns, r->row.name);
 		output_duty(duty, sizeof(duty), r->row.duty, r->row.action);

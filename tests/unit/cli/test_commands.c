@@ -123,10 +123,12 @@ static void answer_history(const struct instance_call *c)
 static void answer_dry_run(const struct instance_call *c)
 {
 	const struct msg_ctl_dry_run *asked = &c->request.u.ctl_dry_run;
-	const bool no = strcmp(asked->name, "no") == 0;
+	const bool no = strcmp(asked->name, "no") == 0, left = strcmp(asked->name, "left") == 0;
 	struct msg m = { .type = MSG_CTL_DRY_RUN_RESULT,
 			 .u.ctl_dry_run_result = { .id = asked->id,
-						   .outcome = no ? OUTCOME_REFUSED : OUTCOME_WOULD,
+						   .outcome = no     ? OUTCOME_REFUSED
+							      : left ? OUTCOME_GONE
+								     : OUTCOME_WOULD,
 						   .replicas = -1,
 						   .request = "DELETE /api" } };
 
@@ -240,6 +242,8 @@ static void answer(const struct instance_call *c, unsigned nth)
 		send_plan_row(c, "no", VERDICT_ACT, "Evicted");
 		send_plan_row(c, "later", VERDICT_WAIT, "NotYet");
 		send_plan_row(c, "paused", VERDICT_WAIT, "Paused");
+		if (in_two_clusters)
+			send_plan_row(c, "left", VERDICT_WAIT, "Paused");
 		instance_end(c, EXIT_CODE_OK);
 		break;
 	case MSG_CTL_EXPLAIN:
@@ -528,7 +532,7 @@ TEST(show_says_a_thing_once)
 }
 
 /* Who reads stdout alone does not take it for a plan of all. */
-TEST(plan_names_what_it_leaves_out)
+TEST(plan_tells_what_is_left_out_and_what_is_over)
 {
 	struct options o = { .command = "plan", .duty = -1 };
 
@@ -537,6 +541,8 @@ TEST(plan_names_what_it_leaves_out)
 
 	ck_assert_msg(strstr(text, "shop/yes") && strstr(text, "cluster stage is left out of the plan"), "%s",
 		      text);
+	ck_assert_msg(strstr(text, "blocked 1970") && strstr(text, "\ngone ") && !strstr(text, "gone 1970"),
+		      "%s", text); /* what is over does not come when the pause ends */
 	free(text);
 }
 
