@@ -332,6 +332,24 @@ static void check_home(const struct check *k)
 	ERROR(k, place_at(k, "leaderElection.home"), NO_CLUSTER_NAMED, home);
 }
 
+/* Of those before it the first that is the same, or is called so, is named. */
+static void check_is_new(const struct check *k, size_t i)
+{
+	const struct cluster_config *a = &k->c->clusters[i], *b = k->c->clusters;
+	const struct place *item = &k->positions->cluster[i].item;
+
+	for (; b < a; b++) {
+		if (b->name && same(a->name, b->name)) {
+			ERROR(k, at_item(k, item, "clusters[].name"), CALLED_TWICE, a->name);
+			return;
+		}
+		if (b->name && same(a->kubeconfig, b->kubeconfig) && same(a->context, b->context)) {
+			ERROR(k, at_item(k, item, NULL), SAME_CLUSTER, b->name, a->name);
+			return;
+		}
+	}
+}
+
 static void check_clusters(const struct check *k)
 {
 	const struct config *c = k->c;
@@ -351,16 +369,8 @@ static void check_clusters(const struct check *k)
 				  k->d);
 		if (!a->name && !places->key[0].line) /* the name is its first key */
 			ERROR(k, at_item(k, item, "clusters[].name"), MISSING, "...");
-		for (size_t j = 0; j < i && a->name && !a->is_file; j++) { /* files were compared before */
-			const struct cluster_config *b = &c->clusters[j];
-
-			if (!b->name)
-				continue;
-			if (same(a->name, b->name))
-				ERROR(k, at_item(k, item, "clusters[].name"), CALLED_TWICE, a->name);
-			else if (same(a->kubeconfig, b->kubeconfig) && same(a->context, b->context))
-				ERROR(k, at_item(k, item, NULL), SAME_CLUSTER, b->name, a->name);
-		}
+		if (a->name && !a->is_file) /* files were compared before */
+			check_is_new(k, i);
 	}
 	if (c->n_clusters > 0 && c->context)
 		WARN(k, place_at(k, "context"), CONTEXT_UNUSED);

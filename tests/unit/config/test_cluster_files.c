@@ -139,6 +139,14 @@ TEST(a_file_that_the_list_names_too_waits)
 	ck_assert(says("\"x\" and \"b\" are the same cluster"));
 }
 
+/* Each cluster of the list that is another one is told of once, however many there are. */
+TEST(one_error_for_a_cluster_that_is_there_already)
+{
+	ck_assert_int_lt(load("clusters: [{name: a}, {name: b}, {name: c}, {name: d}, {name: a}]"), 0);
+	ck_assert(says("\"a\" and \"b\" are") && says("\"a\" and \"c\" are") && says("\"a\" and \"d\" are"));
+	ck_assert_uint_eq(diags.errors, 4);
+}
+
 static const struct {
 	const char *file, *pattern, *rest, *line; /* line NULL: it is right */
 } rows[] = {
