@@ -366,6 +366,7 @@ static int ask_watchers(struct ctl *c, struct plan *p)
 		const int code = ask_watcher(c, at->name, p);
 
 		at->left_out = code != EXIT_CODE_OK;
+		at->has_seen = at->has_seen && !at->left_out; /* how much comes before the refusal */
 		p->answered += code == EXIT_CODE_OK;
 		if (at->left_out && p->n_clusters > 1)
 			output_complain(NULL, TEXT(PLAN_LEFT_OUT), at->name);
