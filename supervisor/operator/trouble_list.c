@@ -316,6 +316,12 @@ static void check_dropped(struct supervisor *s, uint64_t cluster)
 	trouble_list_add(s, TROUBLE_REPORTER_QUEUE, cluster, 0, &f);
 }
 
+/* That a cluster which cannot be seen has no Lease either is no trouble of the Lease. */
+static bool is_of_another(const struct supervisor *s, enum trouble kind, uint64_t cluster)
+{
+	return kind == TROUBLE_LEASE && !s->watch_stats[cluster].u.watch_stats.synced;
+}
+
 /* What it says itself, and whether it runs at all. */
 static void check_child(struct supervisor *s, const struct child *c)
 {
@@ -327,7 +333,7 @@ static void check_child(struct supervisor *s, const struct child *c)
 		return;
 
 	for (enum trouble kind = 0; kind < TROUBLE__MAX; kind++)
-		if (child_trouble(c, kind))
+		if (child_trouble(c, kind) && !is_of_another(s, kind, at->cluster))
 			trouble_list_add(s, kind, at->cluster, 0, child_trouble(c, kind));
 	if (!child_is_slow(c))
 		return;

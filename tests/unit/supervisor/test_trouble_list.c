@@ -190,6 +190,27 @@ TEST(a_watcher_that_stays_away_is_one_trouble_with_one_detail)
 	ck_assert_uint_eq(unseen, 1);
 }
 
+/* An API server that cannot be reached is one trouble, whose remedy is not that of the Lease. */
+TEST_LOOP(a_cluster_that_is_not_seen_has_no_trouble_of_its_lease, 0, 2)
+{
+	struct msg stats = { .type = MSG_WATCH_STATS, .u.watch_stats.synced = _i == 1 };
+	struct msg lease = { .type = MSG_TROUBLE, .u.trouble.trouble = TROUBLE_LEASE };
+	size_t told = 0;
+
+	open_history();
+	if (_i == 0)
+		stats.u.watch_stats.error = quoting("no answer from the API server");
+	lease.u.trouble.particulars = quoting("no answer");
+	say(ROLE_WATCHER, &stats);
+	say(ROLE_WATCHER, &lease);
+	clock_fake_advance(1000);
+	trouble_list_check(troubles());
+	stage_run(w.s);
+	for (size_t i = 0; i < count(MSG_TROUBLE_ROW); i++)
+		told += heard(MSG_TROUBLE_ROW, i)->u.trouble_row.trouble == TROUBLE_LEASE;
+	ck_assert_uint_eq(told, (size_t)_i);
+}
+
 static const struct {
 	enum outcome then;
 	bool heals;
