@@ -359,6 +359,8 @@ void admission_charge(struct admission *g, const struct due *d, const struct clo
 
 	g->open = xgrow(g->open, &g->cap, id, sizeof(*g->open));
 	a = &g->open[id];
+	if (a->workload) /* it is asked for again: it ends once */
+		workloads_open(g->workloads, a->workload, false);
 	*a = (struct open_action){ .ns = d->known.policy->max_percent_namespace ? ns : 0,
 				   .node = d->known.policy->max_percent_node ? node : 0,
 				   .created = d->pod->created,
@@ -371,19 +373,11 @@ void admission_charge(struct admission *g, const struct due *d, const struct clo
 		a->workload = workloads_act(g->workloads, d->owner, d->pod->revision);
 	else if (may_loop(d))
 		a->workload = workloads_make_loop(g->workloads, d->pod->owner.uid, d->pod->node);
-	if (a->workload && !duty_has_guard(d->duty, GUARD_REVERTED))
-		workloads_loop_open(g->workloads, a->workload, true);
+	if (a->workload)
+		workloads_open(g->workloads, a->workload, true);
 	budget_charge(shares_budget(shares), id, &s);
 	shares_changed(shares, a->ns);
 	shares_changed(shares, a->node);
-}
-
-static void end_in_loop(struct admission *g, const struct open_action *a, bool done,
-			const struct clock_snapshot *now)
-{
-	if (done)
-		workloads_loop_deleted(g->workloads, a->workload, a->created, now->latest);
-	workloads_loop_open(g->workloads, a->workload, false);
 }
 
 /* spent: something was written, may have been, or would have been; done: but for the last. */
@@ -402,10 +396,12 @@ static bool end_action(struct admission *g, struct str action_key, bool spent, b
 	shares_changed(shares, a.ns);
 	shares_changed(shares, a.node);
 	done = done && !a.retry;
+	if (a.workload)
+		workloads_open(g->workloads, a.workload, false);
 	if (a.workload && !duty_has_guard(a.duty, GUARD_EVICT_LOOP))
 		workloads_acted(g->workloads, a.workload, done, a.asked);
-	else if (a.workload)
-		end_in_loop(g, &a, done, now);
+	else if (a.workload && done)
+		workloads_loop_deleted(g->workloads, a.workload, a.created, now->latest);
 	g->open[id] = (struct open_action){ 0 };
 	intern_unref(g->keys, id);
 	return true;

@@ -26,7 +26,7 @@ struct row {
 };
 
 struct handover {
-	struct row *v; /* the oldest first */
+	struct row *v;
 	size_t n;
 	bool news;
 };
@@ -93,20 +93,30 @@ static struct row *find(struct handover *h, const struct row *like)
 
 static void add(struct handover *h, const struct row *row);
 
-/* Acts go on to count, without their namespace; of the rest the oldest is let go. */
+static bool has_namespace(const struct row *r)
+{
+	return is_act(r) && strcmp(r->key, SOMEWHERE) != 0;
+}
+
+/* Acts go on to count, without their namespace: the oldest first. When there are none, the oldest row is let
+ * go. */
 static void make_room(struct handover *h)
 {
-	for (size_t i = 0; i < h->n; i++) {
-		struct row row = h->v[i];
+	size_t oldest = 0;
 
-		if (!is_act(&row) || strcmp(row.key, SOMEWHERE) == 0)
-			continue;
-		row.key = SOMEWHERE;
-		drop(h, i);
-		add(h, &row);
-		return;
+	for (size_t i = 1; i < h->n; i++) {
+		const struct row *r = &h->v[i], *o = &h->v[oldest];
+
+		if (has_namespace(r) != has_namespace(o) ? has_namespace(r) : r->at < o->at)
+			oldest = i;
 	}
-	drop(h, 0);
+	struct row row = h->v[oldest];
+	const bool counts_on = has_namespace(&row);
+
+	row.key = SOMEWHERE;
+	drop(h, oldest);
+	if (counts_on)
+		add(h, &row);
 }
 
 static void add(struct handover *h, const struct row *row)
@@ -257,9 +267,10 @@ static void tell_saved(const struct row *row, uint64_t cluster, void (*fn)(void 
 	fn(ctx, &m);
 }
 
-#define ACTS_MAX 10000u /* of a row: no budget is greater, and a text says what it likes */
+#define ACTS_MAX 10000u /* of a duty: no budget is greater, and a text says what it likes */
 
-static void take_row(struct handover *h, struct row *row, uint64_t cluster,
+/* left: by duty, how many acts are still believed. */
+static void take_row(struct handover *h, struct row *row, uint64_t left[static DUTY__MAX], uint64_t cluster,
 		     void (*fn)(void *ctx, const struct msg *m), void *ctx)
 {
 	const struct row *known = find(h, row);
@@ -272,11 +283,13 @@ static void take_row(struct handover *h, struct row *row, uint64_t cluster,
 		tell_saved(row, cluster, fn, ctx);
 	} else {
 		const uint64_t all = row->count < ACTS_MAX ? row->count : ACTS_MAX,
-			       before = known ? known->count : 0;
+			       before = known ? known->count : 0, more = all > before ? all - before : 0;
+		uint64_t *believed = &left[duty_parse(STR_C(row->kind))];
 
-		if (before >= all)
+		row->count = more < *believed ? more : *believed;
+		*believed -= row->count;
+		if (row->count == 0)
 			return;
-		row->count = all - before;
 		tell_acts(row, row->count, cluster, fn, ctx);
 	}
 	add(h, row);
@@ -285,15 +298,18 @@ static void take_row(struct handover *h, struct row *row, uint64_t cluster,
 void handover_take(struct handover *h, struct str text, uint64_t cluster, int64_t now,
 		   void (*fn)(void *ctx, const struct msg *m), void *ctx)
 {
+	uint64_t left[DUTY__MAX];
 	char key[254];
 	struct row row;
 
+	for (size_t i = 0; i < DUTY__MAX; i++)
+		left[i] = ACTS_MAX;
 	forget_old(h, now);
 	for (const char *end; text.n && (end = memchr(text.p, ';', text.n));) {
 		const size_t n = (size_t)(end - text.p);
 
 		if (read_row((struct str){ text.p, n }, key, now, &row))
-			take_row(h, &row, cluster, fn, ctx);
+			take_row(h, &row, left, cluster, fn, ctx);
 		text = (struct str){ end + 1, text.n - n - 1 };
 	}
 }

@@ -28,7 +28,7 @@ struct workload {
 	struct evict_loop loop;
 	bool used, acted_on, looping, failing;
 	bool dirty, loop_dirty; /* what came back; the loop */
-	uint32_t open;          /* deletions of the loop whose end is not known yet */
+	uint32_t open;          /* actions on it whose end is not known yet: it keeps its number */
 };
 
 struct workloads {
@@ -113,7 +113,7 @@ static void done(struct workloads *w, uint32_t id)
 {
 	struct workload *v = &w->v[id];
 
-	if (!v->used || v->acted_on || v->looping || v->failing || v->dirty || v->loop_dirty)
+	if (!v->used || v->open > 0 || v->acted_on || v->looping || v->failing || v->dirty || v->loop_dirty)
 		return;
 	for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
 		if (v->clocks[i].v.since || v->clocks[i].dirty)
@@ -441,13 +441,11 @@ const struct evict_loop *workloads_evict_loop(const struct workloads *w, uint32_
 
 void workloads_loop_deleted(struct workloads *w, uint32_t id, int64_t created, int64_t now)
 {
-	if (!w->v[id].looping) /* forgotten while the action was under way */
-		return;
 	evict_loop_deleted(&w->v[id].loop, created, now);
 	mark_dirty(w, &w->v[id].loop_dirty);
 }
 
-void workloads_loop_open(struct workloads *w, uint32_t id, bool open)
+void workloads_open(struct workloads *w, uint32_t id, bool open)
 {
 	w->v[id].open += open ? 1u : -1u;
 }
@@ -544,7 +542,7 @@ void workloads_expire(struct workloads *w, const struct clock_snapshot *now)
 			     now->boot >= v->clocks[i].idle_from + WORKLOADS_IDLE_MS) ||
 			    readiness_steady(&v->clocks[i].readiness, now->server))
 				end(w, &v->clocks[i]);
-		if (v->acted_on && (v->reverted.acted || v->reverted.until) &&
+		if (v->acted_on && v->open == 0 && (v->reverted.acted || v->reverted.until) &&
 		    reverted_over(&v->reverted, now->server)) {
 			forget_acts(w, id);
 			mark_dirty(w, &v->dirty);

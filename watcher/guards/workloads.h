@@ -97,8 +97,8 @@ uint32_t workloads_make_loop(struct workloads *w, struct str owner, struct str n
 const struct evict_loop *workloads_evict_loop(const struct workloads *w, uint32_t id);
 /* rules/reverted.h: a pod of it was deleted; is due. */
 void workloads_loop_deleted(struct workloads *w, uint32_t id, int64_t created, int64_t now);
-/* A deletion of it begins, or its end is known: it is not forgotten in between. */
-void workloads_loop_open(struct workloads *w, uint32_t id, bool open);
+/* An action on it, or in the loop, begins, or its end is known: it is not forgotten in between. */
+void workloads_open(struct workloads *w, uint32_t id, bool open);
 bool workloads_loop_seen(struct workloads *w, uint32_t id, int64_t created);
 
 /* SAVED_ROW of a workload that was acted on; of an evict loop. */

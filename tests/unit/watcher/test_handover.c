@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/xalloc.h"
 #include "model/actions.h"
 #include "tests/suite.h"
 #include "watcher/guards/handover.h"
@@ -147,6 +148,41 @@ TEST(many_are_told_without_their_namespaces)
 	ck_assert_uint_le(strlen(text), 64 * HANDOVER_ROWS);
 }
 
+/* Of a row that is written anew the place is old, and the row is not. */
+TEST(the_oldest_makes_room)
+{
+	char key[16];
+
+	for (int i = 0; i < HANDOVER_ROWS; i++) {
+		(void)snprintf(key, sizeof(key), "uid/%d", i);
+		saves(a, "reverted", key, NOW + i, NOW + MINUTE);
+	}
+	saves(a, "reverted", "uid/0", NOW + HANDOVER_ROWS, NOW + MINUTE);
+	saves(a, "reverted", "uid/new", NOW + HANDOVER_ROWS + 1, NOW + MINUTE);
+	_cleanup_free_ char *text = handover_text(a, NOW);
+
+	ck_assert_ptr_nonnull(strstr(text, "uid/0 "));
+	ck_assert_ptr_nonnull(strstr(text, "uid/new "));
+	ck_assert_ptr_null(strstr(text, "uid/1 "));
+	ck_assert_ptr_nonnull(strstr(text, "uid/2 "));
+}
+
+/* One that was told by another replica, whose rows come behind the own ones. */
+TEST(the_oldest_act_loses_its_namespace)
+{
+	char ns[16];
+
+	for (int i = 0; i < HANDOVER_ROWS; i++) {
+		(void)snprintf(ns, sizeof(ns), "ns-%d", i);
+		acted(a, DUTY_EVICTED, ns, OUTCOME_DONE, NOW);
+	}
+	handover_take(a, STR_C("deleteEvictedPod old 1699999900000 0 1;"), 5, NOW, on_row, NULL);
+	_cleanup_free_ char *text = handover_text(a, NOW);
+
+	ck_assert_ptr_null(strstr(text, " old "));
+	ck_assert_ptr_nonnull(strstr(text, " ns-2 "));
+}
+
 TEST(there_is_news_when_something_changed)
 {
 	free(handover_text(a, NOW));
@@ -187,6 +223,21 @@ TEST(a_text_may_say_what_it_likes)
 		handover_take(b, STR_C("deleteEvictedPod web 1700000000000 0 20000;"), 0, NOW, on_row, NULL);
 		acted(b, DUTY_EVICTED, "web", OUTCOME_DONE, NOW);
 	}
+	ck_assert_uint_eq(acts, 10000);
+}
+
+/* As long as an answer may be: a watcher that noted ten millions of acts would not be done with it for hours.
+ */
+TEST(a_text_tells_of_no_more_acts_than_a_budget_counts)
+{
+	_cleanup_free_ char *text = xcalloc(65536, 1);
+	size_t n = 0;
+
+	for (int i = 0; n < 65000; i++)
+		n += (size_t)snprintf(text + n, 65536 - n, "deleteEvictedPod ns-%d 1700000000000 0 10000;",
+				      i);
+	acts = 0;
+	handover_take(b, (struct str){ text, n }, 0, NOW, on_row, NULL);
 	ck_assert_uint_eq(acts, 10000);
 }
 

@@ -262,6 +262,26 @@ TEST(a_revert_is_forgotten_a_day_later)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 }
 
+/* Nor does its number go to another workload, of which the end would then be told. */
+TEST(a_revert_is_not_forgotten_while_an_action_is_open)
+{
+	struct pod_facts p = ready_one(pod_pull_failing()), q;
+
+	pass(HOURS + 1);
+	done(&p);
+	pass(5 * S);
+	q = returned(&p, 1);
+	event(&q);
+	pass(20 * MIN);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 1);
+	for (int i = 0; i < 26; i++)
+		pass(HOUR);
+	ck_assert_int_gt(last(MSG_SAVED)->u.saved.at, 0);
+	done(&q);
+	ck_assert_int_gt(last(MSG_SAVED)->u.saved.at, 1);
+	ck_assert_uint_eq(last(MSG_SAVED)->u.saved.count, 1);
+}
+
 /* Evicted, replaced on the same node, evicted again: deleted all the same, but the newest stays to be looked
  * at. */
 TEST(an_evict_loop_keeps_its_newest)
@@ -356,6 +376,25 @@ TEST(a_loop_is_not_forgotten_while_a_deletion_is_open)
 	done(&q);
 	ck_assert_str_eq(last(MSG_SAVED)->u.saved.kind, "evict-loop");
 	ck_assert_uint_eq(last(MSG_SAVED)->u.saved.count, 1);
+}
+
+/* Asked for again when nobody has heard of it for long, it has one end all the same. */
+TEST(a_loop_is_forgotten_after_a_deletion_that_was_asked_for_twice)
+{
+	struct pod_facts p = pod_evicted(), q;
+
+	ready_with(NULL, 0);
+	q = returned(&p, 0);
+	event(&q);
+	pass(MIN);
+	q.rv = STR_LIT("99"); /* looked at again while it is open */
+	event(&q);
+	pass(15 * MIN);
+	ck_assert_uint_ge(count(MSG_NOMINATE), 2);
+	done(&q);
+	pass(2 * HOUR);
+	ck_assert_str_eq(last(MSG_SAVED)->u.saved.kind, "evict-loop");
+	ck_assert_int_eq(last(MSG_SAVED)->u.saved.at, 0);
 }
 
 TEST(what_is_saved_of_an_evict_loop_is_forgotten_with_it)
