@@ -325,10 +325,12 @@ static void on_saved_get(struct inbox *i, const struct msg *m)
 
 	if (err == 0 && response_stream_add(i->stream, q))
 		return;
-	/* No end without its rows: a watcher that took that for all there is would forget what its guards
-	 * remember. It judges nothing meanwhile, and asks again. */
+	/* A watcher that took that for all there is would forget what its guards remember. It judges nothing
+	 * meanwhile, and asks again. */
 	(void)log_error(err, "what is saved for a watcher cannot be read");
 	query_free(&q);
+	send_ack(i, &(struct msg){ .type = MSG_SAVED_END,
+				   .u.saved_end = { .cluster = m->u.saved_get.cluster, .failed = true } });
 }
 
 /* CTL_HISTORY and CTL_SHOW. */

@@ -82,10 +82,10 @@ static void from_history(struct supervisor *s, struct child *reporter, const str
 
 	if (!is_saved(m->type))
 		to_watcher(s, m);
-	else if (cluster >= CLUSTERS_MAX || s->saved[cluster].asked == 0)
+	else if (cluster >= CLUSTERS_MAX || !s->saved[cluster].asked)
 		child_protocol_error(reporter, TEXT_STRANGE_ROWS);
-	else if (reporter_link_take_saved(s, cluster, m->type == MSG_SAVED_END))
-		to_watcher(s, m);
+	else
+		reporter_link_on_saved(s, cluster, m);
 }
 
 /* -- what the supervisor takes itself -- */

@@ -33,6 +33,8 @@ struct replica {
 	struct facts unseen;           /* why nobody else can be seen, or none */
 	struct facts apart;            /* why replicas cannot see one another, or none */
 	bool leading, started, stopped;
+	bool remembered; /* what the own history tells is known */
+	bool taken;      /* and so is what the leader before has left */
 	void (*left)(void *ctx);
 	void *left_ctx;
 };
@@ -67,15 +69,18 @@ static void on_refused(void *ctx)
 
 static void tell_next(struct replica *r)
 {
-	if (r->leading && handover_is_news(r->handover))
+	if (r->leading && r->taken && handover_is_news(r->handover))
 		leadership_remember(r->election, handover_text(r->handover, r->ops.now(r->ctx)));
 }
 
-static void begin_to_lead(struct replica *r)
+/* What it tells beyond the own history: the other way round each act of a former life would count twice. */
+static void take_over(struct replica *r)
 {
 	const char *memory = leadership_memory(r->election);
 
-	log_info("this replica leads from now on");
+	if (!r->leading || !r->remembered || r->taken)
+		return;
+	r->taken = true;
 	handover_take(r->handover, STR_C(memory), r->cluster, r->ops.now(r->ctx), r->ops.recall, r->ctx);
 }
 
@@ -84,6 +89,8 @@ void replica_note(struct replica *r, const struct msg *m)
 	if (!r->handover)
 		return;
 	handover_note(r->handover, m, r->ops.now(r->ctx));
+	r->remembered = r->remembered || m->type == MSG_SAVED_END;
+	take_over(r);
 	tell_next(r);
 }
 
@@ -97,12 +104,14 @@ static void on_changed(void *ctx, bool leading, bool yielding, uint64_t valid_un
 				       .valid_until = valid_until } };
 
 	if (leading && !r->leading)
-		begin_to_lead(r);
+		log_info("this replica leads from now on");
 	else if (!leading && r->leading)
 		(void)log_warn(0, "this replica does not lead any more", kv_s("holder", holder));
 	if (yielding)
 		log_info("this replica gives the cluster to another one", kv_s("replica", holder));
+	r->taken = r->taken && leading;
 	r->leading = leading;
+	take_over(r);
 	r->ops.news(r->ctx);
 	msg_text(&m, leader.holder, holder);
 	(void)r->ops.send(r->ctx, &m); /* the next renewal sends it again */

@@ -16,8 +16,8 @@ struct replica_ops {
 	int (*send)(void *ctx, const struct msg *m); /* 0 or -EAGAIN */
 	/* Whether this replica may act, and who leads, "" = not known. */
 	void (*leads)(void *ctx, bool leading, const char *holder);
-	/* What the leader before did in the last hour: SAVED_ROW, ACTION_ROW. As it begins to lead, before it
-	 * may act. */
+	/* What the leader before did in the last hour: SAVED_ROW, ACTION_ROW. Once it leads and SAVED_END was
+	 * noted, before it may act. */
 	void (*recall)(void *ctx, const struct msg *m);
 	/* The time by which what was done is written down, and how old it is: Unix ms. */
 	int64_t (*now)(void *ctx);
@@ -40,8 +40,8 @@ void replica_start(struct replica *r);
 void replica_set_settings(struct replica *r, const struct settings *s);
 /* PREFERRED, LET_GO. False: it is another message. */
 bool replica_on_msg(struct replica *r, const struct msg *m);
-/* What is said (SAVED) or heard (SAVED_ROW, ACTION_ROW, NOMINATION_RESULT) of what is done, for the next
- * leader. */
+/* What is said (SAVED) or heard (SAVED_ROW, ACTION_ROW, SAVED_END, NOMINATION_RESULT) of what is done, for
+ * the next leader. */
 void replica_note(struct replica *r, const struct msg *m);
 /* Its part of WATCH_STATS. */
 void replica_tell(const struct replica *r, struct msg_watch_stats *ret);

@@ -22,10 +22,9 @@ struct worker {
 
 /* What the watcher of a cluster has asked the reporter for. */
 struct saved_get {
-	unsigned asked;    /* SAVED_GETs that the present reporter has to answer */
-	uint64_t asked_ms; /* boot time of the last of them */
-	bool stale;        /* the watcher that has asked is dead */
-	bool pending;      /* one waits for OPEN_END, or for the end of a stale one */
+	bool asked;   /* the present reporter has to answer one */
+	bool stale;   /* the watcher that has asked is dead */
+	bool pending; /* one waits for OPEN_END, or for the end of a stale one */
 };
 
 /* The restore that a cluster is asked about. */

@@ -2,32 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/actions/reporter_link.h"
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "supervisor/actions/dispatch.h"
 
-#define SAVED_AGAIN_MS 5000u /* less than SAVED_GET_MS of an honest watcher */
-
 /* A history that is not open must not be taken for one that holds nothing: it is not asked. Neither is it
- * asked again while it answers: an answer is all rows of a cluster. One that could not be read has no end. */
+ * asked again while it answers, however long that takes: rows of two answers would count twice. */
 static bool hold_saved_get(struct supervisor *s, const struct msg *m)
 {
 	if (m->type != MSG_SAVED_GET)
 		return false;
-	const uint64_t cluster = m->u.saved_get.cluster;
-	const bool is_asked =
-		s->saved[cluster].asked && clock_boot_ms() < s->saved[cluster].asked_ms + SAVED_AGAIN_MS;
+	struct saved_get *g = &s->saved[m->u.saved_get.cluster];
 
-	if (!s->history_open || (is_asked && s->saved[cluster].stale))
-		s->saved[cluster].pending = true;
-	return s->saved[cluster].pending || is_asked;
-}
-
-static void note_asked(struct supervisor *s, uint64_t cluster)
-{
-	s->saved[cluster].asked++;
-	s->saved[cluster].asked_ms = clock_boot_ms();
-	s->saved[cluster].stale = false;
+	g->pending = g->pending || !s->history_open || g->stale;
+	return g->pending || g->asked;
 }
 
 static bool send_now(struct supervisor *s, const struct msg *m)
@@ -35,7 +22,7 @@ static bool send_now(struct supervisor *s, const struct msg *m)
 	const bool sent = children_send(s->children, ROLE_REPORTER, CLUSTERS_MAX, m);
 
 	if (sent && m->type == MSG_SAVED_GET)
-		note_asked(s, m->u.saved_get.cluster);
+		s->saved[m->u.saved_get.cluster].asked = true;
 	return sent;
 }
 
@@ -74,19 +61,33 @@ void reporter_link_send_waiting(struct supervisor *s)
 
 /* -- what is saved for watchers -- */
 
+/* All of it or nothing: a watcher that takes no more of it begins anew. */
+static void tell_saved(struct supervisor *s, uint64_t cluster, const struct msg *m)
+{
+	struct child *watcher = children_find(s->children, ROLE_WATCHER, cluster);
+
+	if (watcher && child_send(watcher, m, -1) < 0)
+		child_kill(watcher, TEXT_SAVED_UNTAKEN, 0);
+}
+
 void reporter_link_on_reporter_dead(struct supervisor *s)
 {
 	for (uint64_t c = 0; c < CLUSTERS_MAX; c++) {
-		/* Its question has died with it: the next one is asked at once. */
-		s->saved[c].pending |= s->saved[c].asked > 0 && !s->saved[c].stale;
-		s->saved[c].asked = 0;
-		s->saved[c].stale = false;
+		const struct msg cut = { .type = MSG_SAVED_END,
+					 .u.saved_end = { .cluster = c, .failed = true } };
+		const bool is_cut = s->saved[c].asked && !s->saved[c].stale;
+
+		if (is_cut)
+			tell_saved(s, c, &cut);
+		/* The next one is asked at once. */
+		s->saved[c].pending |= is_cut;
+		s->saved[c].asked = s->saved[c].stale = false;
 	}
 }
 
 void reporter_link_on_watcher_dead(struct supervisor *s, uint64_t cluster)
 {
-	s->saved[cluster].stale = s->saved[cluster].asked > 0;
+	s->saved[cluster].stale = s->saved[cluster].asked;
 	s->saved[cluster].pending = false;
 }
 
@@ -100,16 +101,14 @@ static void ask_for_saved(struct supervisor *s, uint64_t cluster)
 	reporter_link_send(s, &m);
 }
 
-bool reporter_link_take_saved(struct supervisor *s, uint64_t cluster, bool ends)
+void reporter_link_on_saved(struct supervisor *s, uint64_t cluster, const struct msg *m)
 {
-	const bool stale = s->saved[cluster].stale;
-
-	if (ends) {
-		s->saved[cluster].asked--;
-		s->saved[cluster].stale = false;
-		ask_for_saved(s, cluster);
-	}
-	return !stale;
+	if (!s->saved[cluster].stale)
+		tell_saved(s, cluster, m);
+	if (m->type != MSG_SAVED_END)
+		return;
+	s->saved[cluster].asked = s->saved[cluster].stale = false;
+	ask_for_saved(s, cluster);
 }
 
 void reporter_link_on_history_open(struct supervisor *s)

@@ -17,8 +17,7 @@ void reporter_link_on_history_open(struct supervisor *s);
 void reporter_link_on_reporter_dead(struct supervisor *s);
 /* The next watcher of the cluster does not get what its predecessor asked for. */
 void reporter_link_on_watcher_dead(struct supervisor *s, uint64_t cluster);
-/* Is that question one of the watcher that lives now? ends: the row is SAVED_END, and the question is over.
- */
-bool reporter_link_take_saved(struct supervisor *s, uint64_t cluster, bool ends);
+/* m, a row that was asked for or SAVED_END, goes to the watcher, if it is the one that has asked. */
+void reporter_link_on_saved(struct supervisor *s, uint64_t cluster, const struct msg *m);
 
 #endif

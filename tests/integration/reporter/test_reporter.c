@@ -554,7 +554,10 @@ TEST(a_damaged_history_is_told_and_taken_up_when_it_is_restored)
 	play_send(&p, &saved_get);
 	play_send(&p, &question);
 	play_recv(&p, &m);
-	ck_assert_int_eq((int)m.type, MSG_CTL_END); /* neither an acknowledgement nor a memory */
+	ck_assert_int_eq((int)m.type, MSG_SAVED_END); /* neither an acknowledgement nor a memory */
+	ck_assert(m.u.saved_end.failed);
+	play_recv(&p, &m);
+	ck_assert_int_eq((int)m.type, MSG_CTL_END);
 	ck_assert_uint_eq(m.u.ctl_end.code, EXIT_CODE_TEMPORARY);
 	play_send(&p, &report);
 	play_recv(&p, &m);

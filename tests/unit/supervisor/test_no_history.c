@@ -163,12 +163,14 @@ TEST_LOOP(a_question_is_put_once_to_each_life_of_the_reporter, 0, 2)
 	stage_die(w.s, ROLE_REPORTER, 0);
 	stage_run(w.s);
 	ck_assert_uint_eq(count(MSG_SAVED_GET), 1);
+	ck_assert_uint_eq(count(MSG_SAVED_END), 1);
+	ck_assert(heard(MSG_SAVED_END, count(MSG_SAVED_END) - 1)->u.saved_end.failed);
 	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 2);
 	if (is_asked)
 		open_history();
 	ck_assert_uint_eq(count(MSG_SAVED_GET), 1 + is_asked);
 	say(ROLE_REPORTER, &end);
-	ck_assert_uint_eq(count(MSG_SAVED_END), is_asked);
+	ck_assert_uint_eq(count(MSG_SAVED_END), 1 + is_asked);
 	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 3 - is_asked);
 }
 

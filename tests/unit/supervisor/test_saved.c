@@ -44,9 +44,46 @@ TEST(a_watcher_that_asks_without_end_is_answered_once)
 	ck_assert_uint_eq(count(MSG_SAVED_END), 1);
 	say(ROLE_WATCHER, &get);
 	ck_assert_uint_eq(count(MSG_SAVED_GET), 2);
-	stage_pass(w.s, 10000); /* it could not be read: the honest one asks again */
+}
+
+/* However long it takes: rows of two answers would count twice. One that cannot be read is asked for again.
+ */
+TEST(an_answer_that_takes_long_is_asked_for_once)
+{
+	const struct msg get = { .type = MSG_SAVED_GET }, end = { .type = MSG_SAVED_END }, row = saved_row();
+	const struct msg unread = { .type = MSG_SAVED_END, .u.saved_end.failed = true };
+
+	open_history();
 	say(ROLE_WATCHER, &get);
-	ck_assert_uint_eq(count(MSG_SAVED_GET), 3);
+	say(ROLE_REPORTER, &row);
+	for (int i = 0; i < 5; i++) {
+		stage_pass(w.s, 10000);
+		say(ROLE_WATCHER, &get);
+	}
+	ck_assert_uint_eq(count(MSG_SAVED_GET), 1);
+	say(ROLE_REPORTER, &unread);
+	ck_assert(heard(MSG_SAVED_END, count(MSG_SAVED_END) - 1)->u.saved_end.failed);
+	say(ROLE_WATCHER, &get);
+	ck_assert_uint_eq(count(MSG_SAVED_GET), 2);
+	say(ROLE_REPORTER, &end);
+	ck_assert(!heard(MSG_SAVED_END, count(MSG_SAVED_END) - 1)->u.saved_end.failed);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 1);
+}
+
+/* The rows that it had sent are told to count for nothing. */
+TEST(an_answer_that_breaks_off_is_told)
+{
+	const struct msg get = { .type = MSG_SAVED_GET }, row = saved_row();
+
+	open_history();
+	say(ROLE_WATCHER, &get);
+	say(ROLE_REPORTER, &row);
+	stage_die(w.s, ROLE_REPORTER, 0);
+	stage_run(w.s);
+	ck_assert_uint_eq(count(MSG_SAVED_END), 1);
+	ck_assert(heard(MSG_SAVED_END, count(MSG_SAVED_END) - 1)->u.saved_end.failed);
+	open_history();
+	ck_assert_uint_eq(count(MSG_SAVED_GET), 2);
 }
 
 /* A watcher that takes the rest of an answer for all would forget its budgets. */

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "model/annotations.h"
 #include "kube/leader.h" /* before harness.h, whose names it shadows */
 #include "fake_kube.h"
 #include "harness.h"
@@ -327,6 +328,82 @@ TEST(an_election_without_lease_is_a_trouble)
 		ck_assert_uint_eq(count(MSG_TROUBLE), 2);
 		ck_assert(facts_empty(&last(MSG_TROUBLE)->u.trouble.particulars));
 	}
+}
+
+/* The Lease is free, and tells of the last hour. */
+static void answer_free_lease(const char *memory)
+{
+	struct wire answer = { 0 }, lease = { 0 }, meta = { 0 }, spec = { 0 }, annotation = { 0 };
+
+	wire_field_str(&annotation, 1, ANNOTATION_MEMORY);
+	wire_field_str(&annotation, 2, memory);
+	wire_field_str(&meta, 6, "41");
+	wire_field_message(&meta, 12, &annotation);
+	wire_field_str(&spec, 1, "");
+	wire_field_message(&lease, 1, &meta);
+	wire_field_message(&lease, 2, &spec);
+	wire_envelope(&answer, "coordination.k8s.io/v1", "Lease", &lease);
+	const struct http_result r = { .status = 200, .body = (const char *)answer.p, .body_len = answer.n };
+
+	fake_request.open = false;
+	fake_request.on_done(fake_request.ctx, &r);
+	wire_done(&answer);
+}
+
+/* The history is slow to open, and the Lease tells of the same act: it counts once, whichever comes first. */
+TEST_LOOP(an_act_that_history_and_lease_tell_of_counts_once, 0, 2)
+{
+	struct msg act = { .type = MSG_ACTION_ROW,
+			   .u.action_row = { .cluster = 2, .duty = DUTY_EVICTED, .at = NOW, .ns = "web" } };
+	const struct msg end = { .type = MSG_SAVED_END, .u.saved_end.cluster = 2 };
+	_cleanup_free_ char *memory = xasprintf("deleteEvictedPod web %lld 0 1;", (long long)NOW);
+
+	start_with(false, true, MODE_ENFORCE);
+	for (int i = 0; i < 2; i++) {
+		if (i != _i) {
+			answer_free_lease(memory);
+			ck_assert_str_eq(fake_request.method, "PATCH");
+			answer_lease();
+			ck_assert(last(MSG_LEADER)->u.leader.leading);
+		} else {
+			cluster_watch_on_msg(w, &act);
+			cluster_watch_on_msg(w, &end);
+		}
+	}
+	act.u.action_row.ns[0] = 'x'; /* something new to tell */
+	cluster_watch_on_msg(w, &act);
+	cluster_watch_on_msg(w, &end);
+	pass_timers(LEADER_RETRY_MS);
+	ck_assert_ptr_nonnull(strstr(fake_request.body, "deleteEvictedPod xeb"));
+	ck_assert_ptr_nonnull(strstr(fake_request.body, memory));
+}
+
+/* A reporter dies in the midst of its answer: it is asked for again, and an act counts once. */
+TEST(an_act_of_an_answer_that_broke_off_counts_once)
+{
+	const struct msg act = { .type = MSG_ACTION_ROW,
+				 .u.action_row = {
+					 .cluster = 2, .duty = DUTY_EVICTED, .at = NOW, .ns = "web" } };
+	const struct msg cut = { .type = MSG_SAVED_END, .u.saved_end = { .cluster = 2, .failed = true } };
+	const struct msg end = { .type = MSG_SAVED_END, .u.saved_end.cluster = 2 };
+	_cleanup_free_ char *once = xasprintf("deleteEvictedPod web %lld 0 1;", (long long)NOW);
+
+	start_with(false, true, MODE_ENFORCE);
+	answer_free_lease("");
+	answer_lease();
+	(void)stats_now(); /* the list is here: it asks */
+	ck_assert_uint_eq(count(MSG_SAVED_GET), 1);
+	cluster_watch_on_msg(w, &act);
+	cluster_watch_on_msg(w, &cut);
+	cluster_watch_on_msg(w, &act);
+	pass_timers(LEADER_RETRY_MS);
+	ck_assert_uint_eq(count(MSG_SAVED_GET), 2);
+	ck_assert_ptr_null(strstr(fake_request.body, "deleteEvictedPod"));
+	answer_lease();
+	cluster_watch_on_msg(w, &end);
+	pass_timers(LEADER_RETRY_MS);
+	ck_assert_uint_eq(count(MSG_SAVED_GET), 2);
+	ck_assert_ptr_nonnull(strstr(fake_request.body, once));
 }
 
 /* While no pod changes. */
