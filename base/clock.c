@@ -24,6 +24,13 @@ int64_t clock_wall_ms(void)
 	return fake.on ? fake.wall_ms : read_us(CLOCK_REALTIME) / 1000;
 }
 
+int64_t clock_wall_ago(int64_t ms)
+{
+	const int64_t at = clock_wall_ms() - ms;
+
+	return at > 1 ? at : 1;
+}
+
 uint64_t clock_boot_us(void)
 {
 	return fake.on ? fake.boot_ms * 1000 : (uint64_t)read_us(CLOCK_BOOTTIME);

@@ -10,6 +10,8 @@
 #include <sys/time.h>
 
 int64_t clock_wall_ms(void);
+/* Wall time so long ago: 1 where that was before 1970. 0 means "not known", or "ever". */
+int64_t clock_wall_ago(int64_t ms);
 uint64_t clock_boot_ms(void);
 /* The same clock in microseconds: for what takes less than one of those. */
 uint64_t clock_boot_us(void);

@@ -237,7 +237,7 @@ static int ask_recent(const struct options *o, const struct msg *request, struct
 	struct msg_ctl_history *asked = &m.u.ctl_history;
 
 	asked->limit = FOLLOW_MAX;
-	asked->since = clock_wall_ms() - FOLLOW_MS;
+	asked->since = clock_wall_ago(FOLLOW_MS);
 	asked->changed = true;
 	return ctl_ask(o->socket, &m, ASK_MS, rows_take, ret);
 }

@@ -77,7 +77,7 @@ static const struct msg_ctl_history_row *newest(const struct dry_run_rows *l, co
 void dry_run_rows_find_refusals(struct dry_run_rows *l, struct ctl *c, const char *ns)
 {
 	struct msg ask = { .type = MSG_CTL_HISTORY,
-			   .u.ctl_history = { .since = clock_wall_ms() - REFUSED_MS,
+			   .u.ctl_history = { .since = clock_wall_ago(REFUSED_MS),
 					      .limit = REFUSALS_MAX,
 					      .duty = DUTY_ALL,
 					      .outcomes = UINT64_C(1) << OUTCOME_REFUSED |

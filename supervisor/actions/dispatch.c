@@ -111,19 +111,17 @@ static bool prefetches(struct supervisor *s, const struct child *worker)
  * not known, or only from now on, is known since now. */
 static int64_t known_since(const struct supervisor *s, uint64_t action, const struct failing_since_key *key)
 {
-	const int64_t now = clock_wall_ms();
-
 	if (duty_workload((enum duty)key->duty) < 0 || action == ACTION_RESTORE)
 		return 0;
-	const int64_t since = failing_since_get(s->own->known, key);
+	const int64_t since = failing_since_get(s->own->known, key), now = own_state_now(s->own);
 
-	return since > 0 && since < now ? since : now;
+	return clock_wall_ago(since > 0 && since < now ? now - since : 0);
 }
 
 /* Without room it is left out, which is logged once. */
 static void add_known(struct supervisor *s, const struct failing_since_key *key, int64_t at)
 {
-	if (failing_since_add(s->own->known, key, at) || s->failing_is_full)
+	if (failing_since_add(s->own->known, key, at > 1 ? at : 1) || s->failing_is_full)
 		return;
 	s->failing_is_full = true;
 	(void)log_warn(
@@ -144,7 +142,7 @@ void dispatch_on_failing_since(struct supervisor *s, const struct msg_failing_si
 	const struct failing_since_key key = key_of(s, m->cluster, m->duty, m->owner, m->revision);
 
 	if (m->at > 0)
-		add_known(s, &key, clock_wall_ms() - SLACK_MS);
+		add_known(s, &key, own_state_now(s->own) - SLACK_MS);
 	else
 		failing_since_remove(s->own->known, &key);
 }
@@ -234,7 +232,7 @@ void dispatch_on_nominate(struct supervisor *s, struct child *watcher, const str
 	const struct failing_since_key key = key_of(s, n->cluster, n->duty, n->action_key, n->revision);
 
 	if (duty_workload((enum duty)n->duty) >= 0) /* named now, if it was not before */
-		add_known(s, &key, clock_wall_ms());
+		add_known(s, &key, own_state_now(s->own));
 	struct lease *l = lease_open(s->leases, m, settings(s)->all.observe);
 
 	if (!l)

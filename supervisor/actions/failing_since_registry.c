@@ -197,6 +197,14 @@ const char *failing_since_cluster_name(const struct failing_since_registry *k,
 	return k->clusters[e->cluster].name;
 }
 
+void failing_since_move(struct failing_since_registry *k, int64_t step)
+{
+	for (size_t b = 0; b < BUCKETS; b++)
+		for (struct failing_since_entry *e = k->by_owner[b]; e; e = e->next)
+			e->at = e->at + step > 1 ? e->at + step : 1;
+	k->changed = true;
+}
+
 bool failing_since_is_changed(const struct failing_since_registry *k)
 {
 	return k->changed;

@@ -50,6 +50,8 @@ const struct failing_since_entry *failing_since_next(const struct failing_since_
 						     const struct failing_since_entry *e);
 const char *failing_since_cluster_name(const struct failing_since_registry *k,
 				       const struct failing_since_entry *e);
+/* Their clock was set: nothing is known for longer, or shorter. */
+void failing_since_move(struct failing_since_registry *k, int64_t step);
 /* Something has changed since this was said to be kept. */
 bool failing_since_is_changed(const struct failing_since_registry *k);
 void failing_since_kept(struct failing_since_registry *k);

@@ -21,6 +21,8 @@
 #include "text/texts.h"
 
 #define STEP_MS  1000        /* wall and boot time go apart by more: somebody set the clock */
+#define KEEP_MS  60000u      /* what is known to fail waits no longer to be written, */
+#define KEEP_PER 64u         /* and a millisecond for so many bytes: all of it is written each time */
 #define FILE_MAX (64u << 20) /* more than all that may be known (failing_since_registry.h) */
 
 /* -- signatures -- */
@@ -170,9 +172,10 @@ bool own_state_follow_clock(struct own_state *o)
 		move(&e->p.until, e->earlier ? 0 : step);
 	}
 	for (size_t i = 0; i < o->n_counts; i++) {
-		move(&o->counts[i].minute.at, step);
-		move(&o->counts[i].hour.at, step);
+		move(&o->counts[i].minute.at, o->counts[i].earlier ? 0 : step);
+		move(&o->counts[i].hour.at, o->counts[i].earlier ? 0 : step);
 	}
+	failing_since_move(o->known, step);
 	return true;
 }
 
@@ -252,12 +255,13 @@ int own_state_save(struct own_state *o)
 	free(bytes);
 	if (r == 0)
 		failing_since_kept(o->known);
+	o->known_ms = clock_boot_ms() + (n / KEEP_PER < KEEP_MS ? n / KEEP_PER : KEEP_MS);
 	return r;
 }
 
 void own_state_keep_known(struct own_state *o)
 {
-	if (failing_since_is_changed(o->known))
+	if (failing_since_is_changed(o->known) && clock_boot_ms() >= o->known_ms)
 		(void)own_state_save(o);
 }
 
@@ -272,6 +276,7 @@ static bool take_count(struct own_state *o, const struct msg_own_count *m)
 		return false;
 	c->minute = (struct write_span){ m->minute_at, m->minute_kept, m->minute_kept };
 	c->hour = (struct write_span){ m->hour_at, m->hour_kept, m->hour_kept };
+	c->earlier = true;
 	return true;
 }
 

@@ -35,6 +35,7 @@ struct write_span {
 struct write_count {
 	char cluster_name[64];
 	struct write_span minute, hour;
+	bool earlier; /* counted by an earlier life, and its clock is not borne out yet */
 };
 
 struct own_state {
@@ -48,7 +49,8 @@ struct own_state {
 	uint64_t floor; /* what ended before a lease of this id was opened: an intent below it is over */
 	struct write_count counts[CLUSTERS_MAX];
 	size_t n_counts;
-	struct failing_since_registry *known; /* since when workloads fail */
+	struct failing_since_registry *known; /* since when workloads fail, by own_state_now() */
+	uint64_t known_ms;                    /* boot ms: that is not written again before */
 	int64_t wall_ahead; /* of boot time: the clock by which pauses end and writes are counted */
 };
 
@@ -63,8 +65,8 @@ void own_state_free(struct own_state **o);
 int own_state_open(struct own_state *o, const char *dir, struct facts *ret_why);
 /* Write it. 0, or negative errno: then the last that was written still stands there. */
 int own_state_save(struct own_state *o);
-/* The same where what is known to fail has changed: a restart does not begin anew. What is not on disk does,
- * and is acted on later, never earlier. */
+/* The same where what is known to fail has changed, and seldom where there is much of it: a restart does not
+ * begin anew. What is not on disk does, and is acted on later. */
 void own_state_keep_known(struct own_state *o);
 
 /* The name of the history that goes with this state: no other has it. It tells nothing of the key. A history
@@ -91,7 +93,7 @@ bool own_state_vouches(const struct own_state *o, const struct msg_ctl_restore_r
 /* Unix ms of that clock: this host's, as it was when own_state_follow_clock() last looked. */
 int64_t own_state_now(const struct own_state *o);
 /* True: this host's clock was set since. What is kept has gone with it, so nothing is over sooner or later;
- * to be saved. A pause of an earlier life stays: perhaps the clock is right again. */
+ * to be saved. What an earlier life has paused or counted stays: perhaps the clock is right again. */
 bool own_state_follow_clock(struct own_state *o);
 
 /* What was written to this cluster; made when it is new, NULL when there are too many. */

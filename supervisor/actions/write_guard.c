@@ -10,24 +10,28 @@
 
 /* How many more may be written in that time. It begins anew when it is over; when the clock went back it
  * begins now and keeps its count. */
-static uint64_t left_in(struct write_span *s, int64_t now, int64_t length_ms, uint64_t limit)
+static uint64_t left_in(struct write_span *s, int64_t now, bool known, int64_t length_ms, uint64_t limit)
 {
-	if (now < s->at)
+	if (known && now < s->at)
 		s->at = now;
-	else if (now - s->at >= length_ms)
+	else if (known && now - s->at >= length_ms)
 		*s = (struct write_span){ .at = now };
 	if (limit == 0)
 		return UINT64_MAX;
 	return s->used < limit ? limit - s->used : 0;
 }
 
-/* In the minute and in the hour. */
-static uint64_t left_of(struct write_count *c, const struct supervisor *s)
+/* In the minute and in the hour. What an earlier life has counted does not end by a clock that is wrong
+ * since: the cluster's API server knows. */
+static uint64_t left_of(struct write_count *c, const struct supervisor *s, uint64_t cluster)
 {
 	const struct generation *g = settings(s);
+	const struct msg_watch_stats *w = &s->watch_stats[cluster].u.watch_stats;
 	const int64_t now = own_state_now(s->own);
-	const uint64_t minute = left_in(&c->minute, now, MINUTE_MS, g->all.writes_per_minute),
-		       hour = left_in(&c->hour, now, HOUR_MS, g->all.writes_per_hour);
+
+	c->earlier = c->earlier && (!w->synced || w->host_ahead);
+	const uint64_t minute = left_in(&c->minute, now, !c->earlier, MINUTE_MS, g->all.writes_per_minute),
+		       hour = left_in(&c->hour, now, !c->earlier, HOUR_MS, g->all.writes_per_hour);
 
 	return minute < hour ? minute : hour;
 }
@@ -55,7 +59,7 @@ static uint64_t left(const struct supervisor *s, uint64_t cluster)
 
 	if (g->all.observe || !has_limit(g))
 		return UINT64_MAX;
-	return c && !s->counts_unkept ? left_of(c, s) : 0;
+	return c && !s->counts_unkept ? left_of(c, s, cluster) : 0;
 }
 
 static void tell(const struct supervisor *s, uint64_t cluster, bool blocked)
@@ -96,7 +100,7 @@ void write_guard_on_result(struct supervisor *s, uint64_t cluster, const struct 
 
 	if (l->by_operator || !(OUTCOMES_WRITTEN >> r->outcome & 1) || !c || !has_limit(settings(s)))
 		return;
-	(void)left_of(c, s); /* the spans are those of now */
+	(void)left_of(c, s, cluster); /* the spans are those of now */
 	const bool minute = charge(&c->minute), hour = charge(&c->hour);
 
 	if (minute || hour)

@@ -117,14 +117,19 @@ static void keep(struct supervisor *s)
 	s->pauses_unkept = r < 0;
 }
 
-/* Have it written down, now or when that is possible. */
-static void save(struct supervisor *s, struct pause *e)
+/* Have the history write it down, now or when that is possible. */
+static void tell_history(struct supervisor *s, struct pause *e)
 {
-	keep(s);
 	answer_late(s, e); /* somebody else changed the same */
 	e->unsaved = true;
 	e->sent = false;
 	send_to_reporter(s, e);
+}
+
+static void save(struct supervisor *s, struct pause *e)
+{
+	keep(s);
+	tell_history(s, e);
 }
 
 static void save_again(struct supervisor *s)
@@ -232,7 +237,7 @@ static void follow_clock(struct supervisor *s)
 	keep(s);
 	for (size_t i = 0; (e = pause_list_get(&s->pause_list, i)); i++)
 		if (e->p.on)
-			save(s, e);
+			tell_history(s, e);
 	for (uint64_t c = 0; settings(s) && c < settings(s)->all.clusters; c++)
 		pauses_on_watcher_ready(s, c);
 }

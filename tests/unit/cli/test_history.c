@@ -119,6 +119,19 @@ TEST_LOOP(what_is_followed_is_printed_once, 0, ARRAY_SIZE(cases))
 	free(file);
 }
 
+/* An hour before now is no time that a message takes. */
+TEST(a_host_whose_clock_was_never_set_can_follow)
+{
+	struct options o = { .output = OUTPUT_JSON, .follow = 1, .duty = -1, .by = -1, .outcome = -1 };
+	char path[128];
+
+	clock_fake_set(1000, 1000);
+	instance_start(path, QUESTIONS, answer);
+	o.socket = path;
+	ck_assert_int_eq(command_history(&o), EXIT_CODE_UNAVAILABLE); /* the instance is gone */
+	clock_fake_clear();
+}
+
 TEST_MAIN("cli/history")
 {
 	tcase_set_timeout(t, 60);

@@ -2,6 +2,9 @@
  * host is set. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
+#include <stdio.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -125,9 +128,108 @@ TEST(a_clock_set_back_between_two_lives_keeps_what_was_counted)
 	set_clock(-HOUR);
 	start();
 	open_history();
+	say_stats(false);
 	ck_assert_uint_eq(do_some(9), 0);
 	stage_pass(w.s, 60000);
 	ck_assert_uint_eq(do_some(9), 5);
+}
+
+/* Nor whoever sets it forward: that the minute is over, the API server has to say. */
+TEST(a_clock_that_is_wrong_at_the_start_gives_no_writes_back)
+{
+	w.o.writes_per_minute = 5;
+	start_again();
+	open_history();
+	ck_assert_uint_eq(do_some(9), 5);
+	stage_free(&w.s);
+	set_clock(HOUR);
+	start();
+	open_history();
+	ck_assert_uint_eq(do_some(9), 0);
+	say_stats(true);
+	ck_assert_uint_eq(do_some(9), 0);
+	set_clock(-HOUR);
+	stage_pass(w.s, 1000);
+	say_stats(false);
+	ck_assert_uint_eq(do_some(9), 0);
+	stage_pass(w.s, 60000);
+	ck_assert_uint_eq(do_some(9), 5);
+}
+
+/* How often is our own file written? Each time a file is made and takes its place: two events alike are one.
+ */
+static size_t count_writes(int watch)
+{
+	char events[4096] __attribute__((aligned(8)));
+	const struct inotify_event *e;
+	size_t n = 0;
+	ssize_t size;
+
+	while ((size = read(watch, events, sizeof(events))) > 0) {
+		for (ssize_t i = 0; i < size; i += (ssize_t)(sizeof(*e) + e->len)) {
+			e = (const void *)(events + i);
+			n += (e->mask & IN_MOVED_TO) != 0;
+		}
+	}
+	return n;
+}
+
+static int watch_file(void)
+{
+	const int watch = inotify_init1(IN_NONBLOCK);
+
+	ck_assert_int_ge(inotify_add_watch(watch, w.dir, IN_CREATE | IN_MOVED_TO), 0);
+	return watch;
+}
+
+/* It is written whole. */
+TEST(many_pauses_follow_the_clock_in_one_write)
+{
+	open_history();
+	for (int duty = 0; duty < 5; duty++) {
+		struct msg m = { .type = MSG_CTL_PAUSE,
+				 .u.ctl_pause = {
+					 .duty = duty, .on = true, .until = clock_wall_ms() + HOUR } };
+
+		pauses_on_ctl_pause(stage_supervisor(w.s), &m);
+		stage_run(w.s);
+	}
+	const int watch = watch_file();
+
+	set_clock(-2 * HOUR);
+	stage_pass(w.s, 1000);
+	ck_assert_uint_le(count_writes(watch), 2); /* and what is known to fail */
+	close(watch);
+}
+
+static void name_failing(unsigned number, bool fails)
+{
+	struct msg m = { .type = MSG_FAILING_SINCE,
+			 .u.failing_since = { .duty = DUTY_IMAGE_PULL, .at = fails, .revision = "r1" } };
+
+	(void)snprintf(m.u.failing_since.owner, sizeof(m.u.failing_since.owner),
+		       "0b8f0f3e-0000-4000-8000-%012u", number);
+	say(ROLE_WATCHER, &m);
+}
+
+/* One of many heals or fails in every second: all of them are not written in every one. */
+TEST(a_change_among_many_is_written_seldom)
+{
+	open_history();
+	for (unsigned i = 0; i < FAILING_SINCE_MAX; i++)
+		name_failing(i, true);
+	stage_pass(w.s, 60000);
+	const int watch = watch_file();
+
+	for (unsigned i = 0; i < 60; i++) {
+		name_failing(i, false);
+		stage_pass(w.s, 1000);
+	}
+	const size_t n = count_writes(watch);
+
+	close(watch);
+	ck_assert_uint_ge(n, 1);
+	ck_assert_uint_le(n, 15);
 }
 
 TEST_MAIN("supervisor/clock_set")

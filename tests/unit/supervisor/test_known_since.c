@@ -155,17 +155,30 @@ TEST(an_open_intent_counts_as_known)
 	ck_assert_int_eq(heard(MSG_GRANT, 0)->u.grant.known_since, then);
 }
 
-/* Named by a clock that was a day ahead, it would be a day until it counts as known. */
-TEST(a_clock_that_goes_back_begins_anew)
+/* Named by a clock that was a day ahead, it would be a day until it counts as known. Nobody has looked at the
+ * clock since. */
+TEST(a_clock_that_goes_back_makes_nothing_newer)
 {
 	open_history();
 	name_failing("rs-1", "r1", true);
 	clock_fake_set(clock_wall_ms() - 24 * HOUR_MS, clock_boot_ms());
-	const int64_t then = clock_wall_ms();
+	const int64_t then = clock_wall_ms() - SLACK_MS;
 
 	ck_assert_int_eq(known_of("rs-1", "r1"), then);
 	stage_pass(w.s, HOUR_MS);
 	ck_assert_int_eq(known_of("rs-1", "r1"), then);
+}
+
+/* A host that was a day behind when the failure was named: it is no day older for that. */
+TEST_LOOP(a_clock_that_is_set_makes_nothing_older, 0, 2)
+{
+	open_history();
+	name_failing("rs-1", "r1", true);
+	clock_fake_set(clock_wall_ms() + (_i ? -24 : 24) * HOUR_MS, clock_boot_ms());
+	stage_pass(w.s, 1000);
+	ck_assert_int_eq(known_of("rs-1", "r1"), clock_wall_ms() - 1000 - SLACK_MS);
+	stage_pass(w.s, HOUR_MS);
+	ck_assert_int_eq(known_of("rs-1", "r1"), clock_wall_ms() - HOUR_MS - 1000 - SLACK_MS);
 }
 
 TEST(duties_of_pods_alone_ask_for_no_such_time)
