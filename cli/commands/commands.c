@@ -140,8 +140,8 @@ static const struct command commands[] = {
 		       { OPTION_YES, "do not ask" },
 		       SHOWS,
 		       JOINS },
-	  .notes = "WORKLOAD is NAMESPACE/NAME, KIND/NAMESPACE/NAME, or the target as `history`\n"
-		   "shows it; ID is the number of an action in `history`. Done only where the\n"
+	  .notes = "WORKLOAD is NAMESPACE/NAME, KIND/NAMESPACE/NAME (deploy, sts), or the target as\n"
+		   "`history` shows it; ID is the number of an action there. Done only where the\n"
 		   "workload is the same one (uid), is still at 0, and nobody else has scaled it\n"
 		   "since. What the history does not know of is put back as the mark on the\n"
 		   "workload says (--list). Exit code 1 when none was put back, or one was not\n"

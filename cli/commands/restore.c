@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "model/duties.h"
 #include "model/reasons.h"
+#include "model/rights.h"
 #include "base/exit.h"
 #include "base/str.h"
 #include "base/xalloc.h"
@@ -57,7 +58,8 @@ static struct item *add(struct restore *r, uint64_t id, const char *cluster, con
 
 /* -- which -- */
 
-/* target is kind.group/namespace/name; an operator writes that, namespace/name, or kind/namespace/name. */
+/* target is resource.group/namespace/name; an operator writes that, namespace/name, or kind/namespace/name:
+ * its kind as kubectl takes it, or as the target begins. */
 static bool matches(const char *target, const char *said)
 {
 	const char *rest = strchr(target, '/');
@@ -67,8 +69,13 @@ static bool matches(const char *target, const char *said)
 		return false;
 	if (strcmp(target, said) == 0 || strcmp(rest + 1, said) == 0)
 		return true;
-	return slash > said && strcmp(rest, slash) == 0 &&
-	       strncasecmp(target, said, (size_t)(slash - said)) == 0;
+	const struct str said_kind = { said, (size_t)(slash - said) };
+	const char *wanted = kind_named(said_kind),
+		   *kind = kind_named((struct str){ target, strcspn(target, "./") });
+
+	if (slash == said || strcmp(rest, slash) != 0)
+		return false;
+	return strncasecmp(target, said, said_kind.n) == 0 || (wanted && kind && strcmp(wanted, kind) == 0);
 }
 
 static bool known(const struct restore *r, const char *cluster, const char *target)

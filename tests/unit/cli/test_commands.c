@@ -84,6 +84,8 @@ static void answer_status(const struct instance_call *c)
 	instance_end(c, EXIT_CODE_OK);
 }
 
+static const char *the_target = "deployments.apps/shop/web";
+
 static void answer_history(const struct instance_call *c)
 {
 	struct msg m = { .type = MSG_CTL_HISTORY_ROW,
@@ -99,8 +101,9 @@ static void answer_history(const struct instance_call *c)
 						.duty = DUTY_IMAGE_PULL,
 						.replicas = 3,
 						.reason = "ImagePull",
-						.target = "deployments.apps/shop/web",
 						.action_key = "uid-web" } };
+
+	msg_set(&m, ctl_history_row.target, the_target, strlen(the_target));
 
 	if (c->request.u.ctl_history.outcomes >> OUTCOME_DONE & 1)
 		instance_send(c, &m);
@@ -155,12 +158,13 @@ static void answer_restore(const struct instance_call *c)
 						   .outcome = c->request.u.ctl_restore.dry ? OUTCOME_WOULD
 											   : OUTCOME_DONE,
 						   .replicas = -1,
-						   .reason = "Restored",
-						   .target = "deployments.apps/shop/web" } };
+						   .reason = "Restored" } };
+
+	const char *target = the_target;
 
 	if (c->request.u.ctl_restore.want_target[0]) /* by its mark */
-		msg_set(&m, ctl_dry_run_result.target, c->request.u.ctl_restore.want_target,
-			strlen(c->request.u.ctl_restore.want_target));
+		target = c->request.u.ctl_restore.want_target;
+	msg_set(&m, ctl_dry_run_result.target, target, strlen(target));
 	if (the_other && m.u.ctl_dry_run_result.id == 5) {
 		m.u.ctl_dry_run_result.outcome = the_other->outcome;
 		msg_set(&m, ctl_dry_run_result.reason, the_other->reason, strlen(the_other->reason));
@@ -401,6 +405,19 @@ TEST(plan_asks_workers)
 	json_decref(j);
 }
 
+/* What was refused within the last hours is asked for: no time before 1970. */
+TEST(plan_and_explain_work_where_the_clock_was_never_set)
+{
+	char *args[] = { (char *)"shop/no" };
+	struct options plan = { .command = "plan", .duty = -1 },
+		       explain = { .command = "explain", .args = args, .n_args = 1 };
+
+	clock_fake_set(1000, 1000);
+	json_decref(run_json(command_plan, &plan, EXIT_CODE_OK));
+	json_decref(run_json(command_explain, &explain, EXIT_CODE_OK));
+	clock_fake_clear();
+}
+
 /* A full disk stops every write: nothing of it is due now. */
 TEST(plan_is_blocked_while_nothing_can_be_written)
 {
@@ -593,6 +610,30 @@ TEST_LOOP(restore_is_shown_and_then_done, 0, 2)
 	ck_assert_str_eq(at(r, "outcome"), _i == 0 ? "would" : "done");
 	ck_assert_str_eq(at(r, "target"), "deployments.apps/shop/web");
 	json_decref(j);
+}
+
+/* As kubectl takes a kind, or as the target begins; another kind of that name is not meant. */
+TEST_LOOP(restore_takes_kinds_as_kubectl_does, 0, 7)
+{
+	static const struct {
+		const char *said, *target;
+		bool is_meant;
+	} kinds[] = {
+		{ "sts/shop/web", "statefulsets.apps/shop/web", true },
+		{ "StatefulSet/shop/web", "statefulsets.apps/shop/web", true },
+		{ "rs/shop/web", "replicasets.apps/shop/web", true },
+		{ "rc/shop/web", "replicationcontrollers/shop/web", true },
+		{ "fleet/shop/web", "fleets.example.com/shop/web", true },
+		{ "sts/shop/web", "deployments.apps/shop/web", false },
+		{ "/shop/web", "deployments.apps/shop/web", false },
+	};
+	char *args[] = { (char *)(uintptr_t)kinds[_i].said };
+	struct options o = {
+		.command = "restore", .args = args, .n_args = 1, .dry_run = 1, .output = OUTPUT_TABLE
+	};
+
+	the_target = kinds[_i].target;
+	free(run(command_restore, &o, kinds[_i].is_meant ? EXIT_CODE_OK : EXIT_CODE_FAILURE));
 }
 
 /* One that stays at 0 is no success, though others were put back. */
