@@ -416,6 +416,7 @@ static struct sink_queue *sink_queue_of(struct sender *r, const struct sink_sett
 		l->delivery = delivery_new(r->base, s, on_answer, l);
 		sink_queue_open(r, l);
 	}
+	delivery_set_patience(l->delivery, r->give_up_ms);
 	free(l->problem);
 	l->problem = s->problem ? xstrdup(s->problem) : NULL;
 	/* Whoever changes the settings waits to see whether it works now. */

@@ -20,6 +20,10 @@
  * take a mail after five minutes, few after more than 25. A mailbox that stays full holds nobody up for
  * longer. */
 #define PUT_OFF_MS (UINT64_C(30) * 60 * 1000)
+/* Nor longer than a part of the time after which the mail is given up, which leaves another try: pauses
+ * double. Where that is less than this there is none to lose. */
+#define PUT_OFF_PART  4u
+#define PUT_OFF_LEAST 15000u
 
 struct delivery {
 	struct event_base *base;
@@ -33,6 +37,7 @@ struct delivery {
 	struct http_request *request;
 	struct mail *mail;      /* the same of a mail */
 	uint64_t put_off_since; /* boot ms; 0: the last mail was taken for everybody, or refused for good */
+	uint64_t patience_ms;   /* with a reader who is put off */
 	struct sink_settings sent_to;
 	unsigned sent_form;
 	char *document;       /* JSON: it may be sent again in another form */
@@ -128,7 +133,9 @@ struct delivery *delivery_new(struct event_base *base, const struct sink_setting
 {
 	struct delivery *d = xcalloc(1, sizeof(*d));
 
-	*d = (struct delivery){ .base = base, .fn = fn, .ctx = ctx, .sink = copy_sink(s) };
+	*d = (struct delivery){
+		.base = base, .fn = fn, .ctx = ctx, .sink = copy_sink(s), .patience_ms = PUT_OFF_MS
+	};
 	d->answer = event_new(base, -1, 0, on_said, d);
 	return d;
 }
@@ -181,6 +188,21 @@ bool delivery_set(struct delivery *d, const struct sink_settings *s)
 	if (d->client && d->sink.url)
 		set_endpoint(d);
 	return !same;
+}
+
+void delivery_set_patience(struct delivery *d, uint64_t give_up_ms)
+{
+	const uint64_t part = give_up_ms / PUT_OFF_PART;
+
+	d->patience_ms = part < PUT_OFF_LEAST ? 0 : part < PUT_OFF_MS ? part : PUT_OFF_MS;
+}
+
+/* Is a mail kept from all, while one of them is put off? */
+static bool waits_for_all(const struct delivery *d)
+{
+	const uint64_t since = d->put_off_since ? clock_boot_ms() - d->put_off_since : 0;
+
+	return since < d->patience_ms;
 }
 
 uint64_t delivery_wait(const struct delivery *d)
@@ -266,7 +288,7 @@ static void start_mail(struct delivery *d, const struct sink_request *rq)
 		.n_to = s->to.n,
 		.message = rq->body,
 		.len = strlen(rq->body),
-		.wait_for_all = !d->put_off_since || clock_boot_ms() - d->put_off_since < PUT_OFF_MS,
+		.wait_for_all = waits_for_all(d),
 		.on_done = on_mailed,
 		.ctx = d,
 	};

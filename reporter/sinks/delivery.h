@@ -22,6 +22,8 @@ void delivery_free(struct delivery **d);
 /* Other settings from the next document on; what runs ends as it began. True: what decides whether it gets
  * through is another (address, secret, proxy, certificates, sender, recipients). */
 bool delivery_set(struct delivery *d, const struct sink_settings *s);
+/* A message is given up after that time: the readers of a mail wait for one of them for a part of it. */
+void delivery_set_patience(struct delivery *d, uint64_t give_up_ms);
 /* ms (boot clock) to wait before the sink may be sent another one. */
 uint64_t delivery_wait(const struct delivery *d);
 /* Send doc, which is only read during the call. fn is called once, later, from the loop. Not while another

@@ -292,6 +292,11 @@ bool delivery_set(struct delivery *d, const struct sink_settings *s)
 	return false;
 }
 
+void delivery_set_patience(struct delivery *d, uint64_t give_up_ms)
+{
+	(void)d;
+	(void)give_up_ms;
+}
 uint64_t delivery_wait(const struct delivery *d)
 {
 	(void)d;

@@ -390,6 +390,37 @@ TEST(a_reader_who_is_put_off_is_waited_for_for_a_while)
 	server_stop(&server);
 }
 
+/* Else it is given up for all of them, for the sake of one. */
+TEST(a_mail_goes_to_the_others_before_it_is_given_up)
+{
+	char *readers[] = { (char *)"team@b", (char *)"oncall@b" }, from[] = "a@b", url[64];
+	struct server server;
+	struct run r;
+
+	server_start_talk(&server, puts_off, false, false);
+	(void)snprintf(url, sizeof(url), "smtp://127.0.0.1:%u", server.port);
+	struct sink_settings s = sink_of_type(SINK_EMAIL, url, NULL, LANGUAGE_EN);
+
+	s.from = from;
+	s.to = (struct str_list){ readers, 2 };
+	clock_fake_set(1764000000000, 5000000);
+	begin(&r, &s);
+	delivery_set_patience(r.delivery, 10 * 60 * 1000);
+	for (int i = 0; i < 3; i++) {
+		deliver(&r);
+		ck_assert_int_eq(r.a.verdict, i < 2 ? SINK_AGAIN : SINK_ACCEPTED);
+		clock_fake_advance(i == 0 ? 149 * 1000 : 1000);
+	}
+	end(&r);
+	begin(&r, &s);
+	delivery_set_patience(r.delivery, 59 * 1000); /* no time for another try */
+	deliver(&r);
+	ck_assert_int_eq(r.a.verdict, SINK_ACCEPTED);
+	end(&r);
+	clock_fake_clear();
+	server_stop(&server);
+}
+
 /* Answers when the test lets it. */
 static int waits(struct server_conn *c, const char *request)
 {

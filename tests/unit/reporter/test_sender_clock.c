@@ -28,6 +28,7 @@ static struct delivery {
 	void *ctx;
 } played;
 static unsigned n_begun;
+static uint64_t patience_ms;
 
 struct delivery *delivery_new(struct event_base *base, const struct sink_settings *s, delivery_answer_fn *fn,
 			      void *ctx)
@@ -46,6 +47,11 @@ bool delivery_set(struct delivery *d, const struct sink_settings *s)
 	(void)d;
 	(void)s;
 	return false;
+}
+void delivery_set_patience(struct delivery *d, uint64_t give_up_ms)
+{
+	(void)d;
+	patience_ms = give_up_ms;
 }
 uint64_t delivery_wait(const struct delivery *d)
 {
@@ -139,6 +145,7 @@ TEST(a_pause_that_ends_while_it_is_looked_at_is_over)
 	const struct sink_answer again = { .verdict = SINK_AGAIN, .code = 503, .retry_after_ms = -1 };
 
 	send_to(1);
+	ck_assert_uint_eq(patience_ms, 86400000);
 	played.fn(played.ctx, &again);
 	ck_assert_uint_gt(wake_ms, 3);
 	ms_of_a_reading = 2; /* the first is before its end, the second behind it */
