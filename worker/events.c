@@ -168,28 +168,31 @@ static uint64_t count_of(const struct http_result *r)
 	return n > 0 && n < INT32_MAX ? (uint64_t)n : 0;
 }
 
-static void switch_off(struct events *e, const struct http_result *r)
+/* Without the right none is sent any more. A namespace that is terminating takes none either, nor one whose
+ * quota is used up: that is no matter of the others. */
+static bool is_denied(const struct http_result *r, struct facts *why)
 {
-	struct refusal s;
+	struct refusal s = { 0 };
 
-	read_refusal(r->body, r->body_len, &s);
-	e->off = true;
-	e->n = 0;
-	struct facts why = facts_of(TEXT_ANSWERED);
-
-	facts_count(&why, FACT_HTTP_STATUS, r->status);
-	facts_quoted(&why, FACT_SERVER_MESSAGE, STR_C(s.message));
-	e->denied(e->ctx, &why);
+	if (r->failure == HTTP_OK && r->status == 403)
+		read_refusal(r->body, r->body_len, &s);
+	*why = facts_of(TEXT_ANSWERED);
+	facts_count(why, FACT_HTTP_STATUS, r->status);
+	facts_quoted(why, FACT_SERVER_MESSAGE, STR_C(s.message));
+	return s.by_rights;
 }
 
 static void on_done(void *ctx, const struct http_result *r)
 {
 	struct events *e = ctx;
 	const bool ok = r->failure == HTTP_OK && r->status >= 200 && r->status <= 299;
+	struct facts why;
 
 	e->request = NULL;
-	if (r->failure == HTTP_OK && r->status == 403) {
-		switch_off(e, r);
+	if (is_denied(r, &why)) {
+		e->off = true;
+		e->n = 0;
+		e->denied(e->ctx, &why);
 		return;
 	}
 	if (e->phase == PHASE_POST && r->failure == HTTP_OK && r->status == 409) {
