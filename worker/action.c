@@ -45,6 +45,7 @@ void action_free(struct action **a)
 		return;
 	http_request_cancel(&(*a)->request);
 	action_forget(*a);
+	free((*a)->written);
 	free((*a)->log);
 	free(*a);
 	*a = NULL;

@@ -48,11 +48,29 @@ void action_note_contact(struct action *a)
 	facts_quoted_within(action_evidence(a), FACT_CONTACT, contact, CONTACT_BYTES);
 }
 
+/* Of two the first is suspended: so much was done, whatever becomes of the other. */
+static enum step_then end_half_done(struct action *a, enum reason reason, const struct facts *detail)
+{
+	struct msg_result *r = &a->result.u.result;
+	struct facts why = { 0 };
+
+	memcpy(r->target, a->written->target, sizeof(r->target));
+	memcpy(r->target_uid, a->written->target_uid, sizeof(r->target_uid));
+	memcpy(r->target_rv, a->written->target_rv, sizeof(r->target_rv));
+	memcpy(r->request, a->written->request, sizeof(r->request));
+
+	facts_name(&why, FACT_REASON, STR_C(reason_code(reason)));
+	facts_add(&why, detail);
+	return action_end(a, OUTCOME_DONE, REASON_SUSPENDED, &why);
+}
+
 enum step_then action_end(struct action *a, enum outcome outcome, enum reason reason,
 			  const struct facts *detail)
 {
 	struct msg *m = &a->result;
 
+	if (a->written && !(OUTCOMES_WRITTEN >> outcome & 1))
+		return end_half_done(a, reason, detail);
 	if (a->in_doubt &&
 	    outcome == OUTCOME_REFUSED) /* nothing is to be done any more that could be refused */
 		return STEP_END;
@@ -159,7 +177,7 @@ void action_forget(struct action *a)
 		json_decref(f->peers[i].ref);
 	*f = (struct findings){ 0 };
 	a->write = STEP_NONE;
-	a->result.u.result.evidence = (struct facts){ 0 };
+	a->result.u.result.evidence = a->written ? a->written->evidence : (struct facts){ 0 };
 }
 
 enum step_then action_again(struct action *a, enum outcome outcome, enum reason reason,

@@ -113,8 +113,10 @@ struct action {
 		REVIEW_DONE
 	} review;      /* mode observe: may the write be asked for? It is asked; it may, as far as is known */
 	bool in_doubt; /* a write of ours may or may not have been carried out: only look now */
-	struct verdict verdict; /* the last one */
-	struct facts unkept;    /* what is read while a write is in doubt */
+	struct verdict verdict;     /* the last one */
+	struct facts unkept;        /* what is read while a write is in doubt */
+	struct msg_result *written; /* owned: what was written before the last of several: target, request,
+				     * and it alone as evidence; NULL: nothing */
 	struct findings found;
 	bool log_asked;         /* once: a kubelet may be slow */
 	char *log;              /* owned: its last lines; NULL: none, or not read */

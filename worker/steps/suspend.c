@@ -121,6 +121,11 @@ enum step_then take_suspend(struct action *a, const struct step_reply *reply)
 		return action_end_at(a, OUTCOME_FAILED, REASON_SERVER_REJECTED, TEXT_NOT_SUSPENDED);
 	action_name_owner(action_evidence(a), FACT_SUSPENDED, target(a));
 	mark_written(a, reply->json);
+	if (!a->grant.observe && !a->written) {
+		a->written = xmemdup(&a->result.u.result, sizeof(*a->written));
+		a->written->evidence = (struct facts){ 0 };
+		action_name_owner(&a->written->evidence, FACT_SUSPENDED, target(a));
+	}
 	a->found.suspended = next_running(a, a->found.suspended);
 	if (a->found.suspended < a->found.n_owners)
 		return STEP_MORE;

@@ -222,6 +222,34 @@ TEST(conflict)
 	RESULT(DONE, SUSPENDED);
 }
 
+/* Of the two only the second meets trouble, or is not to be suspended any more: the record tells of the
+ * first. */
+TEST_LOOP(what_was_suspended_before_is_told, 0, 3)
+{
+	on_job(BY_CRON, SELECTED);
+	on_cron("'suspend':true", FAILING);
+	on_cron("'suspend':false", FAILING);
+	fake.replies[fake.n_replies - 1].times = 1;
+	fake.policy.duty[DUTY_IMAGE_PULL].suspend_cron_jobs = true;
+	if (_i == 0)
+		on("PATCH " JOB, 403, "{'kind':'Status','status':'Failure','code':403}");
+	else
+		on("PATCH " JOB, 409, "{'kind':'Status','status':'Failure','code':409}")->times = 1;
+	if (_i == 2) {
+		on_pods(OURS(BY_JOB) "," ITEM("b", "pod-2", BY_JOB, READY));
+		on_pods(OURS(BY_JOB));
+		fake.replies[fake.n_replies - 1].times = 1;
+	}
+	go();
+	RESULT(DONE, SUSPENDED);
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence), "suspended CronJob/"));
+	ck_assert_str_eq(fake.event.kind, "CronJob");
+	ck_assert_str_eq(fake.result.target, _i == 1 ? "jobs.batch/shop/web" : "cronjobs.batch/shop/web");
+	if (_i != 1)
+		ck_assert_ptr_nonnull(
+			strstr(EN(fake.result.detail), _i == 0 ? "Forbidden" : "WorkloadHasReadyPods"));
+}
+
 TEST(accepted_but_not_done)
 {
 	on("PATCH " JOB, 200, "{'kind':'Job','metadata':{'uid':'job-1'},'spec':{}}");
