@@ -143,11 +143,14 @@ static int nominate(struct nominations *n, const struct judged *j)
 		return 0;
 	}
 	const struct clock_snapshot clocks = cluster_clocks(n->cluster);
+	const bool is_open = in_flight_pod(n->in_flight, due->action_key);
+
 	if (!due->finishes)
 		admission_charge(admission, due, &clocks);
 	r = send_nominate(n, j);
 	if (r < 0) {
-		admission_give_back(admission, due->action_key, &clocks);
+		if (!is_open) /* else it was asked for before, and its end is still to come */
+			admission_give_back(admission, due->action_key, &clocks);
 		return r;
 	}
 	n->nominated++;

@@ -224,6 +224,14 @@ char *handover_text(struct handover *h, int64_t now)
 
 /* -- what another one tells -- */
 
+/* Nothing lasts longer than a day, and what was done was done before: a clock that is a minute ahead is. */
+static bool is_believable(const struct row *r, int64_t now)
+{
+	return r->at > 0 && r->at <= now + MINUTE_MS && r->until >= 0 &&
+	       r->until <= now + DAY_MS + MINUTE_MS && r->count > 0 && r->count <= UINT32_MAX &&
+	       !is_over(r, now);
+}
+
 /* key: of at least 254 bytes. */
 static bool read_row(struct str line, char *key, int64_t now, struct row *ret)
 {
@@ -237,8 +245,7 @@ static bool read_row(struct str line, char *key, int64_t now, struct row *ret)
 	(void)snprintf(key, 254, "%.*s", STR_ARG(k));
 	return is_plain(key) && str_to_i64(at.p, at.n, &ret->at) == 0 &&
 	       str_to_i64(until.p, until.n, &ret->until) == 0 &&
-	       str_to_u64(line.p, line.n, &ret->count) == 0 && ret->at > 0 && ret->until >= 0 &&
-	       ret->count > 0 && ret->count <= UINT32_MAX && !is_over(ret, now);
+	       str_to_u64(line.p, line.n, &ret->count) == 0 && is_believable(ret, now);
 }
 
 static void tell_acts(const struct row *row, uint64_t count, uint64_t cluster,

@@ -60,6 +60,30 @@ TEST(what_could_not_be_sent_is_given_back)
 	ck_assert_uint_eq(count(MSG_REFUSAL), 0);
 }
 
+/* It is open: its end is still to come. */
+TEST(what_could_not_be_asked_for_again_is_spent)
+{
+	struct pod_facts p = pod_evicted(), q;
+
+	policy.duty[DUTY_EVICTED].max_per_day = 2;
+	p = ready_one(p);
+	p.rv = STR_LIT("99"); /* looked at again while it is open */
+	pass(1000);
+	event(&p);
+	room = 0;
+	pass(15 * MIN);
+	room = SENT_MAX;
+	settle(OUTCOME_DONE, 0);
+	controller_delete(c, &p);
+	pass(1000);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	for (int i = 1; i < 3; i++) {
+		q = nth(&p, i);
+		event(&q);
+	}
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+}
+
 TEST(many_that_wait_cost_nothing)
 {
 	uint64_t before;

@@ -212,6 +212,12 @@ TEST(a_text_may_say_what_it_likes)
 		"deleteEvictedPod web 1700000000000 0 1", /* cut */
 		"averyveryveryverylongkindofarow web 1700000000000 0 1;",
 		"  1700000000000 0 1;",
+		/* of a time that is to come: what is reverted before that would be none */
+		"deleteEvictedPod web 1700000060001 0 1;",
+		"reverted uid/1 1700000060001 0 1;",
+		"reverted uid/1 9223372036854775807 0 1;",
+		"reverted uid/1 1700000000000 1700086460001 1;",
+		"reverted uid/1 1700000000000 9223372036854775807 1;",
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
