@@ -80,17 +80,40 @@ def again(t):
     t.expect()
 
 
+def refusal(why):
+    """403, as kube-apiserver says it."""
+    return Answer(403, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 403, "reason": "Forbidden",
+                        "message": f"events is forbidden: {why}"})
+
+
 @scenario("events/forbidden")
 def forbidden(t):
     """Without the right to write Events all duties work; it is said once."""
     ns, proxy = t.ns(), t.proxy()
     program = t.run(proxy, evicted=ns)
-    hook = proxy.before("POST", "/events$", lambda _: Answer(403, reason="Forbidden"), times=10**6)
+    hook = proxy.before("POST", "/events$", lambda _: refusal('User "writer" cannot create resource "events" in API group ""'), times=10**6)
     pods = [t.objects.evict(t.objects.pod(ns)) for _ in range(4)]
     for pod in pods:
         t.wait_write(pod)
     t.until("the line of the log", lambda: "forbids writing Events" in program.log(), 10)
     assert hook.calls <= 2, f"{hook.calls} tries by two workers"
+    t.expect(deleted=pods)
+
+
+@scenario("events/terminating-namespace")
+def terminating_namespace(t):
+    """A namespace that is being deleted takes no Events: those of others are written, and nobody is told to give a right."""
+    gone, ns, proxy = t.ns(), t.ns(), t.proxy()
+    program = t.run(proxy, evicted=[gone, ns])
+    why = f"unable to create new content in namespace {gone} because it is being terminated"
+    hook = proxy.before("POST", f"/{gone}/events$", lambda _: refusal(why), times=10**6)
+    pods = [t.objects.evict(t.objects.pod(gone))]
+    t.wait_write(pods[0])
+    t.until("the first Event", lambda: hook.calls, 10)
+    pods.append(t.objects.evict(t.objects.pod(ns)))
+    t.wait_write(pods[1])
+    t.until("its Event", lambda: told(t, ns), 10)
+    assert "forbids writing Events" not in program.log()
     t.expect(deleted=pods)
 
 
