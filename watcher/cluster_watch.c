@@ -23,7 +23,6 @@
 #include "rules/select.h"
 #include "text/facts_text.h"
 #include "watcher/controller/questions.h"
-#include "watcher/guards/saved_rows.h"
 #include "watcher/replica.h"
 #include "watcher/server_version.h"
 
@@ -57,8 +56,7 @@ struct cluster_watch {
 	struct msg stats;              /* sent last */
 	bool news;                     /* there may be: stats_timer runs; an idle watcher never wakes */
 	bool run_now;                  /* the timer is due at once */
-	struct saved_rows saved;
-	bool remembered; /* SAVED_END is here */
+	bool remembered;               /* SAVED_END is here */
 	bool stopped;
 	unsigned lists;   /* that are being read */
 	uint64_t list_us; /* boot time: since when any is */
@@ -636,7 +634,6 @@ void cluster_watch_free(struct cluster_watch **w)
 	if (!old)
 		return;
 	stop(old);
-	saved_rows_end(&old->saved, NULL, NULL);
 	replica_free(&old->replica);
 	questions_free(&old->questions);
 	controller_free(&old->controller);
@@ -654,27 +651,24 @@ void cluster_watch_free(struct cluster_watch **w)
 
 /* -- messages -- */
 
-static void hear(void *ctx, const struct msg *m)
+/* Would it count twice? It answers a question that has met the end of the answer before. */
+static bool is_known_already(const struct cluster_watch *w, enum msg_type type)
 {
-	struct cluster_watch *w = ctx;
-
-	replica_note(w->replica, m);
-	if (!replica_on_msg(w->replica, m) && !questions_on_msg(w->questions, m))
-		controller_on_msg(w->controller, m);
+	return w->remembered && (type == MSG_SAVED_ROW || type == MSG_ACTION_ROW || type == MSG_SAVED_END);
 }
 
 void cluster_watch_on_msg(struct cluster_watch *w, const struct msg *m)
 {
-	const bool ends = m->type == MSG_SAVED_END, failed = ends && m->u.saved_end.failed;
-
-	if (ends)
-		saved_rows_end(&w->saved, failed ? NULL : hear, w);
-	if (failed || saved_rows_keep(&w->saved, m))
+	if (is_known_already(w, m->type))
 		return;
-	w->remembered = w->remembered || ends;
-	w->due_again = w->due_again || m->type == MSG_DUE_GET;
-	hear(w, m);
-	if (ends)
+	if (m->type == MSG_SAVED_END)
+		w->remembered = !m->u.saved_end.failed;
+	if (m->type == MSG_DUE_GET)
+		w->due_again = true;
+	replica_note(w->replica, m);
+	if (!replica_on_msg(w->replica, m) && !questions_on_msg(w->questions, m))
+		controller_on_msg(w->controller, m);
+	if (m->type == MSG_SAVED_END)
 		send_watch_stats(w);
 	changed(w);
 }

@@ -86,10 +86,15 @@ static void take_over(struct replica *r)
 
 void replica_note(struct replica *r, const struct msg *m)
 {
-	if (!r->handover)
+	const bool ends = m->type == MSG_SAVED_END, failed = ends && m->u.saved_end.failed;
+
+	/* What ends before the history has told of it stands in its rows. */
+	if (!r->handover || (!r->remembered && m->type == MSG_NOMINATION_RESULT))
 		return;
+	if (failed) /* its rows come again */
+		handover_free(&r->handover), r->handover = handover_new();
 	handover_note(r->handover, m, r->ops.now(r->ctx));
-	r->remembered = r->remembered || m->type == MSG_SAVED_END;
+	r->remembered = r->remembered || (ends && !failed);
 	take_over(r);
 	tell_next(r);
 }

@@ -350,7 +350,10 @@ void controller_on_msg(struct controller *c, const struct msg *m)
 		scaled_down_on_restore_end(c->scaled_down, &m->u.restore_end, now);
 		break;
 	case MSG_SAVED_END:
-		k->sync.remembered = true;
+		if (m->u.saved_end.failed)
+			admission_forget_spent(k->admission);
+		else
+			k->sync.remembered = true;
 		break;
 	case MSG_PAUSE:
 		if (admission_on_pause(k->admission, &m->u.pause))
@@ -586,9 +589,11 @@ uint64_t controller_next(const struct controller *c)
 
 	if (now < c->blocked_until)
 		return c->blocked_until;
+	if (admission_is_unsaved(c->cluster.admission))
+		return now;
 	if (!sync_state_open(&c->cluster.sync, now))
 		return UINT64_MAX; /* an event opens it */
-	if (queue_len(c->keys) || queue_len(c->groups) || admission_is_unsaved(c->cluster.admission))
+	if (queue_len(c->keys) || queue_len(c->groups))
 		return now;
 	next = clock_sooner(nominations_next(c->nominations, now), queue_next(c->keys));
 	next = clock_sooner(next, unsettled_next(c->unsettled));

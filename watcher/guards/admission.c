@@ -488,6 +488,14 @@ int admission_flush(struct admission *g, const struct clock_snapshot *now, const
 	return r < 0 ? r : shares_flush(spent_by(g, false), g->cluster, now, out);
 }
 
+void admission_forget_spent(struct admission *g)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(g->shares); i++) {
+		shares_free(&g->shares[i]);
+		g->shares[i] = shares_new();
+	}
+}
+
 void admission_on_action_row(struct admission *g, const struct msg_action_row *m,
 			     const struct clock_snapshot *now)
 {

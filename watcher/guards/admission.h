@@ -23,6 +23,8 @@ void admission_set_place(struct admission *g, const char *name, const void *zone
 
 /* -- what other processes report -- */
 
+/* The rows of an answer that broke off, what was spent among them, come again. Nothing was nominated yet. */
+void admission_forget_spent(struct admission *g);
 void admission_on_saved_row(struct admission *g, const struct msg_saved_row *m,
 			    const struct clock_snapshot *now);
 void admission_on_action_row(struct admission *g, const struct msg_action_row *m,

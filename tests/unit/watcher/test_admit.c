@@ -84,6 +84,20 @@ TEST(what_could_not_be_asked_for_again_is_spent)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 }
 
+/* A reporter dies in the midst of its answer, and the next one begins anew. */
+TEST(what_is_told_twice_is_spent_once)
+{
+	struct msg_action_row act = { .duty = DUTY_EVICTED, .at = NOW, .ns = "shop" };
+	const struct pod_facts p = pod_evicted();
+
+	policy.duty[DUTY_EVICTED].max_per_day = 2;
+	HEAR(ACTION_ROW, action_row, act);
+	HEAR(SAVED_END, saved_end, { .failed = true });
+	HEAR(ACTION_ROW, action_row, act);
+	ready_with(&p, 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+
 TEST(many_that_wait_cost_nothing)
 {
 	uint64_t before;

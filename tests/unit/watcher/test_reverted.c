@@ -364,6 +364,26 @@ TEST(what_a_guard_learns_is_saved_at_once)
 	ck_assert_uint_gt(controller_next(c), clock_boot_ms());
 }
 
+/* A list may take minutes, and nothing is judged meanwhile. */
+TEST(what_a_guard_learns_during_a_list_is_saved_at_once)
+{
+	struct pod_facts p = pod_evicted(), q;
+	struct msg m = { .type = MSG_NOMINATION_RESULT };
+
+	ready_with(NULL, 0);
+	q = returned(&p, 0);
+	event(&q);
+	controller_list(c, STR_LIT(""));
+	run_all();
+	msg_copy_fields(&m, last(MSG_NOMINATE));
+	m.u.nomination_result.outcome = OUTCOME_DONE;
+	controller_on_msg(c, &m);
+	ck_assert_uint_le(controller_next(c), clock_boot_ms());
+	run_all();
+	ck_assert_uint_eq(last(MSG_SAVED)->u.saved.count, 1);
+	ck_assert_uint_gt(controller_next(c), clock_boot_ms());
+}
+
 TEST(a_loop_is_not_forgotten_while_a_deletion_is_open)
 {
 	struct pod_facts p = pod_evicted(), q;
