@@ -207,7 +207,8 @@ TEST_LOOP(canonical, 0, MSG__MAX)
 	for (size_t k = 0; k < n && k < 400; k++) {
 		const uint8_t old = buf[k];
 
-		/* Each value of the header and of the first fields, then each fifth: others at the next byte. */
+		/* Each value of the header and of the first fields, then each fifth: others at the next byte.
+		 */
 		for (size_t v = k < 64 ? 0 : k % 5; v < 256; v += k < 64 ? 1 : 5) {
 			buf[k] = (uint8_t)v;
 			const int used = decode(type, buf, n);
