@@ -163,6 +163,8 @@ static enum step_then take_top(struct action *a)
 		return mark_confirm(a);
 	if (a->in_doubt) /* a Job's mark is written with what it marks */
 		return o->kind.scale && o->kind.namespaced ? STEP_DOUBT : STEP_END;
+	if (READ_TIME(o->json, "metadata", "deletionTimestamp") > 0)
+		return refuse(a, REASON_OWNER_BEING_DELETED);
 	if (is_of_queue(a))
 		return refuse_for_queue(a);
 	if (action_policy(a)->suspend_jobs && suspend_fits(a))

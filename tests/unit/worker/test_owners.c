@@ -15,6 +15,14 @@ TEST_LOOP(an_owner_is_gone, 0, 2)
 	RESULT(REFUSED, OWNER_GONE);
 }
 
+/* In the foreground: it stays until its pods are gone, which are deleted whatever its scale is. */
+TEST(a_workload_that_is_being_deleted)
+{
+	on(DEPLOY, 200, "{'metadata':{'uid':'dep-1','deletionTimestamp':'" LIVE "'}}");
+	go();
+	RESULT(REFUSED, OWNER_BEING_DELETED);
+}
+
 TEST_LOOP(an_owner_was_replaced, 0, 2)
 {
 	on(_i ? DEPLOY : RS, 200, "{'metadata':{'name':'web','uid':'new-one'}}");
