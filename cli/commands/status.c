@@ -159,7 +159,6 @@ static enum table_color state_color(const char *state)
 }
 
 #define GROUPS_FROM 12 /* more processes, or clusters, than these are shown in groups */
-#define NAMES_MAX   4  /* that are written out; one more is a number */
 
 static bool is_grouped(size_t n, const struct table_view *view)
 {
@@ -501,13 +500,11 @@ static void print_shared(const struct joined *j, const struct table_view *view)
 	size_t n = 0;
 
 	for (const struct shown *c = j->clusters; c < j->clusters + j->n_clusters; c++)
-		if (c->s.watch->shared && n++ < NAMES_MAX)
-			xappend(&names, ", ", c->s.at->cluster_name);
-	_cleanup_free_ char *all =
-		n > NAMES_MAX ? xasprintf(TEXT(NAMES_AND_MORE), names, n - NAMES_MAX) : NULL;
-
-	if (n > 0)
-		table_text(stdout, view, TEXT(STATUS_SHARED), all ? all : names);
+		if (c->s.watch->shared)
+			names_add(&names, &n, c->s.at->cluster_name);
+	names = names_end(names, n);
+	if (names)
+		table_text(stdout, view, TEXT(STATUS_SHARED), names);
 }
 
 /* Each way in which it is weaker than it could be, once. */

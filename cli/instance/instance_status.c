@@ -141,20 +141,31 @@ static bool is_first(const struct rows *r, size_t i)
 	return true;
 }
 
-/* The clusters of who leads cluster i: "a, b, c and 30 more". Owned by the caller. */
+void names_add(char **names, size_t *n, const char *name)
+{
+	if ((*n)++ < NAMES_MAX)
+		xappend(names, ", ", name);
+}
+
+char *names_end(char *names, size_t n)
+{
+	if (n <= NAMES_MAX)
+		return names;
+	_cleanup_free_ char *first = names;
+
+	return xasprintf(TEXT(NAMES_AND_MORE), first, n - NAMES_MAX);
+}
+
+/* The clusters of who leads cluster i, as names_end(). */
 static char *names_like(const struct rows *r, size_t i, size_t *ret_n)
 {
 	char *names = NULL;
 
 	*ret_n = 0;
 	for (size_t k = i; k < r->leader.n; k++)
-		if (is_alike(&r->leader.v[k], &r->leader.v[i]) && (*ret_n)++ < NAMES_MAX)
-			xappend(&names, ", ", find_cluster(r, r->leader.v[k].cluster)->cluster_name);
-	if (*ret_n <= NAMES_MAX)
-		return names;
-	_cleanup_free_ char *first = names;
-
-	return xasprintf(TEXT(NAMES_AND_MORE), first, *ret_n - NAMES_MAX);
+		if (is_alike(&r->leader.v[k], &r->leader.v[i]))
+			names_add(&names, ret_n, find_cluster(r, r->leader.v[k].cluster)->cluster_name);
+	return names_end(names, *ret_n);
 }
 
 static void print_group(const struct rows *r, size_t i, FILE *out, const struct table_view *view)

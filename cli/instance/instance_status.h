@@ -29,6 +29,12 @@ struct cluster_status cluster_status_of(const struct rows *r, size_t i);
 /* The instance leads that cluster, or nobody need lead it. */
 bool cluster_status_leads(const struct cluster_status *c);
 
+/* Add to a list of names for people, NULL at first, of which only the first few are written out; *n counts
+ * them all. */
+void names_add(char **names, size_t *n, const char *name);
+/* That list of n: "a, b, c, d and 30 more". Takes names; the caller frees what it returns, NULL of none. */
+char *names_end(char *names, size_t n);
+
 /* This replica leads by what it says, and its Lease has not run out since. */
 bool leaders_is_here(const struct msg_leader *l);
 /* Of one cluster who leads it; of several a line for each replica, this one first. */
