@@ -348,20 +348,28 @@ static int puts_off(struct server_conn *c, const char *request)
 	return 0;
 }
 
-/* Nobody gets a mail before everybody may have it; but a mailbox that stays full does not keep all from the
- * others. */
-TEST(a_reader_who_is_put_off_is_waited_for_for_a_while)
+/* Of whom that server puts one off. */
+static struct sink_settings mail_to_two(struct server *server)
 {
-	char *readers[] = { (char *)"team@b", (char *)"oncall@b" }, from[] = "a@b", url[64];
-	struct server server;
-	struct run r;
+	static char *readers[] = { (char *)"team@b", (char *)"oncall@b" }, from[] = "a@b", url[64];
 
-	server_start_talk(&server, puts_off, false, false);
-	(void)snprintf(url, sizeof(url), "smtp://127.0.0.1:%u", server.port);
+	server_start_talk(server, puts_off, false, false);
+	(void)snprintf(url, sizeof(url), "smtp://127.0.0.1:%u", server->port);
 	struct sink_settings s = sink_of_type(SINK_EMAIL, url, NULL, LANGUAGE_EN);
 
 	s.from = from;
 	s.to = (struct str_list){ readers, 2 };
+	return s;
+}
+
+/* Nobody gets a mail before everybody may have it; but a mailbox that stays full does not keep all from the
+ * others. */
+TEST(a_reader_who_is_put_off_is_waited_for_for_a_while)
+{
+	struct server server;
+	struct sink_settings s = mail_to_two(&server);
+	struct run r;
+
 	clock_fake_set(1764000000000, 5000000);
 	begin(&r, &s);
 	for (int i = 0; i < 2; i++) {
@@ -393,16 +401,10 @@ TEST(a_reader_who_is_put_off_is_waited_for_for_a_while)
 /* Else it is given up for all of them, for the sake of one. */
 TEST(a_mail_goes_to_the_others_before_it_is_given_up)
 {
-	char *readers[] = { (char *)"team@b", (char *)"oncall@b" }, from[] = "a@b", url[64];
 	struct server server;
+	struct sink_settings s = mail_to_two(&server);
 	struct run r;
 
-	server_start_talk(&server, puts_off, false, false);
-	(void)snprintf(url, sizeof(url), "smtp://127.0.0.1:%u", server.port);
-	struct sink_settings s = sink_of_type(SINK_EMAIL, url, NULL, LANGUAGE_EN);
-
-	s.from = from;
-	s.to = (struct str_list){ readers, 2 };
 	clock_fake_set(1764000000000, 5000000);
 	begin(&r, &s);
 	delivery_set_patience(r.delivery, 10 * 60 * 1000);
