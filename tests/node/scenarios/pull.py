@@ -50,11 +50,18 @@ def texts_of(t, ns, name):
 def texts(t):
     """Thirty ways in which a pull fails: what waiting does not mend is scaled to 0, and nothing else is touched."""
     ns = t.ns()
-    program = t.run(image_pull=ns, hours="6s", breaker=NO_BREAKER)
     workloads, wrong = {}, []
-    for name, image in [case for group in CASES.values() for case in group.items()]:
-        more = {"imagePullPolicy": "Never"} if name == "never" else {}
-        workloads[name] = pods.Deployment(t, ns, name, pods.container(None, fill(t, image), **more))
+
+    def create(group):
+        for name, image in group.items():
+            more = {"imagePullPolicy": "Never"} if name == "never" else {}
+            workloads[name] = pods.Deployment(t, ns, name, pods.container(None, fill(t, image), **more))
+    create(CASES["auth"])       # all of them are refused before the first is judged
+    for name in CASES["auth"]:
+        t.until(f"{name} to fail", lambda: texts_of(t, ns, name), 60, every=0.1)
+    program = t.run(image_pull=ns, hours="6s", breaker=NO_BREAKER)
+    for cause in [cause for cause in CASES if cause != "auth"]:
+        create(CASES[cause])
     for name in KEPT:
         t.until(f"{name} to fail", lambda: texts_of(t, ns, name), 60, every=0.1)
         t.server.keep(f"pull-{name}", workloads[name].pods()[0])
