@@ -69,11 +69,12 @@ class Died(AssertionError):
 
 
 class Program:
-    """`config` is a dict or the text of the file; `env` is added to an environment that holds nothing of the caller's."""
+    """`config` is a dict or the text of the file; `env` is added to an environment that holds nothing of the caller's. status() and
+    history() are asked by the build `tools`: again and again, and an instrumented one takes long to begin."""
 
-    def __init__(self, build, folder, config, kubeconfig=None, env=None, args=(), cwd=None, writer_context=None):
+    def __init__(self, build, folder, config, kubeconfig=None, env=None, args=(), cwd=None, writer_context=None, tools=None):
         self.build = pathlib.Path(build)
-        self.binary = self.build / "bin" / "ops-pod-cleaner"
+        self.binary, self.asker = (pathlib.Path(d) / "bin" / "ops-pod-cleaner" for d in (build, tools or build))
         self.dir = pathlib.Path(folder)
         self.dir.mkdir(parents=True, exist_ok=True)
         self.state = self.dir / "state"
@@ -142,8 +143,8 @@ class Program:
 
     # --- questions ---
 
-    def ask(self, *args, timeout=10, check=False, user=None, env=None):
-        result = subprocess.run([self.binary, *args, "--control-socket", self.socket], env={**self.env, **(env or {})}, timeout=timeout,
+    def ask(self, *args, timeout=10, check=False, user=None, env=None, binary=None):
+        result = subprocess.run([binary or self.binary, *args, "--control-socket", self.socket], env={**self.env, **(env or {})}, timeout=timeout,
                                 stdin=subprocess.DEVNULL, capture_output=True, text=True, user=user)
         if check and result.returncode and (args[0], result.returncode) != ("status", 1):  # 1: it tells of a trouble
             raise AssertionError(f"ops-pod-cleaner {' '.join(args)}: exit {result.returncode}: {result.stderr.strip()}")
@@ -189,17 +190,17 @@ class Program:
         return subprocess.run([self.binary, *args], env={**self.env, **(env or {})}, timeout=timeout, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True)
 
-    def ask_json(self, *args, timeout=60):
+    def ask_json(self, *args, timeout=60, binary=None):
         """What a command prints with -o json."""
-        return answer(self.ask(*args, "-o", "json", timeout=timeout, check=True).stdout)
+        return answer(self.ask(*args, "-o", "json", timeout=timeout, check=True, binary=binary).stdout)
 
     def status(self):
-        result = self.ask("status", "-o", "json")
+        result = self.ask("status", "-o", "json", binary=self.asker)
         return answer(result.stdout) if result.returncode in (0, 1) else None
 
     def history(self, *args):
         """Rows as `history -o json` prints them; `ns` and `observe` for short, and `found`: all their facts as one text."""
-        rows = self.ask_json("history", "--limit", "10000", *args)
+        rows = self.ask_json("history", "--limit", "10000", *args, binary=self.asker)
         return [{**row, "ns": row["namespace"], "observe": row["mode"] == "observe", "found": found(row)} for row in rows]
 
     def log(self):

@@ -25,8 +25,9 @@ def slow_ones():
 
 
 class Runner:
-    def __init__(self, build, servers, only=(), keep=False, jobs=4, but=(), out=sys.stdout, slow=False):
+    def __init__(self, build, servers, only=(), keep=False, jobs=4, but=(), out=sys.stdout, slow=False, tools=None):
         self.build = pathlib.Path(build).resolve()
+        self.tools = pathlib.Path(tools).resolve() if tools else self.build
         self.servers = servers
         self.only, self.but, self.slow = only, but, slow
         self.keep = keep
@@ -93,7 +94,7 @@ class Runner:
             list(pool.map(run, scenarios))
 
     def on_own_server(self, one):
-        server = Apisim(self.folder / "servers" / folder_name(one.name), self.build, authority=self.authority)
+        server = Apisim(self.folder / "servers" / folder_name(one.name), self.tools, authority=self.authority)
         server.start()
         try:
             self.one(server, one)

@@ -148,7 +148,8 @@ class Test:
         if kubeconfig == "":
             kubeconfig = self.kubeconfig()
         program = Program(self.build, self.dir / f"p{len(self.programs)}", config, kubeconfig,
-                          writer_context="writer" if str(kubeconfig) in self.pairs else None, **more)
+                          writer_context="writer" if str(kubeconfig) in self.pairs else None,
+                          tools=self.runner.tools if self.build == self.runner.build else None, **more)
         self.programs.append(program)
         return program.start() if start else program
 

@@ -386,7 +386,7 @@ static void check_others(const struct document *d)
 	}
 }
 
-TEST_LOOP(any_document_fits_and_brings_no_marks, 0, 90)
+TEST_LOOP(any_document_fits_and_brings_no_marks, 0, 45)
 {
 	struct document d;
 
