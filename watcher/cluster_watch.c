@@ -56,7 +56,6 @@ struct cluster_watch {
 	struct msg stats;              /* sent last */
 	bool news;                     /* there may be: stats_timer runs; an idle watcher never wakes */
 	bool run_now;                  /* the timer is due at once */
-	bool remembered;               /* SAVED_END is here */
 	bool stopped;
 	unsigned lists;   /* that are being read */
 	uint64_t list_us; /* boot time: since when any is */
@@ -205,7 +204,7 @@ static void send_saved_get(void *ctx)
 	struct cluster_watch *w = ctx;
 	const struct msg m = { .type = MSG_SAVED_GET, .u.saved_get = { .cluster = w->cluster } };
 
-	if (w->remembered || w->stopped)
+	if (controller_cluster(w->controller)->sync.remembered || w->stopped)
 		return;
 	(void)send_msg(w, &m);
 	timer_set(w->saved_get_timer, SAVED_GET_MS);
@@ -450,16 +449,7 @@ static void on_news(void *ctx)
 	touch_stats(ctx);
 }
 
-static int64_t on_now(void *ctx)
-{
-	const struct clock_snapshot now =
-		cluster_clocks(controller_cluster(((struct cluster_watch *)ctx)->controller));
-
-	return clocks_behind(&now);
-}
-
-static const struct replica_ops replica_ops = { send_msg, on_leads, on_recall,
-						on_now,   on_news,  send_credential };
+static const struct replica_ops replica_ops = { send_msg, on_leads, on_recall, on_news, send_credential };
 
 /* -- settings -- */
 
@@ -597,7 +587,8 @@ struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluste
 	w->stats_timer = timer_new(base, on_stats_timer, w);
 	w->run_timer = timer_new(base, on_run_timer, w);
 	w->saved_get_timer = timer_new(base, send_saved_get, w);
-	w->replica = replica_new(base, w->client, cluster, instance, &w->settings, &replica_ops, w);
+	w->replica = replica_new(base, w->client, controller_cluster(w->controller), instance, &w->settings,
+				 &replica_ops, w);
 	return w;
 }
 
@@ -654,20 +645,19 @@ void cluster_watch_free(struct cluster_watch **w)
 /* Would it count twice? It answers a question that has met the end of the answer before. */
 static bool is_known_already(const struct cluster_watch *w, enum msg_type type)
 {
-	return w->remembered && (type == MSG_SAVED_ROW || type == MSG_ACTION_ROW || type == MSG_SAVED_END);
+	return controller_cluster(w->controller)->sync.remembered &&
+	       (type == MSG_SAVED_ROW || type == MSG_ACTION_ROW || type == MSG_SAVED_END);
 }
 
 void cluster_watch_on_msg(struct cluster_watch *w, const struct msg *m)
 {
 	if (is_known_already(w, m->type))
 		return;
-	if (m->type == MSG_SAVED_END)
-		w->remembered = !m->u.saved_end.failed;
 	if (m->type == MSG_DUE_GET)
 		w->due_again = true;
-	replica_note(w->replica, m);
 	if (!replica_on_msg(w->replica, m) && !questions_on_msg(w->questions, m))
 		controller_on_msg(w->controller, m);
+	replica_note(w->replica, m);
 	if (m->type == MSG_SAVED_END)
 		send_watch_stats(w);
 	changed(w);

@@ -21,7 +21,7 @@ struct replica {
 	struct http_client *client;
 	struct replica_ops ops;
 	void *ctx;
-	uint64_t cluster;
+	const struct cluster_state *cluster;
 	char identity[LEASE_TEXT];
 	const struct settings *settings;
 	struct leadership *election;   /* NULL: this replica is the only one */
@@ -33,8 +33,7 @@ struct replica {
 	struct facts unseen;           /* why nobody else can be seen, or none */
 	struct facts apart;            /* why replicas cannot see one another, or none */
 	bool leading, started, stopped;
-	bool remembered; /* what the own history tells is known */
-	bool taken;      /* and so is what the leader before has left */
+	bool taken; /* what the leader before has left is known */
 	void (*left)(void *ctx);
 	void *left_ctx;
 };
@@ -67,10 +66,18 @@ static void on_refused(void *ctx)
 
 /* -- election -- */
 
+/* The time by which what was done is written down, and how old it is: Unix ms. */
+static int64_t now_of(const struct replica *r)
+{
+	const struct clock_snapshot now = cluster_clocks(r->cluster);
+
+	return clocks_behind(&now);
+}
+
 static void tell_next(struct replica *r)
 {
 	if (r->leading && r->taken && handover_is_news(r->handover))
-		leadership_remember(r->election, handover_text(r->handover, r->ops.now(r->ctx)));
+		leadership_remember(r->election, handover_text(r->handover, now_of(r)));
 }
 
 /* What it tells beyond the own history: the other way round each act of a former life would count twice. */
@@ -78,23 +85,20 @@ static void take_over(struct replica *r)
 {
 	const char *memory = leadership_memory(r->election);
 
-	if (!r->leading || !r->remembered || r->taken)
+	if (!r->leading || !r->cluster->sync.remembered || r->taken)
 		return;
 	r->taken = true;
-	handover_take(r->handover, STR_C(memory), r->cluster, r->ops.now(r->ctx), r->ops.recall, r->ctx);
+	handover_take(r->handover, STR_C(memory), r->cluster->number, now_of(r), r->ops.recall, r->ctx);
 }
 
 void replica_note(struct replica *r, const struct msg *m)
 {
-	const bool ends = m->type == MSG_SAVED_END, failed = ends && m->u.saved_end.failed;
-
 	/* What ends before the history has told of it stands in its rows. */
-	if (!r->handover || (!r->remembered && m->type == MSG_NOMINATION_RESULT))
+	if (!r->handover || (!r->cluster->sync.remembered && m->type == MSG_NOMINATION_RESULT))
 		return;
-	if (failed) /* its rows come again */
+	if (m->type == MSG_SAVED_END && m->u.saved_end.failed) /* its rows come again */
 		handover_free(&r->handover), r->handover = handover_new();
-	handover_note(r->handover, m, r->ops.now(r->ctx));
-	r->remembered = r->remembered || (ends && !failed);
+	handover_note(r->handover, m, now_of(r));
 	take_over(r);
 	tell_next(r);
 }
@@ -103,7 +107,7 @@ static void on_changed(void *ctx, bool leading, bool yielding, uint64_t valid_un
 {
 	struct replica *r = ctx;
 	struct msg m = { .type = MSG_LEADER,
-			 .u.leader = { .cluster = r->cluster,
+			 .u.leader = { .cluster = r->cluster->number,
 				       .leading = leading,
 				       .yielding = yielding,
 				       .valid_until = valid_until } };
@@ -148,7 +152,7 @@ static void on_members(void *ctx, const char *live, uint64_t valid_until)
 {
 	struct replica *r = ctx;
 	struct msg m = { .type = MSG_MEMBERS,
-			 .u.members = { .cluster = r->cluster, .valid_until = valid_until } };
+			 .u.members = { .cluster = r->cluster->number, .valid_until = valid_until } };
 
 	msg_text(&m, members.own, r->identity);
 	msg_text(&m, members.live, live);
@@ -255,9 +259,9 @@ static void set_presence(struct replica *r)
 
 /* -- its life -- */
 
-struct replica *replica_new(struct event_base *base, struct http_client *client, uint64_t cluster,
-			    uint64_t instance, const struct settings *s, const struct replica_ops *ops,
-			    void *ctx)
+struct replica *replica_new(struct event_base *base, struct http_client *client,
+			    const struct cluster_state *cluster, uint64_t instance, const struct settings *s,
+			    const struct replica_ops *ops, void *ctx)
 {
 	struct replica *r = xcalloc(1, sizeof(*r));
 

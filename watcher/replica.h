@@ -8,6 +8,7 @@
 #include "config/settings.h"
 #include "http/client.h"
 #include "ipc/msg.h"
+#include "watcher/controller/cluster_state.h"
 
 struct event_base;
 struct replica;
@@ -19,20 +20,18 @@ struct replica_ops {
 	/* What the leader before did in the last hour: SAVED_ROW, ACTION_ROW. Once it leads and SAVED_END was
 	 * noted, before it may act. */
 	void (*recall)(void *ctx, const struct msg *m);
-	/* The time by which what was done is written down, and how old it is: Unix ms. */
-	int64_t (*now)(void *ctx);
 	/* There is something new to replica_tell(). */
 	void (*news)(void *ctx);
 	/* The API server refused the credential (401). */
 	void (*refused)(void *ctx);
 };
 
-/* Before the sandbox. instance: as of leadership_identity(). The client is borrowed and outlives it, and so
- * do the settings until the next replica_set_settings(). Where an election is configured `leads` says at once
- * that it does not. */
-struct replica *replica_new(struct event_base *base, struct http_client *client, uint64_t cluster,
-			    uint64_t instance, const struct settings *s, const struct replica_ops *ops,
-			    void *ctx);
+/* Before the sandbox. instance: as of leadership_identity(). The client and the cluster are borrowed and
+ * outlive it, and so do the settings until the next replica_set_settings(). Where an election is configured
+ * `leads` says at once that it does not. */
+struct replica *replica_new(struct event_base *base, struct http_client *client,
+			    const struct cluster_state *cluster, uint64_t instance, const struct settings *s,
+			    const struct replica_ops *ops, void *ctx);
 /* Accepts NULL. */
 void replica_free(struct replica **r);
 void replica_start(struct replica *r);
@@ -41,7 +40,7 @@ void replica_set_settings(struct replica *r, const struct settings *s);
 /* PREFERRED, LET_GO. False: it is another message. */
 bool replica_on_msg(struct replica *r, const struct msg *m);
 /* What is said (SAVED) or heard (SAVED_ROW, ACTION_ROW, SAVED_END, NOMINATION_RESULT) of what is done, for
- * the next leader. */
+ * the next leader; heard: once the cluster's state knows of it. */
 void replica_note(struct replica *r, const struct msg *m);
 /* Its part of WATCH_STATS. */
 void replica_tell(const struct replica *r, struct msg_watch_stats *ret);
