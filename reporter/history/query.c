@@ -55,7 +55,8 @@ static sqlite3_stmt *prepare(const struct query *q, enum db_stmt stmt, int64_t i
 			   db_i("refused", OUTCOME_REFUSED), db_i("written", OUTCOMES_WRITTEN),
 			   db_i("spent", OUTCOMES_SPENT), db_i("restore", ACTION_RESTORE),
 			   db_i("scale_down", ACTION_SCALE_DOWN), db_i("done", OUTCOME_DONE),
-			   db_i("scaled_max", SCALED_MAX));
+			   db_i("fresh_attempt", ACTION_FRESH_ATTEMPT),
+			   db_i("known_written", OUTCOMES_KNOWN_WRITTEN), db_i("scaled_max", SCALED_MAX));
 }
 
 static int read_row(struct query *q, const struct query_row *row, struct msg *ret)

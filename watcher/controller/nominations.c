@@ -393,7 +393,10 @@ void nominations_on_result(struct nominations *n, const struct msg_nomination_re
 
 	const struct clock_snapshot clocks = cluster_clocks(n->cluster);
 
-	if (admission_on_result(n->cluster->admission, m, &clocks) && n->budget_at == 0)
+	if (!admission_on_result(n->cluster->admission, m, &clocks)) {
+		if (n->cluster->sync.remembered)
+			admission_on_earlier_result(n->cluster->admission, m, &clocks);
+	} else if (n->budget_at == 0)
 		n->budget_at = now + BUDGET_CHECK_MS;
 	if (failure && h)
 		delay = queue_when(n->keys, h, now);

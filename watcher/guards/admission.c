@@ -425,6 +425,20 @@ bool admission_on_result(struct admission *g, const struct msg_nomination_result
 	return ours;
 }
 
+void admission_on_earlier_result(struct admission *g, const struct msg_nomination_result *m,
+				 const struct clock_snapshot *now)
+{
+	const bool attempt = m->action == ACTION_FRESH_ATTEMPT;
+	uint32_t id;
+
+	if (!(OUTCOMES_WRITTEN >> m->outcome & 1) || !(attempt || m->action == ACTION_SCALE_DOWN))
+		return;
+	id = workloads_act(g->workloads, STR_C(m->action_key), STR_C(m->revision));
+	if (attempt && OUTCOMES_KNOWN_WRITTEN >> m->outcome & 1)
+		workloads_attempted(g->workloads, id, (enum duty)m->duty, now->latest);
+	workloads_acted(g->workloads, id, !attempt, now->latest);
+}
+
 void admission_give_back(struct admission *g, struct str action_key, const struct clock_snapshot *now)
 {
 	(void)end_action(g, action_key, false, false, now);

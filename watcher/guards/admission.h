@@ -86,6 +86,10 @@ void admission_give_back(struct admission *g, struct str action_key, const struc
 /* NOMINATION_RESULT. false = it was none of ours. */
 bool admission_on_result(struct admission *g, const struct msg_nomination_result *m,
 			 const struct clock_snapshot *now);
+/* The NOMINATION_RESULT of an action that an earlier life of this process nominated, once the saved state has
+ * come: it is a fresh attempt or a scale-down of its workload all the same. */
+void admission_on_earlier_result(struct admission *g, const struct msg_nomination_result *m,
+				 const struct clock_snapshot *now);
 /* -- time and saved state -- */
 
 /* Check the breaker when something changed, or its time came. workloads, nodes: that have pods. true when it

@@ -1,6 +1,7 @@
 /* test_saved.c - what must outlive every process: reverts, breakers, spent budgets, pauses, actions that are
  * open. */
 // SPDX-License-Identifier: Apache-2.0
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "reporter/web/stats.h"
 #include "tests/facts_en.h"
@@ -56,6 +57,39 @@ TEST(attempt_is_remembered_with_its_clock)
 	ck_assert_uint_eq(world_saved(0, false, out, 4), 2);
 	ck_assert_int_eq(out[0].u.failing_since_row.attempted, 150);
 	ck_assert(out[0].u.failing_since_row.pulled);
+}
+
+static const struct attempt {
+	enum action_kind action;
+	enum outcome outcome;
+	int64_t failing_since;
+	bool counts;
+} attempts[] = {
+	{ ACTION_FRESH_ATTEMPT, OUTCOME_DONE, WORLD_NOW - 1, true },
+	{ ACTION_FRESH_ATTEMPT, OUTCOME_UNCONFIRMED, WORLD_NOW - 1, false },
+	{ ACTION_FRESH_ATTEMPT, OUTCOME_WOULD, WORLD_NOW - 1, false },
+	{ ACTION_FRESH_ATTEMPT, OUTCOME_DONE, WORLD_NOW + 1, false }, /* of a revision before this one */
+	{ ACTION_SCALE_DOWN, OUTCOME_DONE, WORLD_NOW - 1, false },
+};
+
+/* Its end came while no watcher was there. */
+TEST_LOOP(an_attempt_that_no_watcher_heard_of_is_told, 0, ARRAY_SIZE(attempts))
+{
+	const struct attempt *a = &attempts[_i];
+	struct msg m[] = { world_failing_since(0, "o1", a->failing_since), world_intent(1, 0, "pod"),
+			   world_record(1, a->outcome) };
+	struct msg out[4];
+	size_t n;
+
+	m[1].u.intent.duty = m[0].u.failing_since.duty;
+	m[1].u.intent.action = a->action;
+	test_set(&m[1], intent.action_key, "o1");
+	world_write(m, 3);
+	n = world_saved(0, false, out, 4);
+	for (size_t i = 0; i < n; i++)
+		if (out[i].type == MSG_FAILING_SINCE_ROW)
+			ck_assert_int_eq(out[i].u.failing_since_row.attempted, a->counts ? WORLD_NOW : 0);
+	ck_assert_int_eq(out[n - 2].type, MSG_FAILING_SINCE_ROW);
 }
 
 static size_t count_actions(bool observe)

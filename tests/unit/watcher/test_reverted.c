@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "harness.h"
 #include "tests/facts_en.h"
@@ -449,6 +450,74 @@ TEST(a_fresh_attempt_first)
 	nominated_after(10 * S + 1, 1, 2);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.action, ACTION_SCALE_DOWN);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 0);
+}
+
+/* Of an action that was nominated before this watcher began, whose end comes now; early: before the history
+ * has told what it holds, and its rows tell of the action. */
+static void ended_from_before(const struct pod_facts *p, enum action_kind action, enum outcome outcome,
+			      bool early)
+{
+	struct msg m = { .type = MSG_NOMINATION_RESULT,
+			 .u.nomination_result = {
+				 .duty = DUTY_IMAGE_PULL, .action = action, .outcome = outcome } };
+
+	msg_set(&m, nomination_result.action_key, p->owner.uid.p, p->owner.uid.n);
+	msg_set(&m, nomination_result.revision, p->revision.p, p->revision.n);
+	sync_with(p, 1);
+	run_all();
+	if (early)
+		controller_on_msg(c, &m);
+	ready_with(p, 1);
+	if (!early)
+		controller_on_msg(c, &m);
+	run_all();
+}
+
+static const struct end {
+	enum action_kind action;
+	enum outcome outcome;
+	bool early, counts;
+} ends[] = {
+	{ ACTION_FRESH_ATTEMPT, OUTCOME_DONE, false, true },
+	{ ACTION_FRESH_ATTEMPT, OUTCOME_UNCONFIRMED, false, false }, /* it may not have been deleted */
+	{ ACTION_FRESH_ATTEMPT, OUTCOME_REFUSED, false, false },
+	{ ACTION_FRESH_ATTEMPT, OUTCOME_DONE, true, false },
+	{ ACTION_SCALE_DOWN, OUTCOME_DONE, false, false },
+};
+
+TEST_LOOP(an_attempt_of_an_earlier_life_counts, 0, ARRAY_SIZE(ends))
+{
+	struct pod_facts p = pod_pull_failing();
+
+	policy.duty[DUTY_IMAGE_PULL].fresh_attempt_ms = 10 * S;
+	ended_from_before(&p, ends[_i].action, ends[_i].outcome, ends[_i].early);
+	nominated_at(HOURS + 1, 1);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.action,
+			  ends[_i].counts ? ACTION_SCALE_DOWN : ACTION_FRESH_ATTEMPT);
+}
+
+static const struct end writes[] = {
+	{ ACTION_SCALE_DOWN, OUTCOME_DONE, false, true },
+	{ ACTION_SCALE_DOWN, OUTCOME_UNCONFIRMED, false, true },
+	{ ACTION_SCALE_DOWN, OUTCOME_REFUSED, false, false },
+	{ ACTION_SCALE_DOWN, OUTCOME_WOULD, false, false },
+	{ ACTION_SCALE_DOWN, OUTCOME_DONE, true, false },
+	{ ACTION_FRESH_ATTEMPT, OUTCOME_DONE, false, false },
+	{ ACTION_RESTORE, OUTCOME_DONE, false, false },
+};
+
+TEST_LOOP(a_scale_down_of_an_earlier_life_is_reverted, 0, ARRAY_SIZE(writes))
+{
+	struct pod_facts p = pod_pull_failing(), q;
+
+	ended_from_before(&p, writes[_i].action, writes[_i].outcome, writes[_i].early);
+	pass(1000);
+	q = returned(&p, 1);
+	controller_delete(c, &p);
+	event(&q);
+	nominated_at(HOURS + 1, !writes[_i].counts);
+	ck_assert_uint_eq(stats().reverts, writes[_i].counts);
+	ck_assert_uint_eq(stats().blocked, writes[_i].counts);
 }
 
 /* It ends no workload. */
