@@ -33,7 +33,8 @@ static const struct bucket_size nomination_rate = { LEASES_MAX, 10 };
 
 bool dispatch_is_paused(const struct supervisor *s, uint64_t cluster, uint64_t duty)
 {
-	return pause_list_pauses(&s->pause_list, settings(s)->names[cluster], duty, own_state_now(s->own));
+	return pause_list_pauses(&s->pause_list, settings(s)->names[cluster], duty, own_state_now(s->own),
+				 clock_is_borne_out(s, cluster));
 }
 
 /* What is in doubt is looked at before its cluster goes. */

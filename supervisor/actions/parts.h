@@ -127,6 +127,14 @@ static inline const struct generation *settings(const struct supervisor *s)
 	return lifecycle_generation(s->root);
 }
 
+/* The cluster's API server bears out that this host's clock is not ahead. */
+static inline bool clock_is_borne_out(const struct supervisor *s, uint64_t cluster)
+{
+	const struct msg_watch_stats *w = &s->watch_stats[cluster].u.watch_stats;
+
+	return w->synced && !w->host_ahead;
+}
+
 /* It has ended, and its cluster is configured no more. It keeps its place (children.h). */
 static inline bool child_has_left(const struct supervisor *s, const struct child *c)
 {

@@ -10,9 +10,9 @@ bool pause_covers(const struct msg_pause *scope, const char *cluster_name, int64
 	       (!scope->cluster_name[0] || strcmp(scope->cluster_name, cluster_name) == 0);
 }
 
-bool pause_has_ended(const struct pause *e, int64_t now_ms)
+bool pause_has_ended(const struct pause *e, int64_t now_ms, bool known)
 {
-	return !e->earlier && e->p.until != 0 && e->p.until <= now_ms;
+	return (known || !e->earlier) && e->p.until != 0 && e->p.until <= now_ms;
 }
 
 struct pause *pause_list_find_scope(struct pause_list *l, const struct msg_pause *p)
@@ -44,12 +44,13 @@ void pause_list_remove(struct pause_list *l, struct pause *p)
 	memmove(p, p + 1, (size_t)(&l->v[l->n] - p) * sizeof(*p));
 }
 
-bool pause_list_pauses(const struct pause_list *l, const char *cluster_name, uint64_t duty, int64_t now_ms)
+bool pause_list_pauses(const struct pause_list *l, const char *cluster_name, uint64_t duty, int64_t now_ms,
+		       bool known)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		const struct pause *e = &l->v[i];
 
-		if (e->p.on && !pause_has_ended(e, now_ms) &&
+		if (e->p.on && !pause_has_ended(e, now_ms, known) &&
 		    pause_covers(&e->p, cluster_name, (int64_t)duty))
 			return true;
 	}

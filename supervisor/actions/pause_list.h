@@ -26,7 +26,8 @@ struct pause {
 	uint64_t conn; /* to answer when it is on disk, 0 = nobody */
 };
 
-bool pause_has_ended(const struct pause *e, int64_t now_ms);
+/* known: that this host's clock is not ahead, where it is asked for. */
+bool pause_has_ended(const struct pause *e, int64_t now_ms, bool known);
 
 /* Zeroed: empty. */
 struct pause_list {
@@ -39,8 +40,9 @@ struct pause *pause_list_set(struct pause_list *l, const struct msg_pause *p);
 void pause_list_remove(struct pause_list *l, struct pause *p);
 /* The entry with p's scope: one duty (or all) of one cluster (or all). NULL when there is none. */
 struct pause *pause_list_find_scope(struct pause_list *l, const struct msg_pause *p);
-/* Some entry pauses this duty of this cluster. */
-bool pause_list_pauses(const struct pause_list *l, const char *cluster_name, uint64_t duty, int64_t now_ms);
+/* Some entry pauses this duty of this cluster; known: as of pause_has_ended(). */
+bool pause_list_pauses(const struct pause_list *l, const char *cluster_name, uint64_t duty, int64_t now_ms,
+		       bool known);
 /* Entries in the order they were made, NULL behind the last; good until one is removed. */
 struct pause *pause_list_get(struct pause_list *l, size_t i);
 

@@ -26,10 +26,9 @@ static uint64_t left_in(struct write_span *s, int64_t now, bool known, int64_t l
 static uint64_t left_of(struct write_count *c, const struct supervisor *s, uint64_t cluster)
 {
 	const struct generation *g = settings(s);
-	const struct msg_watch_stats *w = &s->watch_stats[cluster].u.watch_stats;
 	const int64_t now = own_state_now(s->own);
 
-	c->earlier = c->earlier && (!w->synced || w->host_ahead);
+	c->earlier = c->earlier && !clock_is_borne_out(s, cluster);
 	const uint64_t minute = left_in(&c->minute, now, !c->earlier, MINUTE_MS, g->all.writes_per_minute),
 		       hour = left_in(&c->hour, now, !c->earlier, HOUR_MS, g->all.writes_per_hour);
 

@@ -66,7 +66,7 @@ static const struct pause *next_in_force(const struct supervisor *s, size_t *i)
 	for (; *i < l->n; ++*i) {
 		const struct pause *e = &l->v[*i];
 
-		if (e->p.on && !pause_has_ended(e, now) && names_a_cluster(s, &e->p))
+		if (e->p.on && !pause_has_ended(e, now, false) && names_a_cluster(s, &e->p))
 			return &l->v[(*i)++];
 	}
 	return NULL;
@@ -193,8 +193,8 @@ static void say_nothing_to_resume(const struct supervisor *s, const struct msg_p
 {
 	const bool all = scope->duty < 0 && !scope->cluster_name[0];
 	const uint64_t duty = scope->duty < 0 ? DUTY_EVICTED : (uint64_t)scope->duty;
-	const bool wider =
-		!all && pause_list_pauses(&s->pause_list, scope->cluster_name, duty, own_state_now(s->own));
+	const bool wider = !all && pause_list_pauses(&s->pause_list, scope->cluster_name, duty,
+						     own_state_now(s->own), false);
 
 	end(s, conn, EXIT_CODE_FAILURE, wider ? TEXT_PAUSED_WIDER : TEXT_NOT_PAUSED);
 }
@@ -242,17 +242,18 @@ static void follow_clock(struct supervisor *s)
 		pauses_on_watcher_ready(s, c);
 }
 
-/* Some API server bears out that it is not ahead, and none says that it is. */
-static bool clock_is_known(const struct supervisor *s)
+/* That it is not ahead the API server of the cluster bears out; where all are paused some API server does,
+ * and none says that it is. */
+static bool clock_is_known(const struct supervisor *s, const struct msg_pause *p)
 {
 	bool known = false;
 
 	for (uint64_t c = 0; settings(s) && generation_next(settings(s), &c); c++) {
-		const struct msg_watch_stats *w = &s->watch_stats[c].u.watch_stats;
-
-		if (w->host_ahead)
+		if (!pause_covers(p, settings(s)->names[c], p->duty))
+			continue;
+		if (s->watch_stats[c].u.watch_stats.host_ahead)
 			return false;
-		known = known || w->synced;
+		known = known || clock_is_borne_out(s, c);
 	}
 	return known;
 }
@@ -260,11 +261,10 @@ static bool clock_is_known(const struct supervisor *s)
 /* What was paused in an earlier life does not end by a clock that was wrong when this one began. */
 static void trust_clock(struct supervisor *s)
 {
-	const bool known = clock_is_known(s);
 	struct pause *e;
 
-	for (size_t i = 0; known && (e = pause_list_get(&s->pause_list, i)); i++)
-		e->earlier = false;
+	for (size_t i = 0; (e = pause_list_get(&s->pause_list, i)); i++)
+		e->earlier = e->earlier && !clock_is_known(s, &e->p);
 }
 
 void pauses_on_ctl_pause(struct supervisor *s, const struct msg *m)
@@ -295,7 +295,7 @@ void pauses_tick(struct supervisor *s)
 	follow_clock(s);
 	trust_clock(s);
 	for (size_t i = 0; (e = pause_list_get(&s->pause_list, i)); i++)
-		if (e->p.on && pause_has_ended(e, own_state_now(s->own)))
+		if (e->p.on && pause_has_ended(e, own_state_now(s->own), false))
 			resume(s, e);
 	if (s->pauses_unkept)
 		keep(s);

@@ -360,7 +360,7 @@ static bool is_paused(void)
 {
 	const struct supervisor *s = stage_supervisor(w.s);
 
-	return pause_list_pauses(&s->pause_list, "test", 0, own_state_now(s->own));
+	return pause_list_pauses(&s->pause_list, "test", 0, own_state_now(s->own), clock_is_borne_out(s, 0));
 }
 
 /* Until somebody resumes. */

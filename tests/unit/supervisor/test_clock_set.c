@@ -39,14 +39,20 @@ static size_t do_some(size_t n)
 	return count(MSG_GRANT);
 }
 
-static void pause_for_an_hour(void)
+static void pause_cluster(const char *cluster)
 {
 	struct msg m = { .type = MSG_CTL_PAUSE,
 			 .u.ctl_pause = { .duty = DUTY_ALL, .on = true, .until = clock_wall_ms() + HOUR } };
 
+	msg_text(&m, ctl_pause.cluster_name, cluster);
 	open_history();
 	pauses_on_ctl_pause(stage_supervisor(w.s), &m);
 	stage_run(w.s);
+}
+
+static void pause_for_an_hour(void)
+{
+	pause_cluster("");
 }
 
 static void say_stats(bool host_ahead)
@@ -101,6 +107,38 @@ TEST_LOOP(a_pause_of_an_earlier_life_waits_for_the_clock, 0, 2)
 	ck_assert_uint_eq(do_some(1), !_i);
 	stage_pass(w.s, HOUR);
 	ck_assert_uint_eq(do_some(1), 1);
+}
+
+static const struct servers {
+	const char *paused;
+	bool first_ahead, second_ahead; /* this host, as the API server of the first or second cluster says */
+	bool acts, stands;              /* the first cluster is acted on; the pause is shown */
+} servers[] = {
+	{ "test", false, true, true, false }, { "test", true, false, false, true },
+	{ "", false, true, true, true },      { "", true, false, false, true },
+	{ "", false, false, true, false },    { "second", false, true, true, true },
+};
+
+/* Of another cluster, whose API server's clock is behind, nothing follows for this one. */
+TEST_LOOP(a_pause_of_an_earlier_life_asks_the_server_of_its_cluster, 0, ARRAY_SIZE(servers))
+{
+	const struct servers *t = &servers[_i];
+
+	w.o.second = STAGE_WAITS;
+	start_again();
+	pause_cluster(t->paused);
+	stage_free(&w.s);
+	set_clock(2 * HOUR);
+	start();
+	open_history();
+	stage_supervisor(w.s)->watch_stats[1] = (struct msg){
+		.type = MSG_WATCH_STATS,
+		.u.watch_stats = { .cluster = 1, .synced = true, .host_ahead = t->second_ahead }
+	};
+	say_stats(t->first_ahead);
+	stage_pass(w.s, 1000);
+	ck_assert_uint_eq(do_some(1), t->acts);
+	ck_assert_int_eq(pauses_any(stage_supervisor(w.s)), t->stands);
 }
 
 TEST(a_clock_set_forward_gives_no_writes_back)

@@ -60,7 +60,7 @@ static size_t take_all(const char *cluster, int64_t duty)
 
 static bool is_paused(const char *cluster, uint64_t duty, int64_t now)
 {
-	return pause_list_pauses(l, cluster, duty, now);
+	return pause_list_pauses(l, cluster, duty, now, true);
 }
 
 TEST(scope_holds_what_it_names)
@@ -91,11 +91,11 @@ TEST(end_is_exact)
 
 	ck_assert_ptr_nonnull(ends);
 	ck_assert_ptr_nonnull(stays);
-	ck_assert(!pause_has_ended(ends, NOW + 9));
+	ck_assert(!pause_has_ended(ends, NOW + 9, true));
 	ck_assert(is_paused("staging", 0, NOW + 9));
 	ck_assert(!is_paused("staging", 0, NOW + 10)); /* even before it is taken off */
-	ck_assert(pause_has_ended(ends, NOW + 10));
-	ck_assert(!pause_has_ended(stays, INT64_MAX)); /* the one without an end stays */
+	ck_assert(pause_has_ended(ends, NOW + 10, true));
+	ck_assert(!pause_has_ended(stays, INT64_MAX, true)); /* the one without an end stays */
 	ck_assert(is_paused("prod", 0, INT64_MAX));
 }
 
