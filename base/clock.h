@@ -9,6 +9,10 @@
 #include <stdint.h>
 #include <sys/time.h>
 
+#define MINUTE_MS INT64_C(60000)
+#define HOUR_MS   INT64_C(3600000)
+#define DAY_MS    INT64_C(86400000)
+
 int64_t clock_wall_ms(void);
 /* Wall time so long ago: 1 where that was before 1970. 0 means "not known", or "ever". */
 int64_t clock_wall_ago(int64_t ms);

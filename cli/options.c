@@ -31,9 +31,9 @@ static int parse_when(const char *s, int64_t *ret)
 		if (duration_parse(s, strlen(s), &span_ns, NULL) < 0 || span_ns < 0)
 			return -EINVAL;
 		*ret = clock_wall_ago(span_ns / 1000000);
-	}
-	if (*ret < 1)
+	} else if (*ret < 1) {
 		*ret = 1;
+	}
 	return 0;
 }
 

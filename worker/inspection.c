@@ -16,7 +16,6 @@
 #define TIMEOUT_MS 4000u
 #define OWNERS_MAX 4u
 #define BODY_MAX   (2u << 20)
-#define MINUTE_MS  60000u
 
 struct inspection {
 	struct inspections *inspections;
@@ -276,7 +275,7 @@ static bool is_reported(const struct policy *policy, const char *name)
 
 static struct inspection *begin(struct inspections *l)
 {
-	const uint64_t minute = clock_boot_ms() / MINUTE_MS;
+	const uint64_t minute = clock_boot_ms() / (uint64_t)MINUTE_MS;
 
 	l->begun = minute == l->minute ? l->begun : 0;
 	l->minute = minute;

@@ -18,7 +18,6 @@
 #include "text/private_dir_text.h"
 #include "text/texts.h"
 
-#define DAY_MS      INT64_C(86400000)
 #define PAGES_A_ROW 4 /* of the whole file, for each row of a cluster's share of a table */
 /* Of schema.def: the user_version of a file that this program reads. */
 #define DB_SCHEMA_VERSION 20

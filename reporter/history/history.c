@@ -14,7 +14,6 @@
 #include "reporter/history/attention.h"
 #include "text/texts.h"
 
-#define DAY_MS INT64_C(86400000)
 /* The memory of a failing revision outlives the history: losing it restarts that workload's clock. */
 #define SAVED_DAYS  400
 #define PRUNE_LIMIT 2000

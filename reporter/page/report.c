@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "model/reasons.h"
 #include "reporter/news/words.h"
@@ -15,8 +16,6 @@
 #include "text/facts_text.h"
 #include "text/templates.h"
 
-#define DAY_MS  INT64_C(86400000)
-#define HOUR_MS INT64_C(3600000)
 /* The month in what when_format() writes, and how long it is with the day, and with the time. */
 #define WHEN_MONTH    5
 #define WHEN_DAY_N    5

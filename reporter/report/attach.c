@@ -5,13 +5,11 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "config/zone.h"
 #include "model/actions.h"
 #include "reporter/notify/sink_select.h"
-
-#define HOUR_MS INT64_C(3600000)
-#define DAY_MS  (24 * HOUR_MS)
 
 /* A series that is read, and for whom. */
 struct loading {

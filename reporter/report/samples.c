@@ -10,8 +10,6 @@
 #include "base/xalloc.h"
 #include "config/settings.h"
 
-#define HOUR_MS INT64_C(3600000)
-#define DAY_MS  (24 * HOUR_MS)
 /* The clock of a kubelet may be behind. */
 #define SKEW_MS INT64_C(300000)
 

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/actions/write_guard.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
-#define MINUTE_MS   INT64_C(60000)
-#define HOUR_MS     INT64_C(3600000)
 #define AHEAD_COUNT 16u
 
 /* How many more may be written in that time. It begins anew when it is over; when the clock went back it

@@ -26,7 +26,6 @@
 #define KEPT_MAX  64
 #define LIMIT     4u
 #define STEPS_MAX 200
-#define MINUTE_MS 60000
 #define NAMED_MAX 64
 #define SLACK_MS  2000 /* KNOWN_SLACK_MS */
 #define ANYONE    (~0u)

@@ -8,13 +8,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "model/actions.h"
 #include "model/guards.h"
 
-#define MINUTE_MS INT64_C(60000)
-#define HOUR_MS   INT64_C(3600000)
-#define DAY_MS    INT64_C(86400000)
 /* Of acts whose namespaces are not told any more: no namespace is called so. */
 #define SOMEWHERE "*"
 

@@ -14,7 +14,6 @@
 #include "tests/suite.h"
 #include "tests/unit/cli/instance.h"
 
-#define MINUTE_MS (60 * INT64_C(1000))
 #define QUESTIONS 4
 
 /* An action: when it began, before the test; the questions from which on it is in the history, and has ended.

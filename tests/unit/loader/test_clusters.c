@@ -70,8 +70,6 @@ TEST(a_name_keeps_its_index)
 
 /* -- plugins -- */
 
-#define HOUR_MS 3600000
-
 static void write_plugin(const char *token, const char *arguments)
 {
 	_cleanup_free_ char *path = path_of("plugin");

@@ -5,13 +5,13 @@
 #ifndef TESTS_UNIT_REPORTER_REPORT_WORLD_H
 #define TESTS_UNIT_REPORTER_REPORT_WORLD_H
 
+#include "base/clock.h"
 #include "reporter/report/runner.h"
 #include "reporter/notify/outbox.h"
 #include "tests/unit/reporter/support.h"
 
 /* Monday 2023-11-13 09:00:00 UTC; the schedule fires daily at 09:00. The fixture starts 10 s before. */
 #define DUE_AT INT64_C(1699866000000)
-#define DAY_MS INT64_C(86400000)
 
 struct world {
 	size_t asked, ended;

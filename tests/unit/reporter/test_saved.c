@@ -8,8 +8,6 @@
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
-#define HOUR_MS INT64_C(3600000)
-
 static struct msg saved_msg(uint64_t cluster, const char *kind, const char *key, int64_t at)
 {
 	struct msg m = { .type = MSG_SAVED, .u.saved = { .cluster = cluster, .at = at, .until = at + 5 } };

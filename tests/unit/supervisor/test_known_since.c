@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "world.h"
 
-#define HOUR_MS  INT64_C(3600000)
 #define SLACK_MS 2000 /* KNOWN_SLACK_MS */
 
 /* By a watcher that says it has failed for ever. */
