@@ -11,6 +11,7 @@
 #include "base/xalloc.h"
 #include "ipc/timer.h"
 #include "reporter/notify/action_messages.h"
+#include "reporter/notify/alarm_messages.h"
 #include "reporter/notify/fallback.h"
 #include "reporter/notify/sender.h"
 #include "text/facts_text.h"
@@ -31,12 +32,13 @@ struct notifier {
 	struct sender *sender;
 	struct timer *wake;
 	/* Both make messages when nothing else is due: an action waits for its commit. */
-	struct timer *gather;      /* runs while actions have ended that are not told */
-	struct timer *look;        /* for what needs an operator */
-	struct fallback *fallback; /* while the history cannot be written; NULL = it can */
-	bool is_recovered;         /* what the last end of the process left in the history was looked at */
-	bool is_refused;           /* since the last look the history took something not */
-	uint64_t started_ms;       /* boot clock */
+	struct timer *gather; /* runs while actions have ended that are not told */
+	struct timer *look;   /* for what needs an operator */
+	struct db *memory;    /* while the history cannot be written (fallback.h); NULL = it can */
+	bool is_repeat;       /* its first messages may have been sent before */
+	bool is_recovered;    /* what the last end of the process left in the history was looked at */
+	bool is_refused;      /* since the last look the history took something not */
+	uint64_t started_ms;  /* boot clock */
 };
 
 /* -- what waits, for the metrics -- */
@@ -201,61 +203,60 @@ static void look_again(struct notifier *t)
 
 static struct alarm_sources sources_of(const struct notifier *t)
 {
-	return (struct alarm_sources){ t->db, t->state, t->sender, t->settings, t->schedule->zone };
+	return (struct alarm_sources){
+		t->db, t->state, t->sender, t->settings, t->schedule->zone, t->memory
+	};
 }
 
 /* Once the history can be written again. Not while something is on its way: at the next look. */
 static bool end_fallback(struct notifier *t)
 {
-	if (!db_is_open(t->db) || !sender_is_idle(t->sender) || fallback_return(t->fallback, t->db) < 0)
+	if (!db_is_open(t->db) || !sender_is_idle(t->sender) || fallback_return(t->memory, t->db) < 0)
 		return false;
-	sender_set_direct(t->sender, false);
+	sender_set_memory(t->sender, NULL);
 	if (!t->is_recovered)
 		sender_recover(t->sender, t->settings);
 	t->is_recovered = true;
-	fallback_free(&t->fallback);
+	db_close(&t->memory);
 	log_info("messages are kept in the history again");
 	return true;
 }
 
 static void begin_fallback(struct notifier *t)
 {
-	const struct alarm_sources from = sources_of(t);
-
-	t->fallback = fallback_new(&from, clock_boot_ms() - t->started_ms <=
-						  t->settings->gather_ms + MAYBE_REPEAT_MS);
-	sender_set_direct(t->sender, true);
+	if (fallback_begin(t->db, &t->memory) < 0)
+		return; /* at the next look */
+	t->is_repeat = clock_boot_ms() - t->started_ms <= t->settings->gather_ms + MAYBE_REPEAT_MS;
+	sender_set_memory(t->sender, t->memory);
 	(void)log_warn(0, "the history cannot be opened or written: what needs an operator is told from "
 			  "memory until it can");
 }
 
-static bool send_directly(void *ctx, const char *sink, const struct document *d)
+static int put_alarms(struct notifier *t, bool *ret_put)
 {
-	return sender_send(((struct notifier *)ctx)->sender, sink, d);
-}
+	const struct alarm_sources from = sources_of(t);
+	const int r = alarm_messages_put(&from, ret_put);
 
-static void on_sent(void *ctx, const char *sink, bool is_settled)
-{
-	struct notifier *t = ctx;
-
-	if (t->fallback)
-		fallback_sent(t->fallback, sink, is_settled);
+	if (t->memory && t->is_repeat && *ret_put) {
+		(void)db_do(t->memory, DB_FALLBACK_DOUBT);
+		t->is_repeat = false;
+	}
+	return r;
 }
 
 static void on_look(void *ctx)
 {
 	struct notifier *t = ctx;
-	const struct alarm_sources from = sources_of(t);
-	bool put = false, is_back = t->fallback && end_fallback(t);
-	const int err = t->fallback ? 0 : alarm_messages_put(&from, &put);
+	bool put = false, is_back = t->memory && end_fallback(t);
+	const int err = put_alarms(t, &put);
 
 	if (err < 0)
 		on_trouble(t, err, "what needs an operator cannot be told yet");
-	if (!t->fallback && t->is_refused)
+	if (!t->memory && t->is_refused) {
 		begin_fallback(t);
+		(void)put_alarms(t, &put);
+	}
 	t->is_refused = false;
-	if (t->fallback)
-		fallback_look(t->fallback, &from, send_directly, t);
 	if (put || is_back)
 		notifier_wake(t);
 	look_again(t);
@@ -267,7 +268,7 @@ static void on_drained(void *ctx)
 {
 	struct notifier *t = ctx;
 
-	if (t->fallback)
+	if (t->memory)
 		(void)end_fallback(t);
 	t->drained(t->ctx);
 }
@@ -279,7 +280,6 @@ struct notifier *notifier_new(struct process *p, const struct settings *s,
 	static const struct sender_ops ops = {
 		.wake = wake_sender,
 		.ended = on_ended,
-		.sent = on_sent,
 		.lost = on_lost,
 		.say_down = on_say_down,
 		.trouble = on_trouble,
@@ -308,7 +308,7 @@ void notifier_free(struct notifier **t)
 	if (!*t)
 		return;
 	sender_free(&(*t)->sender);
-	fallback_free(&(*t)->fallback);
+	db_close(&(*t)->memory);
 	timer_free(&(*t)->wake);
 	timer_free(&(*t)->gather);
 	timer_free(&(*t)->look);
@@ -352,7 +352,7 @@ void notifier_history_opened(struct notifier *t)
 	if (err < 0)
 		on_trouble(t, err, "what was told cannot be read");
 	notifier_action_ended(t); /* before the last end of this process, perhaps */
-	if (t->fallback)
+	if (t->memory)
 		timer_set(t->look, 0);
 }
 
@@ -364,14 +364,14 @@ void notifier_wake(struct notifier *t)
 
 bool notifier_drain(struct notifier *t)
 {
-	bool more = timer_is_set(t->gather) && db_is_open(t->db) && !t->fallback, put;
+	bool more = timer_is_set(t->gather) && db_is_open(t->db) && !t->memory, put;
 
 	while (more)
 		more = tell_gathered(t, &put) == ACTIONS_LEFT_NOW;
 	notifier_wake(t);
 	const bool is_idle = sender_drain(t->sender);
 
-	if (is_idle && t->fallback)
+	if (is_idle && t->memory)
 		(void)end_fallback(t);
 	return is_idle;
 }

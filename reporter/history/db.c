@@ -567,6 +567,27 @@ int db_run(sqlite3_stmt *st, int *ret_changes)
 	return db_errno(rc);
 }
 
+int db_copy(struct db *from, enum db_stmt rows, struct db *to, enum db_stmt put)
+{
+	sqlite3_stmt *st = db_stmt(from, rows);
+	int r = 0, more = 0;
+
+	while (r == 0 && (more = db_step(st)) > 0) {
+		sqlite3_stmt *into = db_stmt(to, put);
+
+		for (int i = 0; i < sqlite3_column_count(st); i++) {
+			_cleanup_free_ char *name = xconcat(":", sqlite3_column_name(st, i), NULL);
+
+			(void)sqlite3_bind_value(into, sqlite3_bind_parameter_index(into, name),
+						 sqlite3_column_value(st, i));
+		}
+		r = db_run(into, NULL);
+	}
+	if (r < 0)
+		(void)sqlite3_reset(st);
+	return r < 0 ? r : more;
+}
+
 int db_number(sqlite3_stmt *st, int64_t *ret)
 {
 	const int rc = sqlite3_step(st);

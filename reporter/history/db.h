@@ -38,7 +38,7 @@ void db_trim(struct db *d);
 bool db_is_open(const struct db *d);
 /* It is open, but the last statement shows that it cannot be used: close it again. As a failed db_open(). */
 int db_give_up(struct db *d, struct facts *ret_why);
-/* One in memory, in no directory, for tests and benchmarks. */
+/* One in memory, in no directory. */
 int db_open_memory(uint64_t max_bytes, struct db **ret);
 /* So many rows of one table may one cluster's watcher fill: of a kilobyte each they are a sixteenth of the
  * file. Without a limit of the file there is none. */
@@ -90,6 +90,9 @@ int db_step(sqlite3_stmt *st);
 int db_run(sqlite3_stmt *st, int *ret_changes);
 #define db_do(d, id, ...)        db_run(db_stmt(d, id, ##__VA_ARGS__), NULL)
 #define db_do_msg(d, id, m, ...) db_run(db_stmt_msg(d, id, m, ##__VA_ARGS__), NULL)
+/* Run `put` of another database once for each row of a statement, with the columns bound by their names. 0 or
+ * negative errno. */
+int db_copy(struct db *from, enum db_stmt rows, struct db *to, enum db_stmt put);
 /* Run a statement that returns one number and reset it. 0, -ENOENT (no row) or negative errno. */
 int db_number(sqlite3_stmt *st, int64_t *ret);
 /* What SQLite says about the last failure; borrowed until the next call. */

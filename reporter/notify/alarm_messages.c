@@ -67,11 +67,6 @@ static int find_alarms(const struct alarm_sources *from, struct alarms *ret)
 	return r;
 }
 
-void alarm_messages_find(const struct alarm_sources *from, struct alarms *ret)
-{
-	ret->is_partial = find_alarms(from, ret) < 0;
-}
-
 /* -- words -- */
 
 static const struct {
@@ -81,6 +76,13 @@ static const struct {
 	[STAGE_MORE] = { PHRASE_NEWS_SECTION_JOINED, PHRASE_NEWS_JOINED_TITLE },
 	[STAGE_LASTS] = { PHRASE_NEWS_SECTION_LASTS, PHRASE_NEWS_REMIND_TITLE },
 	[STAGE_OVER] = { PHRASE_NEWS_SECTION_OVER, PHRASE_NEWS_RESOLVED_TITLE },
+};
+
+/* Of one sink and one alarm. */
+struct sink_alarm_state {
+	struct alarm_notice notice; /* what the sink was notified of */
+	enum alarm_stage stage;     /* of the message */
+	struct alarm_notice next;   /* with the message; as notice where stage is STAGE_NONE */
 };
 
 /* The message to one sink. */
@@ -279,9 +281,10 @@ static void choose_stages(struct composer *t, const struct alarms *all)
 	}
 }
 
-int alarm_messages_compose(const struct alarm_sources *from, const struct sink_settings *sink,
-			   const struct alarms *all, int64_t now, struct sink_alarm_state *of,
-			   struct document *ret)
+/* of[i].notice goes in, of[i].stage and next come out. 1, with *ret to be freed by document_done(); 0 = there
+ * is nothing to say, or negative errno, with *ret empty. */
+static int compose(const struct alarm_sources *from, const struct sink_settings *sink,
+		   const struct alarms *all, int64_t now, struct sink_alarm_state *of, struct document *ret)
 {
 	struct composer t = { .from = from,
 			      .sink = sink,
@@ -308,6 +311,11 @@ int alarm_messages_compose(const struct alarm_sources *from, const struct sink_s
 
 /* -- all of it, in one transaction -- */
 
+static struct db *keeper(const struct alarm_sources *from)
+{
+	return from->memory ? from->memory : from->history;
+}
+
 /* 1: a message was put; 0: there is none for this sink; or negative errno. */
 static int put_message(const struct alarm_sources *from, const struct sink_settings *sink, struct alarms *all,
 		       int64_t now)
@@ -317,18 +325,18 @@ static int put_message(const struct alarm_sources *from, const struct sink_setti
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < all->n; i++)
-		r = alarm_notice_read(from->history, &all->v[i], sink->name, &of[i].notice);
+		r = alarm_notice_read(keeper(from), &all->v[i], sink->name, &of[i].notice);
 	if (r == 0)
-		r = alarm_messages_compose(from, sink, all, now, of, &doc);
+		r = compose(from, sink, all, now, of, &doc);
 	if (r <= 0)
 		return r;
-	r = outbox_put(from->history, sink->name, &doc);
+	r = outbox_put(keeper(from), sink->name, &doc);
 	document_done(&doc);
 	for (size_t i = 0; r == 0 && i < all->n; i++) {
 		if (of[i].stage == STAGE_NONE)
 			continue;
 		all->v[i].is_changed = true;
-		r = alarm_notice_write(from->history, &all->v[i], sink->name, &of[i].next);
+		r = alarm_notice_write(keeper(from), &all->v[i], sink->name, &of[i].next);
 	}
 	return r < 0 ? r : 1;
 }
@@ -338,12 +346,13 @@ static int put_messages(const struct alarm_sources *from, bool *ret_put)
 	_cleanup_(alarms_done) struct alarms present = { 0 };
 	_cleanup_(alarms_done) struct alarms all = { 0 };
 	const int64_t now = clock_wall_ms();
-	int r = alarms_join(from->history);
+	int r = from->memory ? 0 : alarms_join(from->history);
 
 	if (r == 0)
 		r = find_alarms(from, &present);
-	if (r == 0)
-		r = alarms_read(from->history, &all);
+	present.is_partial = r < 0;
+	if (r == 0 || from->memory)
+		r = alarms_read(keeper(from), &all);
 	alarms_merge(&all, &present, now);
 	for (size_t i = 0; r >= 0 && all.n > 0 && i < from->settings->n_sinks; i++) {
 		const struct sink_settings *sink = &from->settings->sinks[i];
@@ -353,18 +362,19 @@ static int put_messages(const struct alarm_sources *from, bool *ret_put)
 		*ret_put = *ret_put || r > 0;
 	}
 	if (r >= 0)
-		r = alarms_write(from->history, &all);
-	return r < 0 || all.n == 0
+		r = alarms_write(keeper(from), &all);
+	/* From memory the ends go back to the history. */
+	return r < 0 || all.n == 0 || from->memory
 		       ? r
 		       : alarms_forget_over(from->history, now - (int64_t)from->settings->gather_ms);
 }
 
 int alarm_messages_put(const struct alarm_sources *from, bool *ret_put)
 {
-	int r = db_begin(from->history);
+	int r = db_begin(keeper(from));
 
 	*ret_put = false;
 	if (r == 0)
 		r = put_messages(from, ret_put);
-	return db_end(from->history, r);
+	return db_end(keeper(from), r);
 }

@@ -24,28 +24,13 @@ struct alarm_sources {
 	const struct sender *sender; /* sinks that are down; NULL = none */
 	const struct settings *settings;
 	const struct zone *zone; /* of times in texts; NULL = UTC */
+	struct db *memory; /* while the history cannot be written: keeps alarms, notices and messages; else
+			      NULL */
 };
 
-/* Put messages about the alarms of the present into the outbox of the history, in one transaction. To be
- * called several times within tell.gather. *ret_put: there are some. 0, or negative errno and nothing was
- * written. */
+/* Put messages about the alarms of the present into the outbox of the history, or of the database in memory,
+ * in one transaction. With that one nothing has ended that the history cannot tell of. To be called several
+ * times within tell.gather. *ret_put: there are some. 0, or negative errno and nothing was written. */
 int alarm_messages_put(const struct alarm_sources *from, bool *ret_put);
-
-/* -- for fallback.h -- */
-
-/* Of one sink and one alarm. */
-struct sink_alarm_state {
-	struct alarm_notice notice; /* what the sink was notified of */
-	enum alarm_stage stage;     /* of the message */
-	struct alarm_notice next;   /* with the message; as notice where stage is STAGE_NONE */
-};
-
-/* Add the alarms of the present, as far as the history can be read (ret->is_partial). */
-void alarm_messages_find(const struct alarm_sources *from, struct alarms *ret);
-/* The message to a sink about those alarms: of[i].notice goes in, of[i].stage and next come out. 1, with *ret
- * to be freed by document_done(); 0 = there is nothing to say, or negative errno, with *ret empty. */
-int alarm_messages_compose(const struct alarm_sources *from, const struct sink_settings *sink,
-			   const struct alarms *all, int64_t now, struct sink_alarm_state *of,
-			   struct document *ret);
 
 #endif

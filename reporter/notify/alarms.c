@@ -248,8 +248,7 @@ int alarm_notice_write(struct db *db, const struct alarm *a, const char *sink,
 		       const struct alarm_notice *notice)
 {
 	if (!notice->any)
-		return notice->at ? db_do(db, DB_ALARM_NOTICE_DELETE, db_s("key", a->key), db_s("sink", sink))
-				  : 0;
+		return db_do(db, DB_ALARM_NOTICE_DELETE, db_s("key", a->key), db_s("sink", sink));
 	return db_do(db, DB_ALARM_NOTICE_PUT, db_s("key", a->key), db_s("sink", sink),
 		     db_i("notified_at", notice->at), db_i("up_to", notice->up_to),
 		     db_i("pause_ms", notice->pause_ms));

@@ -1,6 +1,6 @@
 /* alarms.h - what only an operator can change: the alarms of the present, what is kept of them, and what a
  * sink is to be notified of next. Alarms are kept by key, with a notice for each sink that was notified of
- * them; in the history, or in an array while that cannot be written (fallback.h).  Layer: process (reporter),
+ * them; in the history, or in memory while that cannot be written (fallback.h).  Layer: process (reporter),
  * notify.
  *
  * An alarm of many objects, as pods that cannot be deleted for want of a right, is notified of those that

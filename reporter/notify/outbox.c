@@ -22,20 +22,14 @@ const char *outbox_state_name(enum outbox_state s)
 	return (unsigned)s < OUTBOX_STATE__MAX ? names[s] : "?";
 }
 
-void outbox_new_id(char ret[static OUTBOX_ID_MAX])
-{
-	uint64_t random[2];
-
-	random_bytes(random, sizeof(random));
-	(void)snprintf(ret, OUTBOX_ID_MAX, "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
-}
-
 int outbox_put(struct db *db, const char *sink, const struct document *d)
 {
 	_cleanup_free_ char *json = document_to_json(d);
-	char id[OUTBOX_ID_MAX];
+	uint64_t random[2];
 
-	outbox_new_id(id);
+	random_bytes(random, sizeof(random));
+	_cleanup_free_ char *id = xasprintf("%016" PRIx64 "%016" PRIx64, random[0], random[1]);
+
 	return db_do(db, DB_OUTBOX_PUT, db_s("sink", sink), db_s("news", news_name(d->kind)),
 		     db_s("message_id", id), db_s("document", json));
 }

@@ -31,9 +31,6 @@ enum outbox_state {
 /* "waiting", "given_up"; "?" outside the range. */
 const char *outbox_state_name(enum outbox_state s);
 
-/* An id for a message, which no other one has. */
-#define OUTBOX_ID_MAX 33
-void outbox_new_id(char ret[static OUTBOX_ID_MAX]);
 /* A message for the sink of that name, which waits behind all others. Within the transaction of the caller.
  * Its id is given here. */
 int outbox_put(struct db *db, const char *sink, const struct document *d);

@@ -28,7 +28,6 @@ static const struct backoff_policy shut_policy = { .base_ms = 1000, .cap_ms = 60
 #define DRAIN_SEND_MS 2000u
 /* Of the particulars of a trouble: which sinks are down, and behind that how many have no room. */
 #define DOWN_SIZE (FACTS_MAX - 64u)
-#define NO_ROW    (-1)
 /* While nothing else is to be done. */
 #define LOOK_MS 3600000u
 
@@ -36,8 +35,8 @@ struct sink_queue {
 	struct sender *sender;
 	char *name, *problem; /* why nothing can be sent by the settings; NULL = nothing is wrong */
 	struct delivery *delivery;
-	struct outbox_row row; /* on its way: id is not 0; NO_ROW = it is in no outbox */
-	uint64_t doubts;       /* of the last such message */
+	struct outbox_row row; /* on its way: id is not 0 */
+	struct db *db;         /* it is in the outbox of this one */
 	struct {
 		int64_t id; /* 0 = none */
 		enum outbox_state state;
@@ -54,12 +53,12 @@ struct sink_queue {
 struct sender {
 	struct event_base *base;
 	struct db *db;
+	struct db *memory; /* whose outbox is sent while that of db cannot be written; else NULL */
 	const struct sender_ops *ops;
 	void *ctx;
 	struct sink_queue **queues;
 	size_t n;
 	uint64_t give_up_ms;
-	bool is_direct; /* nothing is sent from the outbox */
 	bool draining;
 	uint64_t drain_until; /* boot ms */
 	struct facts said;
@@ -162,6 +161,11 @@ static void say_trouble(struct sink_queue *l, int err, const char *what)
 	l->not_before = clock_boot_ms() + TROUBLE_MS;
 }
 
+static struct db *db_in_use(const struct sender *r)
+{
+	return r->memory ? r->memory : r->db;
+}
+
 /* -- one message -- */
 
 static bool is_too_old(const struct sink_queue *l, const struct outbox_row *row)
@@ -169,6 +173,7 @@ static bool is_too_old(const struct sink_queue *l, const struct outbox_row *row)
 	return clock_wall_ms() - row->made_at >= (int64_t)l->sender->give_up_ms;
 }
 
+/* Of the database that fails at times, and is in use again. */
 static int write_end(struct sink_queue *l)
 {
 	const int err = outbox_end(l->sender->db, l->unwritten.id, l->unwritten.state, &l->unwritten.error);
@@ -185,10 +190,14 @@ static int write_end(struct sink_queue *l)
 static void end_row(struct sink_queue *l, const struct outbox_row *row, enum outbox_state state,
 		    const struct facts *error)
 {
-	l->unwritten.id = row->id;
-	l->unwritten.state = state;
-	facts_set(&l->unwritten.error, error);
-	(void)write_end(l);
+	if (l->db == l->sender->memory) {
+		(void)outbox_end(l->db, row->id, state, error);
+	} else {
+		l->unwritten.id = row->id;
+		l->unwritten.state = state;
+		facts_set(&l->unwritten.error, error);
+		(void)write_end(l);
+	}
 	say_ended(l, row, state, error);
 }
 
@@ -210,7 +219,7 @@ static void try_again(struct sink_queue *l, const struct sink_answer *a, const s
 	/* The next process may have another address, or its network back: only what the server said is kept.
 	 */
 	const bool is_kept = a->retry_after_ms > 0;
-	const int err = outbox_again(l->sender->db, l->row.id, clock_wall_ms() + (int64_t)(is_kept ? ms : 0),
+	const int err = outbox_again(l->db, l->row.id, clock_wall_ms() + (int64_t)(is_kept ? ms : 0),
 				     a->verdict == SINK_UNKNOWN, error);
 
 	l->not_before = clock_boot_ms() + ms;
@@ -226,10 +235,10 @@ static bool may_repeat(const struct sink_queue *l)
 	       (news_in_doubt(l->row.news) == IN_DOUBT_REPEAT && l->row.doubts < DOUBTS_MAX);
 }
 
-/* What becomes of the message. One that is in no outbox is not waited for: who sent it asks again. */
+/* What becomes of the message. */
 static enum outbox_state state_after(const struct sink_queue *l, enum sink_verdict verdict)
 {
-	const bool is_old = l->row.id != NO_ROW && is_too_old(l, &l->row);
+	const bool is_old = is_too_old(l, &l->row);
 
 	switch (verdict) {
 	case SINK_ACCEPTED:
@@ -241,17 +250,6 @@ static enum outbox_state state_after(const struct sink_queue *l, enum sink_verdi
 	default:
 		return is_old ? OUTBOX_GIVEN_UP : OUTBOX_WAITING;
 	}
-}
-
-static void end_direct(struct sink_queue *l, const struct sink_answer *a, enum outbox_state state,
-		       const struct facts *error)
-{
-	const bool waits = state == OUTBOX_WAITING;
-
-	l->doubts = waits ? l->doubts + (a->verdict == SINK_UNKNOWN) : 0;
-	l->not_before = clock_boot_ms() + (waits ? pause_of(l, a) : 0);
-	say_ended(l, &l->row, state, error);
-	l->sender->ops->sent(l->sender->ctx, l->name, !waits);
 }
 
 static void on_answer(void *ctx, const struct sink_answer *a)
@@ -270,9 +268,7 @@ static void on_answer(void *ctx, const struct sink_answer *a)
 	}
 	if (a->verdict != SINK_ACCEPTED || a->not_all)
 		facts_add(&error, &a->why);
-	if (l->row.id == NO_ROW)
-		end_direct(l, a, state, &error);
-	else if (state == OUTBOX_WAITING)
+	if (state == OUTBOX_WAITING)
 		try_again(l, a, &error);
 	else
 		end_row(l, &l->row, state, &error);
@@ -289,7 +285,7 @@ static void on_answer(void *ctx, const struct sink_answer *a)
 
 static void send_row(struct sink_queue *l, struct outbox_row *row)
 {
-	const int err = outbox_begin(l->sender->db, row->id);
+	const int err = outbox_begin(l->db, row->id);
 
 	if (err < 0) {
 		say_trouble(l, err, "a message is not sent before that can be written down");
@@ -308,9 +304,10 @@ static void step(struct sink_queue *l)
 	const uint64_t wait = delivery_wait(l->delivery);
 	struct outbox_row row;
 
-	if (l->unwritten.id && write_end(l) < 0)
+	if (l->unwritten.id && !l->sender->memory && write_end(l) < 0)
 		return;
-	const int r = outbox_next(l->sender->db, l->name, &row);
+	l->db = db_in_use(l->sender);
+	const int r = outbox_next(l->db, l->name, &row);
 
 	l->is_empty = r == 0;
 	if (r < 0) {
@@ -334,7 +331,7 @@ void sender_tick(struct sender *r)
 	uint64_t next = LOOK_MS;
 	bool has_begun = false;
 
-	if (r->is_direct || (r->draining && clock_boot_ms() >= r->drain_until))
+	if (r->draining && clock_boot_ms() >= r->drain_until)
 		return;
 	for (size_t i = 0; i < r->n; i++) {
 		struct sink_queue *l = r->queues[i];
@@ -353,10 +350,10 @@ void sender_tick(struct sender *r)
 
 void sender_wake(struct sender *r)
 {
-	for (size_t i = 0; i < r->n && !r->is_direct; i++) {
+	for (size_t i = 0; i < r->n; i++) {
 		struct sink_queue *l = r->queues[i];
 		uint64_t lost = 0;
-		const int err = outbox_give_up_excess(r->db, l->name, OUTBOX_WAITING_MAX, &lost);
+		const int err = outbox_give_up_excess(db_in_use(r), l->name, OUTBOX_WAITING_MAX, &lost);
 
 		l->is_empty = false;
 		if (err < 0)
@@ -374,12 +371,12 @@ static void sink_queue_open(struct sender *r, struct sink_queue *l)
 {
 	struct outbox_row row;
 	uint64_t lost = 0;
-	int err = outbox_recover(r->db, l->name, delivery_knows_ids(l->delivery), &lost);
+	int err = outbox_recover(db_in_use(r), l->name, delivery_knows_ids(l->delivery), &lost);
 
 	if (lost > 0)
 		r->ops->lost(r->ctx, l->name, lost, TEXT_MAY_HAVE_ARRIVED);
 	if (err == 0)
-		err = outbox_next(r->db, l->name, &row);
+		err = outbox_next(db_in_use(r), l->name, &row);
 	if (err < 0) {
 		say_trouble(l, err, "what was left before the start cannot be read");
 		return;
@@ -445,7 +442,7 @@ static void drop_removed_sinks(struct sender *r, const struct settings *s)
 
 	for (size_t i = 0; i < s->n_sinks; i++)
 		str_list_add(&names, s->sinks[i].name, strlen(s->sinks[i].name));
-	const int err = outbox_drop_removed_sinks(r->db, &names, on_removed_sink, r);
+	const int err = outbox_drop_removed_sinks(db_in_use(r), &names, on_removed_sink, r);
 
 	str_list_done(&names);
 	if (err < 0)
@@ -478,30 +475,9 @@ bool sender_is_idle(const struct sender *r)
 	return true;
 }
 
-void sender_set_direct(struct sender *r, bool on)
+void sender_set_memory(struct sender *r, struct db *memory)
 {
-	r->is_direct = on;
-}
-
-bool sender_send(struct sender *r, const char *sink, const struct document *d)
-{
-	struct sink_queue *l = sink_queue_find(r->queues, r->n, sink);
-	const uint64_t now = clock_boot_ms();
-	char id[OUTBOX_ID_MAX];
-
-	if (!l || l->row.id || l->problem || now < l->not_before || delivery_wait(l->delivery) > 0)
-		return false;
-	_cleanup_free_ char *json = document_to_json(d);
-
-	l->row = (struct outbox_row){
-		.id = NO_ROW, .news = d->kind, .made_at = d->at_ms, .doubts = l->doubts
-	};
-	(void)document_from_json(json, strlen(json), &l->row.document); /* it was made of one */
-	outbox_new_id(id);
-	document_set(&l->row.document.id, id);
-	l->row.document.is_repeat = d->is_repeat || (l->doubts > 0 && !delivery_knows_ids(l->delivery));
-	delivery_send(l->delivery, &l->row.document);
-	return true;
+	r->memory = memory;
 }
 
 void sender_recover(struct sender *r, const struct settings *s)

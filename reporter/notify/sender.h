@@ -25,8 +25,6 @@ struct sender_ops {
 	void (*wake)(void *ctx, uint64_t ms);
 	/* A try ended, and perhaps the message. */
 	void (*ended)(void *ctx, const struct sender_news *n);
-	/* A message of sender_send() ended; is_settled: it is not to be sent again. */
-	void (*sent)(void *ctx, const char *sink, bool is_settled);
 	/* Messages were given up without a try; the sink may be one that is not configured any more. */
 	void (*lost)(void *ctx, const char *sink, uint64_t n, enum text why);
 	/* Which sinks get nothing through at present, and why (FACT_EACH): none when all do. Said when that
@@ -51,11 +49,9 @@ void sender_set(struct sender *r, const struct settings *s);
  * doubt there, and what waits for sinks that are gone; *s as in the last sender_set(). Before sender_wake().
  */
 void sender_recover(struct sender *r, const struct settings *s);
-/* While this is on, nothing is sent from the outbox: it cannot be written. */
-void sender_set_direct(struct sender *r, bool on);
-/* Send a message that is in no outbox; ops->sent follows. False: the sink is busy, or has to be waited for.
- */
-bool sender_send(struct sender *r, const char *sink, const struct document *d);
+/* From now on send from the outbox of this database, borrowed, and not from that of sender_new(), which
+ * cannot be written; NULL: from that again, while sender_is_idle(). Before sender_wake(). */
+void sender_set_memory(struct sender *r, struct db *memory);
 /* Nothing is on its way. */
 bool sender_is_idle(const struct sender *r);
 /* Something was put into the outbox: look at once. */

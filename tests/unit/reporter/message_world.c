@@ -109,7 +109,7 @@ void look(int64_t ms)
 	/* Nothing of the sender is looked at but sender_sink() above. */
 	const struct sender *sender = (const struct sender *)(const void *)&settings;
 
-	const struct alarm_sources from = { w.db, state, sender, &settings, NULL };
+	const struct alarm_sources from = { w.db, state, sender, &settings, NULL, NULL };
 
 	ck_assert_int_eq(alarm_messages_put(&from, &put), 0);
 }

@@ -257,7 +257,7 @@ static void need(bool on)
 		/* Nothing of the sender is looked at but sender_sink() above. */
 		const struct sender *sender = (const struct sender *)(const void *)&settings;
 
-		const struct alarm_sources from = { w.db, state, sender, &settings, NULL };
+		const struct alarm_sources from = { w.db, state, sender, &settings, NULL, NULL };
 
 		clock_fake_advance(on ? ATTENTION_LASTING_MS : MINUTE);
 		ck_assert_int_eq(alarm_messages_put(&from, &put), 0);

@@ -113,7 +113,7 @@ TEST(objects_that_join_survive_the_death_of_the_reporter)
 		sql = sqlite3_db_handle(db_stmt(w.db, DB_ONE_ROW));
 		ck_assert_int_eq(sqlite3_exec(sql, "ALTER TABLE outbox RENAME TO away", NULL, NULL, NULL),
 				 SQLITE_OK);
-		const struct alarm_sources from = { w.db, state, NULL, &settings, NULL };
+		const struct alarm_sources from = { w.db, state, NULL, &settings, NULL, NULL };
 
 		ck_assert_int_lt(alarm_messages_put(&from, &put), 0);
 		ck_assert_int_eq(sqlite3_exec(sql, "ALTER TABLE away RENAME TO outbox", NULL, NULL, NULL),

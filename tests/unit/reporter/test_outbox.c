@@ -97,7 +97,7 @@ static struct {
 	size_t ended[OUTBOX_STATE__MAX];
 	char down[1024], error[100], losers[100]; /* losers: "a c ", the sinks that lost something */
 	bool drained;
-	int troubles, settled, unsettled; /* settled: messages that were in no outbox */
+	int troubles;
 } w;
 
 static void on_wake(void *ctx, uint64_t ms)
@@ -110,13 +110,6 @@ static void on_ended(void *ctx, const struct sender_news *n)
 	(void)ctx;
 	w.ended[n->state]++;
 	(void)snprintf(w.error, sizeof(w.error), "%s", EN(*n->error));
-}
-static void on_sent(void *ctx, const char *sink, bool is_settled)
-{
-	(void)ctx;
-	ck_assert_str_eq(sink, "a");
-	w.settled += is_settled;
-	w.unsettled += !is_settled;
 }
 static void on_lost(void *ctx, const char *sink, uint64_t n, enum text why)
 {
@@ -145,7 +138,7 @@ static void on_drained(void *ctx)
 	w.drained = true;
 }
 
-static const struct sender_ops ops = { on_wake, on_ended, on_sent, on_lost, on_down, on_trouble, on_drained };
+static const struct sender_ops ops = { on_wake, on_ended, on_lost, on_down, on_trouble, on_drained };
 
 static void start(void)
 {
@@ -607,70 +600,53 @@ TEST(an_end_that_could_not_be_written_is_written_later_and_nothing_sent_twice)
 	SENT(2, "a:2"); /* which was on its way */
 }
 
-static bool send_one(const char *words)
+/* While the outbox cannot be written nothing of it is sent, and what is put into another one is. */
+TEST_LOOP(another_outbox_is_sent_while_it_cannot_be_written, 0, 2)
 {
-	struct document d;
+	struct db *const disk = db;
+	struct db *memory;
 
-	document_init(&d, NEWS_ATTENTION, LANGUAGE_EN, clock_wall_ms());
-	document_set(&d.title, words);
-	const bool ret = sender_send(sender, "a", &d);
-
-	document_done(&d);
-	return ret;
-}
-
-/* While the outbox cannot be written: nothing of it is sent, and each message goes by itself. */
-TEST(a_message_that_is_in_no_outbox_is_sent_at_once)
-{
-	sender_set_direct(sender, true);
 	put("a", NEWS_ACTIONS, "1");
-	ck_assert_uint_eq(sent.n, 0);
-	ck_assert(send_one("full"));
-	SENT(0, "a:full");
-	ck_assert_uint_eq(strlen(sent.ids[0]), 32);
+	put("a", NEWS_ACTIONS, "2");
+	SENT(0, "a:1");
+	break_outbox(true);
+	ck_assert_int_eq(db_open_memory(0, &memory), 0);
+	db = memory;
+	sender_set_memory(sender, memory);
+	put("a", NEWS_ATTENTION, "full");
 	ck_assert(!sender_is_idle(sender));
-	ck_assert(!send_one("another"));
-	answer(SINK_AGAIN);
-	ck_assert_int_eq(w.unsettled, 1);
-	ck_assert_uint_eq(w.ended[OUTBOX_WAITING], 1);
-	ck_assert(sender_is_idle(sender));
-	ck_assert(!send_one("too soon"));
+	answer(_i ? SINK_ACCEPTED : SINK_AGAIN);
+	ck_assert_int_eq(w.troubles, 1); /* its end is written later */
 	pass(HOUR);
-	ck_assert_uint_eq(sent.n, 1);
-	ck_assert(send_one("full"));
-	answer(SINK_UNKNOWN);
-	ck_assert_int_eq(w.unsettled, 2);
-	pass(HOUR);
-	ck_assert(send_one("full"));
-	ck_assert(sent.repeats[2]);
+	SENT(1, "a:full");
 	answer(SINK_ACCEPTED);
-	ck_assert_int_eq(w.settled, 1);
-	ck_assert(send_one("other"));
-	ck_assert(!sent.repeats[3]);
-	answer(SINK_REFUSED);
-	ck_assert_int_eq(w.settled, 2);
-	sender_set_direct(sender, false);
+	pass(HOUR);
+	ck_assert_uint_eq(sent.n, 2);
+	ck_assert(sender_is_idle(sender));
+	db = disk;
+	break_outbox(false);
+	sender_set_memory(sender, NULL);
+	db_close(&memory);
 	sender_wake(sender);
-	SENT(4, "a:1");
+	SENT(2, _i ? "a:2" : "a:1");
 }
 
 /* A sink that never answers is not filled. */
 TEST(a_message_in_doubt_is_sent_so_often)
 {
-	size_t n = 0;
-
-	sender_set_direct(sender, true);
-	for (; w.settled == 0 && n < 10; n++) {
-		ck_assert(send_one("full"));
+	put("a", NEWS_ATTENTION, "full");
+	for (size_t n = 0; w.ended[OUTBOX_UNCONFIRMED] == 0 && n < 10; n++) {
 		answer(SINK_UNKNOWN);
 		pass(HOUR);
 	}
-	ck_assert_uint_eq(n, 4);
+	ck_assert_uint_eq(sent.n, 4);
+	ck_assert(!sent.repeats[0] && sent.repeats[1]);
 }
 
 /* Its history could not be opened when the process began. */
 TEST(what_was_in_doubt_is_found_when_its_database_is_open)
 {
+	struct db *memory;
 	struct facts why;
 
 	put("a", NEWS_REPORT, "sent, perhaps");
@@ -679,12 +655,14 @@ TEST(what_was_in_doubt_is_found_when_its_database_is_open)
 	sender_free(&sender);
 	db_close(&db);
 	ck_assert_int_eq(db_claim(dir, &db, &why), 0);
+	ck_assert_int_eq(db_open_memory(0, &memory), 0);
 	sender = sender_new(NULL, db, &ops, NULL);
-	sender_set_direct(sender, true);
+	sender_set_memory(sender, memory);
 	sender_set(sender, &settings);
 	ck_assert_uint_eq(sent.n, 1);
 	ck_assert_int_eq(db_open(db, 0, &why), 0);
-	sender_set_direct(sender, false);
+	sender_set_memory(sender, NULL);
+	db_close(&memory);
 	sender_recover(sender, &settings);
 	pass(HOUR);
 	ck_assert_uint_eq(sent.n, 1); /* a report is not sent twice */

@@ -86,12 +86,6 @@ static void on_news(void *ctx, const struct sender_news *n)
 	(void)ctx;
 	(void)snprintf(last_error, sizeof(last_error), "%s: %s", outbox_state_name(n->state), EN(*n->error));
 }
-static void on_sent(void *ctx, const char *sink, bool is_settled)
-{
-	(void)ctx;
-	(void)sink;
-	(void)is_settled;
-}
 static void on_down(void *ctx, const struct facts *down)
 {
 	(void)ctx;
@@ -103,9 +97,7 @@ static struct sender *sender;
 
 static void begin(void)
 {
-	static const struct sender_ops ops = {
-		.wake = on_wake, .ended = on_news, .sent = on_sent, .say_down = on_down
-	};
+	static const struct sender_ops ops = { .wake = on_wake, .ended = on_news, .say_down = on_down };
 	char dir[SUITE_PATH_MAX];
 
 	clock_fake_set(INT64_C(1700000000000), 5000000);
