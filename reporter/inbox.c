@@ -257,18 +257,17 @@ static void on_watchers_row(struct inbox *i, const struct msg *m)
 		metrics_add(i->stats->metrics, METRIC_HISTORY_DROPPED, 1, METRIC_NO_LABELS);
 }
 
-/* By a clock that is ahead all is old: some API server bears out that it is not, and none says that it is. */
+/* By a clock that is ahead all is old: more API servers bear out that it is not than say that it is. One
+ * whose own clock is behind would keep everything, until the file is full. */
 static bool clock_is_known(const struct inbox *i)
 {
 	const struct state_entry *e;
-	bool known = false;
+	int more = 0;
 
-	for (size_t n = 0; (e = state_at(i->state, MSG_WATCH_STATS, n)); n++) {
-		if (e->m->u.watch_stats.host_ahead)
-			return false;
-		known = known || e->m->u.watch_stats.synced;
-	}
-	return known;
+	for (size_t n = 0; (e = state_at(i->state, MSG_WATCH_STATS, n)); n++)
+		if (e->m->u.watch_stats.synced || e->m->u.watch_stats.host_ahead)
+			more += e->m->u.watch_stats.host_ahead ? -1 : 1;
+	return more > 0;
 }
 
 static void on_prune(void *ctx)

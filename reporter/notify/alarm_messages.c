@@ -82,7 +82,7 @@ static const struct {
 struct sink_alarm_state {
 	struct alarm_notice notice; /* what the sink was notified of */
 	enum alarm_stage stage;     /* of the message */
-	struct alarm_notice next;   /* with the message; as notice where stage is STAGE_NONE */
+	struct alarm_notice next;   /* with the message, where there is a stage */
 };
 
 /* The message to one sink. */
@@ -275,9 +275,8 @@ static void choose_stages(struct composer *t, const struct alarms *all)
 		struct sink_alarm_state *s = &t->of[i];
 
 		s->stage = is_for(t, a) ? alarm_stage(&a->state, &s->notice, &t->pace) : STAGE_NONE;
-		s->next = s->stage == STAGE_NONE
-				  ? s->notice
-				  : alarm_notice_now(&a->state, &s->notice, &t->pace, s->stage);
+		if (s->stage != STAGE_NONE)
+			s->next = alarm_notice_now(&a->state, &s->notice, &t->pace, s->stage);
 	}
 }
 

@@ -45,13 +45,19 @@ static void say_done(uint64_t id)
 	reporter_stage_pass(100);
 }
 
-static void say_stats(bool synced, bool host_ahead)
+static void say_stats_of(uint64_t cluster, bool synced, bool host_ahead)
 {
 	const struct msg m = { .type = MSG_WATCH_STATS,
-			       .u.watch_stats = { .synced = synced, .host_ahead = host_ahead } };
+			       .u.watch_stats = {
+				       .cluster = cluster, .synced = synced, .host_ahead = host_ahead } };
 
 	reporter_stage_say(&m);
 	reporter_stage_pass(2000);
+}
+
+static void say_stats(bool synced, bool host_ahead)
+{
+	say_stats_of(0, synced, host_ahead);
 }
 
 static void set_up(void)
@@ -67,6 +73,8 @@ static void set_up(void)
 	s.gather_ms = 60000;
 	s.history_megabytes = 512;
 	str_list_add(&s.cluster_names, "prod", 4);
+	str_list_add(&s.cluster_names, "test", 4);
+	str_list_add(&s.cluster_names, "edge", 4);
 	reporter_stage_start(&o, &s);
 	ck_assert(reporter_stage_lives());
 }
@@ -90,6 +98,19 @@ TEST(nothing_is_removed_by_a_clock_that_may_be_ahead)
 	say_stats(true, true);
 	ck_assert_uint_eq(count_rows(), 3);
 	say_stats(true, false);
+	ck_assert_uint_eq(count_rows(), 1);
+}
+
+/* Its clock is behind, or those of all others are ahead: most are right. */
+TEST(one_server_against_two_keeps_nothing)
+{
+	for (uint64_t id = 1; id <= 3; id++)
+		say_done(id);
+	clock_fake_set(clock_wall_ms() + 40 * DAY, clock_boot_ms());
+	say_stats_of(0, true, true);
+	say_stats_of(1, true, false);
+	ck_assert_uint_eq(count_rows(), 3);
+	say_stats_of(2, true, false);
 	ck_assert_uint_eq(count_rows(), 1);
 }
 
