@@ -245,7 +245,7 @@ static void on_done(void *ctx, const struct http_result *r)
 {
 	struct inspection *k = ctx;
 	const bool ok = r->failure == HTTP_OK && r->status == 200;
-	json_auto_t *o = ok ? json_loadb(r->body, r->body_len, 0, NULL) : NULL;
+	json_auto_t *o = ok ? json_loadb(r->body, r->body_len, JSON_ALLOW_NUL, NULL) : NULL;
 
 	k->request = NULL;
 	if (k->next)

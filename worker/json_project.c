@@ -336,5 +336,5 @@ json_t *json_project_loadb(const char *p, size_t n, const struct json_projection
 {
 	json_t *o = what ? project_certain(p, n, what) : NULL;
 
-	return o ? o : json_loadb(p, n, 0, reterr);
+	return o ? o : json_loadb(p, n, JSON_ALLOW_NUL, reterr);
 }

@@ -24,9 +24,9 @@ struct json_projection {
 extern const struct json_projection project_pod[], project_pods[], project_node[], project_attachments[],
 	project_revisions[], project_marked[], project_status[], project_owned[];
 
-/* As json_loadb(p, n, 0, reterr), but without what is not wanted (which is there all the same where jansson
- * had to be asked); what NULL: all is wanted. The caller owns the reference. NULL with *reterr when it is no
- * JSON. */
+/* As json_loadb(p, n, JSON_ALLOW_NUL, reterr), as a container may end with any bytes in its message, but
+ * without what is not wanted (which is there all the same where jansson had to be asked); what NULL: all is
+ * wanted. The caller owns the reference. NULL with *reterr when it is no JSON. */
 json_t *json_project_loadb(const char *p, size_t n, const struct json_projection *what, json_error_t *reterr);
 
 #endif

@@ -170,7 +170,7 @@ static bool is_by_rights(struct str text)
 
 void read_refusal(const char *body, size_t n, struct refusal *ret)
 {
-	json_auto_t *o = json_loadb(body, n, 0, NULL);
+	json_auto_t *o = json_loadb(body, n, JSON_ALLOW_NUL, NULL);
 	struct str text = str_trim((struct str){ body, n }, " \t\r\n\v\f");
 	const json_int_t after = json_integer_value(READ_AT(o, "details", "retryAfterSeconds"));
 	const bool is_status = str_is(READ_TEXT(o, "kind"), "Status");

@@ -53,6 +53,19 @@ TEST(observe_is_a_dry_run_of_the_same_path)
 {
 	fake.grant.observe = true;
 	on_pod("41", "", "", EVICTED);
+/* A container may end with any bytes in its message. */
+TEST(a_message_with_a_nul_is_read)
+{
+	on_pod("41", "", "",
+	       EVICTED
+	       ",'message':'low on \\u0000memory','containerStatuses':[{'name':'a','state':{'terminated':{"
+	       "'exitCode':137,'reason':'Error','message':'\\u0000\\u0000'}}}]");
+	on(DELETE, 200, SUCCESS);
+	go();
+	RESULT(DONE, EVICTED);
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "memory"));
+}
+
 	on(DELETE, 200, SUCCESS);
 	go();
 	REQUESTS(GET, DELETE

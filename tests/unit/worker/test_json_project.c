@@ -114,7 +114,8 @@ static void prune(json_t *v, const struct json_projection *what)
 static void check_same(const char *text, size_t n, const struct json_projection *what)
 {
 	json_error_t error;
-	json_t *whole = json_loadb(text, n, 0, &error), *picked = json_project_loadb(text, n, what, &error);
+	json_t *whole = json_loadb(text, n, JSON_ALLOW_NUL, &error),
+	       *picked = json_project_loadb(text, n, what, &error);
 
 	prune(whole, what);
 	prune(picked, what); /* what it left to jansson is whole */
