@@ -141,12 +141,17 @@ enum step_then take_discovery(struct action *a, const struct step_reply *reply)
 	return find_kind(a) == OWNER_KINDS_FOUND ? STEP_NEXT : refuse(a, REASON_OWNER_UNREADABLE);
 }
 
-/* Scaling a StatefulSet down may delete the claims of its pods (R23). */
-static bool deletes_claims(const struct owner_link *o)
+/* Scaling it down may delete the claims of its pods (R23). A StatefulSet, of whatever group, keeps them where
+ * it says nothing; another kind that makes claims may not: a CloneSet deletes them with the pods that it
+ * takes away (openkruise/kruise pkg/controller/cloneset/sync/cloneset_scale.go, deletePods). */
+static bool may_delete_claims(const struct owner_link *o)
 {
-	return owner_is(o, "apps", "StatefulSet") &&
-	       str_is(READ_TEXT(o->json, "spec", "persistentVolumeClaimRetentionPolicy", "whenScaled"),
-		      "Delete");
+	const struct str policy =
+		READ_TEXT(o->json, "spec", "persistentVolumeClaimRetentionPolicy", "whenScaled");
+	const bool keeps = str_is(policy, "Retain") || strcmp(o->kind.kind, "StatefulSet") == 0;
+
+	return str_is(policy, "Delete") ||
+	       (!keeps && json_array_size(READ_AT(o->json, "spec", "volumeClaimTemplates")) > 0);
 }
 
 static enum step_then refuse_unobserved(struct action *a)
@@ -175,7 +180,7 @@ static enum step_then take_top(struct action *a)
 	if (!o->kind.scale || !o->kind.namespaced)
 		return refuse(a, REASON_KIND_NOT_SCALABLE);
 	for (size_t i = 0; i < a->found.n_owners; i++)
-		if (deletes_claims(&a->found.owners[i]))
+		if (may_delete_claims(&a->found.owners[i]))
 			return refuse(a, REASON_PVC_WOULD_BE_DELETED);
 	return read_observed(o->json) ? autoscaler_judge_writers(a) : refuse_unobserved(a);
 }

@@ -417,6 +417,56 @@ TEST(custom_kind_with_scale)
 	ck_assert_int_eq(fake.result.replicas, 5);
 }
 
+/* A kind that makes claims, and nothing says that they stay: a CloneSet deletes them with the pods that it
+ * takes away. */
+TEST_LOOP(custom_kind_that_may_delete_claims, 0, 5)
+{
+	static const struct {
+		const char *spec;
+		bool may;
+	} rows[] = {
+		{ "'volumeClaimTemplates':[{'metadata':{'name':'data'}}]", true },
+		{ "'volumeClaimTemplates':[{}],'persistentVolumeClaimRetentionPolicy':{'whenDeleted':'Retain'"
+		  "}",
+		  true },
+		{ "'persistentVolumeClaimRetentionPolicy':{'whenScaled':'Delete'}", true },
+		{ "'volumeClaimTemplates':[{}],'persistentVolumeClaimRetentionPolicy':{'whenScaled':'Retain'"
+		  "}",
+		  false },
+		{ "'volumeClaimTemplates':[]", false },
+	};
+
+	with_fleet(FLEETS(WITH_SCALE));
+	on("GET " FLEET, 200, "{'kind':'Fleet','metadata':{'name':'web','uid':'fleet-1'},'spec':{%s}}",
+	   rows[_i].spec);
+	go();
+	if (rows[_i].may)
+		RESULT(REFUSED, PVC_WOULD_BE_DELETED);
+	else
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+}
+
+/* A StatefulSet of another group says it as that of Kubernetes does, and keeps them where it does not. */
+TEST_LOOP(stateful_set_of_another_group, 0, 2)
+{
+	with_fleet("{'kind':'APIResourceList','groupVersion':'example.com/"
+		   "v1','resources':[{'name':'fleets','kind':'"
+		   "StatefulSet','namespaced':true,'verbs':['get']},{'name':'fleets/"
+		   "scale','kind':'Scale','verbs':["
+		   "'patch']}]}");
+	on_pod("41", "," OWNED("example.com/v1", "StatefulSet", "web", "fleet-1"), "", PULLING);
+	on_pods(ITEM("web", "pod-1", OWNED("example.com/v1", "StatefulSet", "web", "fleet-1"), PULLING));
+	on("GET " FLEET, 200,
+	   "{'metadata':{'name':'web','uid':'fleet-1'},'spec':{'volumeClaimTemplates':"
+	   "[{}]%s}}",
+	   _i ? ",'persistentVolumeClaimRetentionPolicy':{'whenScaled':'Delete'}" : "");
+	go();
+	if (_i)
+		RESULT(REFUSED, PVC_WOULD_BE_DELETED);
+	else
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+}
+
 TEST(custom_kind_without_scale)
 {
 	with_fleet(FLEETS(""));
