@@ -175,7 +175,7 @@ enum step_then item_hpa(struct action *a, const json_t *item)
 
 enum step_then take_hpa(struct action *a, const struct step_reply *reply)
 {
-	if (reply->status == 403)
+	if (!reply->json)
 		facts_finding(action_evidence(a), TEXT_HPA_UNREAD);
 	return STEP_NEXT;
 }
@@ -231,7 +231,7 @@ enum step_then item_keda(struct action *a, const json_t *item)
 
 enum step_then take_keda(struct action *a, const struct step_reply *reply)
 {
-	if (reply->status == 403)
+	if (!reply->json && reply->status != 404)
 		facts_finding(action_evidence(a), TEXT_KEDA_UNREAD);
 	if (reply->status == 404) /* not installed: for a while not asked again */
 		owner_kinds_learn(a->env.kinds, KEDA_VERSION, KEDA_KIND, NULL, 0, clock_boot_ms());

@@ -212,8 +212,18 @@ TEST_LOOP(may_not_be_read, 0, 2)
 	on(_i == 0 ? HPAS : KEDA, 403, DENIED);
 	go();
 	RESULT(DONE, CANNOT_PULL_IMAGE);
-	expect_evidence(_i == 0 ? "HorizontalPodAutoscalers may not be read"
-				: "ScaledObjects may not be read");
+	expect_evidence(_i == 0 ? "HorizontalPodAutoscalers could not be read"
+				: "ScaledObjects could not be read");
+}
+
+/* Nor where the server knows no such version, or answers with no list. */
+TEST_LOOP(is_not_listed, 0, 3)
+{
+	on(_i < 2 ? HPAS : KEDA, _i == 0 ? 404 : 200, _i == 0 ? NOTFOUND : "{'kind':'List'}");
+	go();
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	expect_evidence(_i < 2 ? "HorizontalPodAutoscalers could not be read"
+			       : "ScaledObjects could not be read");
 }
 
 TEST_LOOP(the_server_fails, 0, 2)
