@@ -42,7 +42,10 @@ static enum reason force_safe(const struct pod_facts *p, const struct duty_polic
 	}
 	if (s->node_exists != TRI_YES)
 		return REASON_NODE_UNKNOWN;
-	if (s->node_out_of_service == TRI_YES) {
+	/* On a node that is Ready again the taint was forgotten: its kubelet is at work, and the control
+	 * plane's own collector of such pods does not believe it either (kubernetes
+	 * pkg/controller/podgc/gc_controller.go, gcTerminating). */
+	if (s->node_out_of_service == TRI_YES && s->node_ready == TRI_NO) {
 		*ret_why = TEXT_NODE_OUT_OF_SERVICE;
 		return REASON_STUCK_TERMINATING;
 	}

@@ -85,8 +85,8 @@ def announced_at(obj, duty):
 
 
 def why_held(pod, world):
-    """A device is given back by the kubelet, after the last container and before a phase that is over; a node that is gone or
-    out of service has none to give back."""
+    """A device is given back by the kubelet, after the last container and before a phase that is over; a node that is gone, or out
+    of service and not Ready again, has none to give back."""
     node = (pod.get("spec") or {}).get("nodeName")
     over = (pod.get("status") or {}).get("phase") in ("Failed", "Succeeded")
     if not claims_of(pod) or not node or over or node in world.absent_nodes | world.out_of_service:
@@ -239,7 +239,7 @@ class World:
     def __init__(self):
         self.objects = {}
         self.absent_nodes = set()   # that the server said do not exist, and nobody has made since
-        self.out_of_service = set() # by their taint, when they were last read or written
+        self.out_of_service = set() # by their taint, and not Ready, when they were last read or written
         self.failing_since = {}     # uid of a pod that waits for its image -> when that was first seen
         self.began = {}             # uid of the owner of such pods -> when the first of them was
         self.loops = Loops()
@@ -253,7 +253,8 @@ class World:
             self.absent_nodes.discard(name)
             if isinstance(r.answer, dict) and r.answer.get("kind") == "Node":
                 taints = (r.answer.get("spec") or {}).get("taints") or []
-                out = any(t.get("key") == "node.kubernetes.io/out-of-service" for t in taints)
+                ready = any(c.get("type") == "Ready" and c.get("status") == "True" for c in (r.answer.get("status") or {}).get("conditions") or [])
+                out = not ready and any(t.get("key") == "node.kubernetes.io/out-of-service" for t in taints)
                 (self.out_of_service.add if out else self.out_of_service.discard)(name)
 
     def apply(self, r):

@@ -51,7 +51,7 @@ bool needs_attachments(const struct action *a)
 {
 	const struct pod_context *c = &a->found.context;
 
-	return a->pod.has_pvc && c->node_ready == TRI_YES && c->node_out_of_service == TRI_NO;
+	return a->pod.has_pvc && c->node_ready == TRI_YES;
 }
 
 enum step_then item_attachment(struct action *a, const json_t *item)

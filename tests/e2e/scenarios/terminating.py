@@ -49,9 +49,15 @@ def late(t):
     t.expect(forced=[pod])
 
 
+def out_of_service(t, put):
+    """A pod on such a node, where nobody else collects it."""
+    return [] if t.server.has_controllers else [put(t.objects.node("Unknown", [OUT_OF_SERVICE]))]
+
+
 @scenario("terminating/where-force-is-safe")
 def safe(t):
-    """Node gone; node out of service; node Ready and no container running. Everything else is refused, with its reason."""
+    """Node gone; node out of service, and not Ready again; node Ready and no container running. Everything else is refused, with its
+    reason. What is out of service is the control plane's own collector's where there is one."""
     ns = t.ns()
     program = t.run(terminating=ns, hours="1s")
     forced, refused = [], {}
@@ -63,10 +69,11 @@ def safe(t):
         return pod
 
     ready, unknown, gone = t.objects.node("True"), t.objects.node("Unknown"), t.objects.node(None)
-    false, out = t.objects.node("False"), t.objects.node("True", [OUT_OF_SERVICE])
-    for pod in (put("ready-stopped", ready), put("gone-running", gone, True), put("out-running", out, True)):
+    false, back = t.objects.node("False"), t.objects.node("True", [OUT_OF_SERVICE])
+    for pod in [put("ready-stopped", ready), put("gone-running", gone, True), *out_of_service(t, lambda node: put("out-running", node, True))]:
         forced.append(t.objects.terminate(pod, 1))
     for pod, reason in ((put("ready-running", ready, True), "ContainerRunning"),
+                        (put("back-running", back, True), "ContainerRunning"),
                         (put("unknown-stopped", unknown), "NodeNotReady"),
                         (put("unknown-running", unknown, True), "NodeNotReady"),
                         (put("false-claim", false, claim=True), "NodeNotReady")):
@@ -112,8 +119,8 @@ def unreachable(t):
 
 @scenario("terminating/devices", needs=("devices",))
 def devices(t):
-    """A ResourceClaim is not freed by force while its node is there, answering or not; where that is gone or out of service it is. The
-    admission policy asks for a right then."""
+    """A ResourceClaim is not freed by force while its node is there, answering or not; where that is gone, or out of service and not Ready,
+    it is. The admission policy asks for a right then."""
     ns = t.ns()
     if t.server.has_controllers:
         to = [{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "cleaner-writer"}]
@@ -135,8 +142,9 @@ def devices(t):
         return pod
 
     ready, silent = t.objects.node("True"), t.objects.node("Unknown")
-    forced = [put("gone", t.objects.node(None)), put("out", t.objects.node("True", [OUT_OF_SERVICE]))]
-    held = {name: put(name, node, made) for name, node, made in (("ended", ready, False), ("made", ready, True), ("silent", silent, False))}
+    forced = [put("gone", t.objects.node(None)), *out_of_service(t, lambda node: put("out", node))]
+    held = {name: put(name, node, made) for name, node, made in (("ended", ready, False), ("made", ready, True), ("silent", silent, False),
+                                                                 ("back", t.objects.node("True", [OUT_OF_SERVICE]), False))}
     forced = [t.objects.terminate(pod, 1) for pod in forced]
     held = {name: t.objects.terminate(pod, 1) for name, pod in held.items()}
     for pod in forced:

@@ -176,6 +176,10 @@ static const struct {
 	{ N, U, U, false, RUN, true, U, REASON_STUCK_TERMINATING },
 	{ U, Y, Y, true, END, false, N, REASON_NODE_UNKNOWN },
 	{ Y, N, Y, false, RUN, true, Y, REASON_STUCK_TERMINATING },
+	{ Y, Y, Y, false, RUN, false, N, REASON_CONTAINER_RUNNING },
+	{ Y, Y, Y, true, END, true, Y, REASON_VOLUME_ATTACHED },
+	{ Y, Y, Y, false, END, true, N, REASON_STUCK_TERMINATING },
+	{ Y, U, Y, true, END, false, N, REASON_NODE_UNKNOWN },
 	{ Y, U, N, true, END, false, N, REASON_NODE_UNKNOWN },
 	{ Y, U, U, true, END, false, N, REASON_NODE_UNKNOWN },
 	{ Y, N, N, false, END, false, N, REASON_NODE_NOT_READY },
@@ -228,7 +232,8 @@ TEST_LOOP(a_claim_is_not_freed_by_force, 0, sizeof(safe) / sizeof(safe[0]))
 				 .node_ready = safe[_i].ready,
 				 .node_out_of_service = safe[_i].out,
 				 .volume_attached = safe[_i].attached };
-	const bool no_node = s.node_exists == TRI_NO || s.node_out_of_service == TRI_YES;
+	const bool no_node =
+		s.node_exists == TRI_NO || (s.node_out_of_service == TRI_YES && s.node_ready == TRI_NO);
 	const bool else_safe = safe[_i].reason == REASON_STUCK_TERMINATING;
 	struct verdict v;
 

@@ -165,6 +165,23 @@ TEST(node_fails)
 }
 
 TEST(never_scheduled_needs_no_node)
+/* It came back, and nobody took the taint away: its kubelet is at work, and its word counts. */
+TEST_LOOP(node_out_of_service_but_ready, 0, 3)
+{
+	on_pod("41", STUCK, _i == 0 ? ON_N1 : CLAIMED, _i == 0 ? RUNNING : ENDED);
+	on_node("True", "{'key':'node.kubernetes.io/out-of-service','effect':'NoExecute'}");
+	on(ATT, 200, "{'items':[%s]}",
+	   _i == 1 ? "{'spec':{'nodeName':'n1','source':{'persistentVolumeName':'pv-1'}}}" : "");
+	on(CLAIM "data-web", 200, "{'spec':{'volumeName':'pv-1'}}");
+	go();
+	if (_i == 0)
+		RESULT(REFUSED, CONTAINER_RUNNING);
+	else if (_i == 1)
+		RESULT(REFUSED, VOLUME_ATTACHED);
+	else
+		RESULT(DONE, STUCK_TERMINATING);
+}
+
 {
 	on_pod("41", STUCK, "", "'phase':'Pending'");
 	go();
