@@ -63,6 +63,7 @@ enum {
 	MAY_FAIL = STEP_MAY_FAIL,
 	AFTERWARDS = STEP_AFTERWARDS,
 	OTHER_WAY = STEP_OTHER_WAY,
+	OF_KIND = STEP_OF_KIND,
 	TEXT = STEP_TEXT,
 	POD = 1u << ACTION_DELETE,
 	FORCE = 1u << ACTION_FORCE_DELETE,
@@ -221,6 +222,20 @@ static enum step_then on_garbage(struct action *a, const struct step_desc *d, co
 
 /* -- answers -- */
 
+/* 404, and nothing shows that the API server has said it: an ingress without a backend answers so, and a
+ * proxy.
+ */
+static enum step_then on_foreign(struct action *a, const struct step_desc *d, const struct http_result *r)
+{
+	struct facts detail = action_at(a, TEXT_FOREIGN_ABSENCE);
+	struct refusal s;
+
+	read_refusal(r->body, r->body_len, &s);
+	facts_quoted(&detail, FACT_SERVER_MESSAGE, STR_C(s.message));
+	(void)action_end(a, OUTCOME_FAILED, REASON_BAD_ANSWER, &detail);
+	return d->flags & STEP_WRITES ? doubt(a) : STEP_END;
+}
+
 static bool is_success(long status)
 {
 	return status >= 200 && status <= 299;
@@ -324,12 +339,17 @@ static enum step_then receive(struct action *a, const struct http_result *r)
 		if (read_failure(json))
 			status = read_failure(json);
 	}
-	if (a->in_doubt && !(json && is_success(status)) && !(arrived && status == 404))
+	const bool foreign = status == 404 && !d->item && !(d->flags & STEP_OF_KIND) &&
+			     !read_is_absent(r->body, r->body_len);
+
+	if (a->in_doubt && !(json && is_success(status)) && (status != 404 || foreign))
 		return nothing_learnt(a);
 	if (!arrived)
 		return on_failure(a, d, r);
 	if (!is_success(status) && !(may_fail && (status == 403 || status == 404)))
 		return status == 404 && !d->item ? on_absent(a, d) : on_status(a, d, status, r);
+	if (foreign)
+		return on_foreign(a, d, r);
 	if (is_success(status) && !json_is_object(json))
 		return on_garbage(a, d, error.text);
 	struct step_reply reply = { .status = status,

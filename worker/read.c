@@ -156,6 +156,14 @@ long read_failure(const json_t *o)
 	return code >= 400 && code <= 599 ? code : 500;
 }
 
+bool read_is_absent(const char *body, size_t n)
+{
+	json_auto_t *o = json_loadb(body, n, JSON_ALLOW_NUL, NULL);
+
+	return str_is(READ_TEXT(o, "kind"), "Status") && str_is(READ_TEXT(o, "reason"), "NotFound") &&
+	       !str_empty(READ_TEXT(o, "details", "name"));
+}
+
 /* "pods \"web\" is forbidden: User \"u\" cannot delete resource ...": what kube-apiserver says when no
  * authorizer allows it (apiserver pkg/endpoints/handlers/responsewriters/errors.go). Admission speaks
  * otherwise: "admission webhook \"w\" denied the request: ...", "... is forbidden: exceeded quota ...". */

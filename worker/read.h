@@ -84,6 +84,10 @@ struct str read_contact(const json_t *o, const char *keys);
 /* A Status with status "Failure", whatever the HTTP status was: its code, else 0. */
 long read_failure(const json_t *o);
 
+/* Does this body of a 404 say, as the API server does, that there is no object of some name? That of
+ * something in between, or for a path that is not served, does not. */
+bool read_is_absent(const char *body, size_t n);
+
 struct refusal {
 	char message[256];     /* cut to size */
 	int64_t retry_after_s; /* details.retryAfterSeconds, 0 absent; what is above INT32_MAX is that */

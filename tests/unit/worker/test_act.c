@@ -156,8 +156,8 @@ TEST_LOOP(the_announcement_is_refused, 0, 5)
 		      { 422, OUTCOME_FAILED, REASON_SERVER_REJECTED },
 		      { 500, OUTCOME_FAILED, REASON_SERVER_ERROR } };
 
-	on("PATCH " POD_PATH, cases[_i].status, "{'kind':'Status','status':'Failure','code':%ld}",
-	   cases[_i].status);
+	on("PATCH " POD_PATH, cases[_i].status, "{'kind':'Status','status':'Failure','code':%ld%s}",
+	   cases[_i].status, cases[_i].status == 404 ? ",'reason':'NotFound','details':{'name':'web'}" : "");
 	go();
 	expect_result(cases[_i].outcome, cases[_i].reason, __LINE__);
 	for (size_t i = 0; i < fake.n_log; i++)

@@ -15,6 +15,10 @@
 #define SUCCESS "{'kind':'Status','apiVersion':'v1','status':'Success'}"
 #define FAILURE                                                                                              \
 	"{'kind':'Status','apiVersion':'v1','status':'Failure','message':'because','reason':'X','code':%d}"
+#define ABSENT                                                                                               \
+	"{'kind':'Status','apiVersion':'v1','status':'Failure','message':'gone','reason':'NotFound','"       \
+	"details':"                                                                                          \
+	"{'name':'web','kind':'pods'},'code':404}"
 
 #define LEN(a) (int)(sizeof(a) / sizeof((a)[0]))
 
@@ -49,10 +53,6 @@ TEST(the_words_of_the_kubelet_are_kept)
 						 "resource: memory. Threshold quantity: 100Mi.");
 }
 
-TEST(observe_is_a_dry_run_of_the_same_path)
-{
-	fake.grant.observe = true;
-	on_pod("41", "", "", EVICTED);
 /* A container may end with any bytes in its message. */
 TEST(a_message_with_a_nul_is_read)
 {
@@ -66,6 +66,10 @@ TEST(a_message_with_a_nul_is_read)
 	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "memory"));
 }
 
+TEST(observe_is_a_dry_run_of_the_same_path)
+{
+	fake.grant.observe = true;
+	on_pod("41", "", "", EVICTED);
 	on(DELETE, 200, SUCCESS);
 	go();
 	REQUESTS(GET, DELETE
@@ -201,7 +205,7 @@ TEST(observe_stops_an_older_grant)
 
 TEST_LOOP(gone_before, 0, 2)
 {
-	on(GET, 404, FAILURE, 404);
+	on(GET, 404, ABSENT);
 	fake.grant.verify_first = _i == 1;
 	go();
 	REQUESTS(GET);
@@ -347,11 +351,44 @@ TEST_LOOP(gone_at_the_write, 0, 2)
 {
 	fake.grant.verify_first = _i == 1;
 	on_pod("41", "", "", EVICTED);
-	on(DELETE, 404, FAILURE, 404);
+	on(DELETE, 404, ABSENT);
 	go();
 	REQUESTS(GET, DELETE);
 	RESULT_GONE(POD_GONE);
 	ck_assert_uint_eq(fake.result.http, 404);
+}
+
+/* A 404 that is not the API server's (an ingress without a backend) shows nothing: neither that the pod is
+ * gone, nor that an earlier write was carried out. */
+#define FOREIGN "<html>default backend - 404</html>"
+TEST_LOOP(gone_says_only_the_api_server, 0, 2)
+{
+	fake.grant.verify_first = _i == 1;
+	on(GET, 404, FOREIGN);
+	go();
+	REQUESTS(GET);
+	RESULT(FAILED, BAD_ANSWER);
+	ck_assert_str_eq(EN(fake.result.detail),
+			 "get pods: 404, but not as the API server says that an object does not exist");
+}
+
+TEST(gone_at_the_write_says_only_the_api_server)
+{
+	on_pod("41", "", "", EVICTED);
+	on(DELETE, 404, FOREIGN);
+	go();
+	REQUESTS(GET, DELETE, GET);
+	RESULT(FAILED, BAD_ANSWER);
+}
+
+TEST(gone_after_the_write_says_only_the_api_server)
+{
+	on(GET, 404, FOREIGN);
+	on_pod("41", "", "", EVICTED)->times = 1;
+	on_failure(DELETE, HTTP_BROKEN, true);
+	go();
+	REQUESTS(GET, DELETE, GET);
+	RESULT(UNCONFIRMED, NETWORK_ERROR);
 }
 
 /* What the server may say to a write that was certainly not carried out. */
@@ -488,7 +525,7 @@ TEST_LOOP(lost_answer_and_unchanged, 0, LEN(lost))
 
 TEST_LOOP(lost_answer_and_gone, 0, LEN(lost))
 {
-	on(GET, 404, FAILURE, 404);
+	on(GET, 404, ABSENT);
 	on_pod("41", "", "", EVICTED)->times = 1;
 	lose(_i);
 	go();

@@ -12,7 +12,9 @@
 #define DELETE    "DELETE " POD_PATH
 #define STUCK     ",'deletionTimestamp':'2026-09-21T13:13:19Z','deletionGracePeriodSeconds':30"
 #define DENIED    "{'kind':'Status','status':'Failure','message':'no','code':403}"
-#define NOTFOUND  "{'kind':'Status','status':'Failure','message':'gone','code':404}"
+#define NOTFOUND                                                                                             \
+	"{'kind':'Status','status':'Failure','reason':'NotFound','message':'gone','details':{'name':'web'}," \
+	"'code':404}"
 
 #define RESPONDER(name, state) "{'name':'" name "','priority':9,'state':'" state "'}"
 #define LAST(state)            RESPONDER("imperative-eviction.k8s.io/evictor", state)

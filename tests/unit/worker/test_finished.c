@@ -71,7 +71,8 @@ TEST_LOOP(gone_at_the_write, 0, 2)
 {
 	fake.grant.verify_first = _i == 1;
 	on_pod("41", OWNED, "", ENDED(LONG_AGO));
-	on("DELETE " POD_PATH, 404, "{'kind':'Status','status':'Failure','code':404}");
+	on("DELETE " POD_PATH, 404,
+	   "{'kind':'Status','status':'Failure','reason':'NotFound','details':{'name':'web'},'code':404}");
 	go();
 	REQUESTS(GET, SET, BODY);
 	RESULT_GONE(POD_GONE);

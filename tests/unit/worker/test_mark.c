@@ -145,7 +145,8 @@ TEST_LOOP(not_refused, 0, 5)
 		     { 429, OUTCOME_FAILED },
 		     { 500, OUTCOME_FAILED } };
 
-	on(PATCH_MARK, rows[_i].status, "{'kind':'Status','message':'no'}");
+	on(PATCH_MARK, rows[_i].status, "%s",
+	   rows[_i].status == 404 ? NOTFOUND : "{'kind':'Status','message':'no'}");
 	go();
 	ck_assert_uint_eq(fake.result.outcome, rows[_i].outcome);
 	for (size_t i = 0; i < fake.n_log; i++)

@@ -108,7 +108,8 @@ TEST_LOOP(unknown_never_acts, 0, 3)
 
 	select_by(served(), "label:team=a");
 	on(NAMESPACE, statuses[_i],
-	   "{'kind':'Status','apiVersion':'v1','metadata':{'name':'shop','labels':{'team':'a'}},'status':'%s'"
+	   "{'kind':'Status','apiVersion':'v1','metadata':{'name':'shop','labels':{'team':'a'}},'reason':'"
+	   "NotFound','details':{'name':'shop'},'status':'%s'"
 	   ","
 	   "'code':%d}",
 	   _i == 2 ? "Success" : "Failure", statuses[_i]);

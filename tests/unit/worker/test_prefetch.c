@@ -45,7 +45,7 @@ TEST(a_grant_that_comes_while_it_reads)
 
 TEST(an_end_waits_for_the_grant)
 {
-	(void)on(GET, 404, "{'kind':'Status','code':404}");
+	(void)on(GET, 404, "{'kind':'Status','reason':'NotFound','details':{'name':'web'},'code':404}");
 	go_prefetch();
 	fake_drain();
 	ck_assert_uint_eq(fake.done, 0);
@@ -57,7 +57,7 @@ TEST(an_end_waits_for_the_grant)
 /* Another worker had the lease meanwhile and died: what it is gone by may be that one's delete. */
 TEST(an_end_is_looked_at_again_when_an_earlier_holder_died)
 {
-	(void)on(GET, 404, "{'kind':'Status','code':404}");
+	(void)on(GET, 404, "{'kind':'Status','reason':'NotFound','details':{'name':'web'},'code':404}");
 	go_prefetch();
 	fake_drain();
 	fake.grant.verify_first = true;

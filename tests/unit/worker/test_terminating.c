@@ -15,6 +15,10 @@
 #define SUCCESS "{'kind':'Status','apiVersion':'v1','status':'Success'}"
 #define DENIED  "{'kind':'Status','status':'Failure','message':'no','code':403}"
 
+#define ABSENT                                                                                               \
+	"{'kind':'Status','status':'Failure','reason':'NotFound','details':{'name':'n1','kind':'nodes'},'"   \
+	"code':404}"
+
 #define STUCK ",'deletionTimestamp':'2026-09-21T13:13:19Z','deletionGracePeriodSeconds':30"
 #define ON_N1 "'nodeName':'n1'"
 #define ENDED                                                                                                \
@@ -46,7 +50,7 @@ static void on_node(const char *ready, const char *taints)
 TEST(node_gone)
 {
 	on_pod("41", STUCK, ON_N1, RUNNING);
-	on(NODE, 404, "{'kind':'Status','status':'Failure','code':404}");
+	on(NODE, 404, ABSENT);
 	go();
 	REQUESTS(GET, NODE, FORCE);
 	RESULT(DONE, STUCK_TERMINATING);
@@ -57,6 +61,25 @@ TEST(node_gone)
 	ck_assert_str_eq(EN(fake.result.evidence),
 			 "pod web at resourceVersion 41: phase Running; finalizers 0, "
 			 "running container a; node n1 does not exist");
+}
+
+/* A 404 of something between us and the API server, or of a path that is not served. */
+TEST_LOOP(node_gone_says_only_the_api_server, 0, 5)
+{
+	static const char *const bodies[] = {
+		"",
+		"404 page not found\n",
+		"<html>no such host</html>",
+		"{'kind':'Status','status':'Failure','code':404}",
+		"{'kind':'Status','status':'Failure','reason':'NotFound','details':{},'code':404}",
+	};
+
+	on_pod("41", STUCK, ON_N1, RUNNING);
+	on(NODE, 404, "%s", bodies[_i]);
+	go();
+	REQUESTS(GET, NODE);
+	RESULT(FAILED, BAD_ANSWER);
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "404, but not as the API server says"));
 }
 
 TEST(node_ready_and_nothing_runs)
@@ -142,6 +165,23 @@ TEST(node_out_of_service)
 	RESULT(DONE, STUCK_TERMINATING);
 }
 
+/* It came back, and nobody took the taint away: its kubelet is at work, and its word counts. */
+TEST_LOOP(node_out_of_service_but_ready, 0, 3)
+{
+	on_pod("41", STUCK, _i == 0 ? ON_N1 : CLAIMED, _i == 0 ? RUNNING : ENDED);
+	on_node("True", "{'key':'node.kubernetes.io/out-of-service','effect':'NoExecute'}");
+	on(ATT, 200, "{'items':[%s]}",
+	   _i == 1 ? "{'spec':{'nodeName':'n1','source':{'persistentVolumeName':'pv-1'}}}" : "");
+	on(CLAIM "data-web", 200, "{'spec':{'volumeName':'pv-1'}}");
+	go();
+	if (_i == 0)
+		RESULT(REFUSED, CONTAINER_RUNNING);
+	else if (_i == 1)
+		RESULT(REFUSED, VOLUME_ATTACHED);
+	else
+		RESULT(DONE, STUCK_TERMINATING);
+}
+
 /* What may not be read is not assumed. */
 TEST_LOOP(node_unreadable, 0, 2)
 {
@@ -165,23 +205,6 @@ TEST(node_fails)
 }
 
 TEST(never_scheduled_needs_no_node)
-/* It came back, and nobody took the taint away: its kubelet is at work, and its word counts. */
-TEST_LOOP(node_out_of_service_but_ready, 0, 3)
-{
-	on_pod("41", STUCK, _i == 0 ? ON_N1 : CLAIMED, _i == 0 ? RUNNING : ENDED);
-	on_node("True", "{'key':'node.kubernetes.io/out-of-service','effect':'NoExecute'}");
-	on(ATT, 200, "{'items':[%s]}",
-	   _i == 1 ? "{'spec':{'nodeName':'n1','source':{'persistentVolumeName':'pv-1'}}}" : "");
-	on(CLAIM "data-web", 200, "{'spec':{'volumeName':'pv-1'}}");
-	go();
-	if (_i == 0)
-		RESULT(REFUSED, CONTAINER_RUNNING);
-	else if (_i == 1)
-		RESULT(REFUSED, VOLUME_ATTACHED);
-	else
-		RESULT(DONE, STUCK_TERMINATING);
-}
-
 {
 	on_pod("41", STUCK, "", "'phase':'Pending'");
 	go();
@@ -202,7 +225,7 @@ TEST(ready_where_the_node_exists)
 TEST(ready_is_nobodys_word_where_the_node_is_gone)
 {
 	on_pod("41", STUCK, ON_N1, STALE_READY);
-	on(NODE, 404, "{'kind':'Status','status':'Failure','code':404}");
+	on(NODE, 404, ABSENT);
 	go();
 	REQUESTS(GET, NODE, FORCE);
 	RESULT(DONE, STUCK_TERMINATING);
@@ -343,7 +366,7 @@ TEST_LOOP(volumes_unknown, 0, 4)
 {
 	with_volumes(_i == 3 ? "{'spec':{'nodeName':'n1','source':{'inlineVolumeSpec':{}}}}"
 			     : ITEM("n1", "pv"));
-	on(CLAIM "data-web", _i == 0 ? 403 : 404, DENIED);
+	on(CLAIM "data-web", _i == 0 ? 403 : 404, "%s", _i == 0 ? DENIED : ABSENT);
 	if (_i == 2)
 		on(ATT, 403, DENIED);
 	go();

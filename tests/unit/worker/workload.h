@@ -16,8 +16,10 @@
 #define RSES       "GET /apis/apps/v1" NS "replicasets"
 #define PODS       "GET /api/v1" NS "pods"
 #define PAGE1      "?limit=100&labelSelector=app%3Dweb"
-#define NOTFOUND   "{'kind':'Status','status':'Failure','message':'gone','code':404}"
-#define DENIED     "{'kind':'Status','status':'Failure','message':'no','code':403}"
+#define NOTFOUND                                                                                             \
+	"{'kind':'Status','status':'Failure','reason':'NotFound','message':'gone','details':{'name':'web'}," \
+	"'code':404}"
+#define DENIED "{'kind':'Status','status':'Failure','message':'no','code':403}"
 
 #define OWNED(version, kind, name, uid)                                                                      \
 	"'ownerReferences':[{'apiVersion':'v9','kind':'Other','name':'o','uid':'o'},{'apiVersion':'" version \
