@@ -184,10 +184,12 @@ static enum step_then on_status(struct action *a, const struct step_desc *d, lon
 	enum outcome outcome = OUTCOME_FAILED;
 	struct facts detail = action_at(a, TEXT_REFUSED);
 
-	if ((d->flags & STEP_OTHER_WAY) && is_refused(status))
-		return d->take(a, &(struct step_reply){
-					  .status = status, .body = r->body, .body_len = r->body_len });
 	read_refusal(r->body, r->body_len, &s);
+	if ((d->flags & STEP_OTHER_WAY) && is_refused(status) && (s.by_rights || !a->bare))
+		return d->take(a, &(struct step_reply){ .status = status,
+							.by_rights = s.by_rights,
+							.body = r->body,
+							.body_len = r->body_len });
 	facts_count(&detail, FACT_HTTP_STATUS, status);
 	facts_quoted(&detail, FACT_SERVER_MESSAGE, STR_C(s.message));
 	if (status == 409 && (d->flags & STEP_WRITES))
@@ -220,8 +222,6 @@ static enum step_then on_garbage(struct action *a, const struct step_desc *d, co
 	return d->flags & STEP_WRITES ? doubt(a) : STEP_END;
 }
 
-/* -- answers -- */
-
 /* 404, and nothing shows that the API server has said it: an ingress without a backend answers so, and a
  * proxy.
  */
@@ -235,6 +235,8 @@ static enum step_then on_foreign(struct action *a, const struct step_desc *d, co
 	(void)action_end(a, OUTCOME_FAILED, REASON_BAD_ANSWER, &detail);
 	return d->flags & STEP_WRITES ? doubt(a) : STEP_END;
 }
+
+/* -- answers -- */
 
 static bool is_success(long status)
 {
@@ -314,7 +316,7 @@ static enum step_then receive_review(struct action *a, const struct step_desc *d
 		return STEP_SAME;
 	a->review = REVIEW_NONE;
 	if (d->flags & STEP_OTHER_WAY)
-		return d->take(a, &(struct step_reply){ .status = 403, .body = "" });
+		return d->take(a, &(struct step_reply){ .status = 403, .by_rights = true, .body = "" });
 	a->result.u.result.http = 403;
 	return would_without_asking(a, &why);
 }
@@ -346,10 +348,10 @@ static enum step_then receive(struct action *a, const struct http_result *r)
 		return nothing_learnt(a);
 	if (!arrived)
 		return on_failure(a, d, r);
-	if (!is_success(status) && !(may_fail && (status == 403 || status == 404)))
-		return status == 404 && !d->item ? on_absent(a, d) : on_status(a, d, status, r);
 	if (foreign)
 		return on_foreign(a, d, r);
+	if (!is_success(status) && !(may_fail && (status == 403 || status == 404)))
+		return status == 404 && !d->item ? on_absent(a, d) : on_status(a, d, status, r);
 	if (is_success(status) && !json_is_object(json))
 		return on_garbage(a, d, error.text);
 	struct step_reply reply = { .status = status,

@@ -106,7 +106,9 @@ struct action {
 	unsigned round;
 	uint64_t asked_at;   /* boot ms, of the last request */
 	uint64_t fresh_from; /* boot ms, of the oldest read that the write is based on */
-	bool by_scale;       /* the server refused to change replicas and mark in one write */
+	bool bare; /* replicas and mark in one write were refused, by whomever: the replicas alone are asked
+		      for */
+	bool by_scale; /* the credential may not write the object itself, only its scale */
 	enum {
 		REVIEW_NONE,
 		REVIEW_ASKED,

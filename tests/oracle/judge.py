@@ -596,7 +596,7 @@ def check_mark_within(r, before, report):
 def check_scale(r, policy, states, world, memory, report):
     restores = bool(r.replicas)
     before = replicas_of(r.before) if r.before else replicas_of(states.at(r.uid, r.rv))
-    if is_whole(r):
+    if is_whole(r) and (annotations_of(r) or not policy.objected):
         check_mark_within(r, before, report)
     if restores:
         why = judge_restore(r, memory.scaled, policy, is_corrected(r, memory.were.get(r.uid), states, policy))

@@ -52,6 +52,7 @@ class Policy:
     corrected: set = field(default_factory=set)     # duties whose replicas come back when a person has corrected the workload
     restore: bool = False                           # a person puts back whatever this program took
     restores: dict = field(default_factory=dict)    # (namespace, name) -> replicas that a person asked to put back
+    objected: bool = False                          # a webhook objects to marks: replicas are written without one
     leaves_zero: bool = False                       # this server's autoscalers leave a 0 alone that they did not make (from 1.37 on)
 
     @property

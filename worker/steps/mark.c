@@ -213,11 +213,10 @@ static enum step_then not_marked(struct action *a, const struct step_reply *repl
 	return STEP_END;
 }
 
-enum step_then mark_refused(struct action *a, const struct step_reply *reply)
+void mark_refused(struct action *a, const struct step_reply *reply)
 {
-	if (!a->grant.observe)
+	if (!a->grant.observe && !a->bare)
 		note_refusal(a, reply);
-	return STEP_NEXT;
 }
 
 bool mark_proves(const struct action *a, const json_t *o)

@@ -48,7 +48,8 @@ enum {
 	STEP_TEXT = 16, /* its answer is text, and nothing is judged by it: its take() gets every answer, as
 			 * above */
 	STEP_OTHER_WAY = 8, /* a write; what the server refuses of it (400, 403, 422) is its take()'s, which
-			     * goes another way */
+			     * goes another way. What is refused without a mark as well, for another cause
+			     * than a right that is missing, is refused: whoever objects is not gone round */
 };
 
 /* One request to be made. path and body are owned. path NULL: a name was not fit for one. */
@@ -63,8 +64,9 @@ struct step_request {
 
 struct step_reply {
 	long status;
-	json_t *json; /* what the step projects; NULL when the status is not 2xx, and when a list has no
-		       * items; json_incref to keep it */
+	json_t *json;   /* what the step projects; NULL when the status is not 2xx, and when a list has no
+			 * items; json_incref to keep it */
+	bool by_rights; /* a write is refused, and the cause is a right that the credential lacks */
 	const char *body;
 	size_t body_len;
 };
@@ -166,8 +168,8 @@ bool mark_proves(const struct action *a, const json_t *o);
 enum step_then mark_confirm(struct action *a);
 /* Replicas and mark were written at once, and this is the workload now: is its mark as it should be? */
 void mark_written(struct action *a, const json_t *o);
-/* The server refuses to change both at once: told as a mark that is not written. STEP_NEXT. */
-enum step_then mark_refused(struct action *a, const struct step_reply *reply);
+/* The server refuses to change both at once: told as a mark that is not written. */
+void mark_refused(struct action *a, const struct step_reply *reply);
 /* The result is complete: the workload was scaled through /scale, and has this version now. Goes on to mark
  * it, or to take the mark away; not where the server has refused that. */
 enum step_then mark_begin(struct action *a, struct str rv);

@@ -65,38 +65,59 @@ def forbidden(t):
     t.expect(scaled=workloads)
 
 
+# As the API server says it of RBAC.
+BY_RIGHTS = Answer(403, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 403, "reason": "Forbidden",
+                         "message": 'fleets.example.com "fleet" is forbidden: User "cleaner" cannot patch resource "fleets"'})
+
+
 @scenario("mark/refused-at-once", servers=("apisim",))
 def refused(t):
-    """Where replicas and mark may not be one write (a webhook's word, say) it is scaled by /scale, and not marked."""
-    t.expect(scaled=not_marked(t, "Deployment", Answer(403, reason="Forbidden"))[1])
+    """Who may write the scale alone writes that, and marks nothing."""
+    t.expect(scaled=not_marked(t, "Deployment", BY_RIGHTS)[1])
 
 
-@scenario("mark/refused-behind-the-policy", servers=("cluster",))
-def behind_the_policy(t):
-    """The same behind the admission policy, which knows no other way: it stays as it is, and both refusals are told."""
+@scenario("mark/objected-to", servers=("apisim",))
+def objected_to(t):
+    """Where a webhook has something against the mark the replicas alone are written, on the object itself."""
+    t.policy.objected = True
+    t.expect(scaled=not_marked(t, "Deployment", lambda request: Answer(403, reason="Forbidden") if MARK.encode() in request.body else None)[1])
+
+
+@scenario("mark/objected-to-for-good", servers=("apisim",))
+def objected_to_for_good(t):
+    """Where it has something against no replicas they stay: its scale, which the webhook may not see, is not the way round it."""
     ns, proxy = t.ns(), t.proxy()
     program = t.run(proxy, image_pull=ns, hours="1s")
     workload = t.objects.workload("Deployment", ns, 1)
     proxy.before("PATCH", is_object(workload), lambda _: Answer(403, reason="Forbidden"), times=10**6)
     workload.fail_to_pull()
     row = t.wait_history(program, outcome="forbidden", reason="Forbidden")
+    assert "said by the test" in row["found"] and workload.wanted() == 1, row
+    t.expect()
+
+
+@scenario("mark/refused-behind-the-policy", servers=("cluster",))
+def behind_the_policy(t):
+    """Of who may write the scale alone, behind the admission policy: it knows no other way, the workload stays as it is, and both
+    refusals are told."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, image_pull=ns, hours="1s")
+    workload = t.objects.workload("Deployment", ns, 1)
+    proxy.before("PATCH", is_object(workload), lambda _: BY_RIGHTS, times=10**6)
+    workload.fail_to_pull()
+    row = t.wait_history(program, outcome="forbidden", reason="Forbidden")
     shown = program.ask("show", str(row["id"])).stdout
-    assert "its mark was not written: 403 said by the test" in shown and "written on the object itself" in shown, shown
+    assert "its mark was not written: 403 fleets.example.com" in shown and "written on the object itself" in shown, shown
     assert workload.wanted() == 1
 
 
-# As the API server says it of RBAC.
-BY_RIGHTS = Answer(403, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 403, "reason": "Forbidden",
-                         "message": 'fleets.example.com "fleet" is forbidden: User "cleaner" cannot patch resource "fleets"'})
-
-
 def not_marked(t, kind, refusal):
-    """(program, workloads) whose own PATCH is refused so, when they are at 0."""
+    """(program, workloads) whose own PATCH is refused so (a function of the request: where that says so), when they are at 0."""
     ns, proxy = t.ns(), t.proxy()
     program = t.run(proxy, image_pull=ns, hours="1s")
     workloads = [t.objects.workload(kind, ns, 1) for _ in range(2)]
     for workload in workloads:
-        proxy.before("PATCH", is_object(workload), lambda _: refusal, times=10**6)
+        proxy.before("PATCH", is_object(workload), refusal if callable(refusal) else lambda _: refusal, times=10**6)
     for workload in workloads:
         workload.fail_to_pull()
 

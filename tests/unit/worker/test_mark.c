@@ -98,19 +98,17 @@ TEST(left_out_by_the_server)
 	ck_assert(has("its mark was not written: the server left it out"));
 }
 
-/* -- where the server refuses replicas and mark in one write: by /scale, and not marked -- */
+/* -- where the server refuses replicas and mark in one write -- */
 
 #define BY_RIGHTS_JSON                                                                                       \
 	"{\"kind\":\"Status\",\"status\":\"Failure\",\"code\":403,\"message\":\"deployments.apps "           \
 	"\\\"web\\\" is "                                                                                    \
 	"forbidden: User \\\"u\\\" cannot patch resource\"}"
 
-TEST_LOOP(refused_as_one, 0, 3)
+/* Who may write the scale alone: by /scale, and not marked. */
+TEST(refused_as_one)
 {
-	static const long status[] = { 403, 400, 422 };
-
-	on(PATCH_MARK, status[_i], "%s",
-	   _i == 0 ? BY_RIGHTS_JSON : "{\"kind\":\"Status\",\"message\":\"no\"}");
+	on(PATCH_MARK, 403, "%s", BY_RIGHTS_JSON);
 	go();
 	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, PATCH_MARK "?",
 		 "PATCH " SCALE "?fieldManager=ops-pod-cleaner {\"metadata\":{\"uid\":\"dep-1\","
@@ -119,7 +117,61 @@ TEST_LOOP(refused_as_one, 0, 3)
 	ck_assert_int_eq(fake.result.replicas, 3);
 	ck_assert_ptr_nonnull(strstr(fake.result.request, "/scale"));
 	ck_assert(has("its mark was not written: ") && !has("; marked"));
-	ck_assert_uint_eq(fake.unmarked, _i == 0);
+	ck_assert_uint_eq(fake.unmarked, 1);
+}
+
+#define ON_OBJECT                                                                                            \
+	PATCH_MARK "?fieldManager=ops-pod-cleaner {\"metadata\":{\"uid\":\"dep-1\",\"resourceVersion\":"     \
+		   "\"77\"},\"spec\":{\"replicas\":0}}"
+static const struct {
+	long status;
+	const char *body;
+	enum outcome outcome;
+	enum reason reason;
+} objections[] = {
+	{ 403, "{'kind':'Status','message':'admission webhook w denied the request: no'}", OUTCOME_FORBIDDEN,
+	  REASON_FORBIDDEN },
+	{ 400, "{'kind':'Status','message':'admission webhook w denied the request: no'}", OUTCOME_FAILED,
+	  REASON_SERVER_REJECTED },
+	{ 422, "{'kind':'Status','message':'metadata.annotations: Too long'}", OUTCOME_FAILED,
+	  REASON_SERVER_REJECTED },
+};
+
+/* A webhook, or the object's size, has something against the mark: the replicas alone. */
+TEST_LOOP(objected_to_as_one, 0, 3)
+{
+	on(PATCH_MARK, objections[_i].status, "%s", objections[_i].body)->times = 1;
+	go();
+	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, PATCH_MARK "?", ON_OBJECT);
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	ck_assert_int_eq(fake.result.replicas, 3);
+	ck_assert(has("its mark was not written: ") && !has("; marked") && !has("left it out"));
+	ck_assert_uint_eq(fake.unmarked, 0);
+}
+
+/* It has something against no replicas: whoever guards an object may not guard its scale, and is not gone
+ * round. */
+TEST_LOOP(objected_to_for_good, 0, 6)
+{
+	const size_t i = (size_t)_i % 3;
+
+	fake.grant.observe = _i >= 3;
+	on(PATCH_MARK, objections[i].status, "%s", objections[i].body);
+	go();
+	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, PATCH_MARK "?", PATCH_MARK "?");
+	expect_result(objections[i].outcome, objections[i].reason, __LINE__);
+	ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), i == 2 ? "Too long" : "webhook w denied"));
+}
+
+/* What was objected to once is not asked for again after a conflict. */
+TEST(objected_to_once)
+{
+	on(PATCH_MARK, 409, CONFLICT)->times = 1;
+	on(PATCH_MARK, 403, "%s", objections[0].body)->times = 1;
+	go();
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	ck_assert_uint_eq(fake.n_log, 10 + 8);
+	ck_assert_int_eq(strncmp(fake.log[17], ON_OBJECT, strlen(ON_OBJECT)), 0);
 }
 
 /* A conflict begins all again, but what the server does not want is not asked for twice. */

@@ -233,7 +233,9 @@ static void scale_one(size_t k, int how)
 	on_scale(scale, "top", "'replicas':3");
 	on_pods(pods);
 	on_method("PATCH", path, how == 1 ? 403 : 200,
-		  how == 1 ? DENIED : "{" WHO "},'spec':{'replicas':0}}");
+		  how == 1 ? "{'kind':'Status','message':'x is forbidden: User \\'u\\' cannot patch "
+			     "it','code':403}"
+			   : "{" WHO "},'spec':{'replicas':0}}");
 	on_method("PATCH", scale, 200,
 		  "{'kind':'Scale','metadata':{'uid':'top','resourceVersion':'6'},'spec':{'replicas':0}}");
 	act(how == 2 ? NEED_ANNOUNCES | NEED_SCALES : NEED_SCALES);
