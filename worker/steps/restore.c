@@ -234,13 +234,6 @@ static enum step_then end_with_replicas(struct action *a, enum outcome outcome, 
 	return action_end(a, outcome, reason, &detail);
 }
 
-static enum step_then read_again(struct action *a)
-{
-	const struct facts why = facts_of(TEXT_CHANGES);
-
-	return action_again(a, OUTCOME_CONFLICT, REASON_PRECONDITION_FAILED, &why);
-}
-
 enum step_then take_zero(struct action *a, const struct step_reply *reply)
 {
 	const struct scale_facts *scale = &a->found.scale;
@@ -258,9 +251,8 @@ enum step_then take_zero(struct action *a, const struct step_reply *reply)
 	add_target(a);
 	if (scale->replicas != 0)
 		return end_with_replicas(a, OUTCOME_REFUSED, REASON_NOT_ZERO_ANYMORE);
-	/* Who wrote it was read a moment before: it must be the same version. */
-	if (!str_eq(scale->rv, READ_TEXT(action_top(a)->json, "metadata", "resourceVersion")))
-		return read_again(a);
+	if (!scale_is_of_workload(a)) /* who wrote it was read a moment before */
+		return scale_read_again(a);
 	then = judge_setter(a);
 	if (then == STEP_NEXT)
 		then = judge_return(a);

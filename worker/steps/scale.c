@@ -33,6 +33,45 @@ enum step_then scale_take(struct action *a, const struct step_reply *reply)
 	return STEP_NEXT;
 }
 
+bool scale_is_of_workload(struct action *a)
+{
+	return str_eq(a->found.scale.rv, READ_TEXT(action_top(a)->json, "metadata", "resourceVersion"));
+}
+
+/* A workload without a version is of no API server that we know. */
+static bool is_changed_since(struct action *a)
+{
+	return !str_empty(READ_TEXT(action_top(a)->json, "metadata", "resourceVersion")) &&
+	       !scale_is_of_workload(a);
+}
+
+enum step_then scale_read_again(struct action *a)
+{
+	const struct facts why = facts_of(TEXT_CHANGES);
+
+	return action_again(a, OUTCOME_CONFLICT, REASON_PRECONDITION_FAILED, &why);
+}
+
+/* Is the ReplicaSet of the template that its controller has now? As EqualIgnoreHash (kubernetes
+ * pkg/controller/deployment/util/deployment_util.go) compares them. */
+static bool is_of_template(const json_t *set, const json_t *controller)
+{
+	json_auto_t *template = json_deep_copy(READ_AT(set, "spec", "template"));
+	json_t *labels = json_object_get(json_object_get(template, "metadata"), "labels");
+
+	(void)json_object_del(labels, "pod-template-hash");
+	(void)json_object_del(labels, "rollouts-pod-template-hash");
+	return template && json_equal(template, READ_AT(controller, "spec", "template"));
+}
+
+/* Paused, it makes no ReplicaSet of a template that was changed since: what is newest does not fail, it
+ * waits. */
+static bool is_held_back(const struct findings *f)
+{
+	return f->rule == REVISION_BY_OWNER && json_is_true(READ_AT(f->owners[1].json, "spec", "paused")) &&
+	       !is_of_template(f->owners[0].json, f->owners[1].json);
+}
+
 /* Which pods are those of the newest revision, and is ours among them? */
 static enum step_then choose_revision(struct action *a)
 {
@@ -41,6 +80,8 @@ static enum step_then choose_revision(struct action *a)
 	struct str update = READ_TEXT(o->json, "status", "updateRevision");
 
 	f->rule = f->n_owners > 1 && owner_is(o, "apps", "ReplicaSet") ? REVISION_BY_OWNER : REVISION_ALL;
+	if (is_held_back(f))
+		return owner_refuse(a, REASON_NOT_NEWEST_REVISION, TEXT_HELD_BACK);
 	if (owner_is(o, "apps", "StatefulSet") && !str_empty(update)) {
 		if (!str_eq(update, a->pod.revision))
 			return owner_refuse(a, REASON_NOT_NEWEST_REVISION, TEXT_OTHER_REVISION);
@@ -62,6 +103,8 @@ enum step_then take_scale(struct action *a, const struct step_reply *reply)
 	}
 	if (a->in_doubt)
 		return STEP_END; /* not scaled: what was said of the write stands */
+	if (is_changed_since(a)) /* its marks, claims and template were read a moment before */
+		return scale_read_again(a);
 	a->found.all_sets = str_empty(scale->selector);
 	facts_finding(action_evidence(a), TEXT_SCALE_READ);
 	facts_name(action_evidence(a), FACT_SCALE_VERSION, scale->rv);
@@ -269,6 +312,11 @@ void ask_workload(struct action *a, struct step_request *ret)
 	struct write_annotation mark[MARK_LIST];
 
 	ask_patch(a, NULL, ret);
+	if (a->bare) {
+		ret->body = write_body_scale(a->result.u.result.target_uid, a->result.u.result.target_rv,
+					     wanted(a));
+		return;
+	}
 	mark_list(a, action_top(a), mark);
 	ret->body = write_body_replicas(a->result.u.result.target_uid, a->result.u.result.target_rv,
 					wanted(a), mark, MARK_LIST);
@@ -282,6 +330,17 @@ static enum step_then end_not_scaled(struct action *a)
 
 	facts_count(&detail, FACT_REPLICAS, wanted(a));
 	return action_end(a, OUTCOME_FAILED, REASON_SERVER_REJECTED, &detail);
+}
+
+/* Whoever may not write the object itself writes its scale. To whatever else objects, an admission plugin
+ * say, only the mark is given up: it sees a change of the replicas of this object as it sees everybody's. */
+static enum step_then go_another_way(struct action *a, const struct step_reply *reply)
+{
+	mark_refused(a, reply);
+	a->by_scale = reply->by_rights;
+	a->bare = true;
+	a->write = scale_write(a);
+	return a->by_scale ? STEP_NEXT : STEP_SAME;
 }
 
 enum step_then take_written(struct action *a, const struct step_reply *reply)
@@ -306,19 +365,3 @@ enum step_then take_replicas(struct action *a, const struct step_reply *reply)
 	(void)action_end_as_judged(a, OUTCOME_DONE);
 	return mark_begin(a, scale.rv);
 }
-	if (a->bare) {
-		ret->body = write_body_scale(a->result.u.result.target_uid, a->result.u.result.target_rv,
-					     wanted(a));
-		return;
-	}
-/* Whoever may not write the object itself writes its scale. To whatever else objects, an admission plugin
- * say, only the mark is given up: it sees a change of the replicas of this object as it sees everybody's. */
-static enum step_then go_another_way(struct action *a, const struct step_reply *reply)
-{
-	mark_refused(a, reply);
-	a->by_scale = reply->by_rights;
-	a->bare = true;
-	a->write = scale_write(a);
-	return a->by_scale ? STEP_NEXT : STEP_SAME;
-}
-

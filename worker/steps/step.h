@@ -134,6 +134,11 @@ enum step_then autoscaler_judge_writers(struct action *a);
 enum step scale_write(const struct action *a);
 /* STEP_NEXT with a->found.scale, or an end: no scale, or that of another object. */
 enum step_then scale_take(struct action *a, const struct step_reply *reply);
+/* Is it of the version of the workload that was read before? To that the write is bound: what somebody has
+ * written in between, a mark that it be left alone say, would be covered by it and not be seen. */
+bool scale_is_of_workload(struct action *a);
+/* It is not: all is read again, a few times. */
+enum step_then scale_read_again(struct action *a);
 
 /* peers.c */
 /* Is it the workload, or between it and the pod? */

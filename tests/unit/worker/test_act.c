@@ -18,13 +18,13 @@
 	"2026-09-21T14:13:20Z\"}}}"
 #define ANNOUNCE_DEPLOY                                                                                      \
 	"PATCH " DEPLOY_PATH "?fieldManager=ops-pod-cleaner {\"metadata\":{\"uid\":\"dep-1\","               \
-	"\"resourceVersion\":\"76\",\"annotations\":{\"ops-pod-cleaner.io/announced\":\"errImagePull="       \
+	"\"resourceVersion\":\"77\",\"annotations\":{\"ops-pod-cleaner.io/announced\":\"errImagePull="       \
 	"2026-09-21T14:13:20Z\"}}}"
 
 static void on_deploy(const char *meta)
 {
 	on(DEPLOY, 200,
-	   "{'metadata':{'name':'web','uid':'dep-1','resourceVersion':'76','creationTimestamp':'" LIVE
+	   "{'metadata':{'name':'web','uid':'dep-1','resourceVersion':'77','creationTimestamp':'" LIVE
 	   "','generation':4%s},'status':{'observedGeneration':4}}",
 	   meta);
 }
@@ -181,7 +181,7 @@ START_TEST(a_workload_is_announced_first)
 	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, ANNOUNCE_DEPLOY);
 	RESULT(ANNOUNCED, ANNOUNCED);
 	ck_assert_str_eq(fake.result.target, "deployments.apps/shop/web");
-	ck_assert_str_eq(fake.result.target_rv, "76");
+	ck_assert_str_eq(fake.result.target_rv, "77");
 	ck_assert_int_eq(fake.result.replicas, -1);
 }
 

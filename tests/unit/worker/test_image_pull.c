@@ -344,6 +344,61 @@ TEST(a_rollout_is_about_to_begin)
 	ck_assert_uint_le(fake.result.retry_ms, 10000); /* seconds: it is no older revision */
 }
 
+#define DEPLOYMENT(rv, annotations)                                                                          \
+	"{'metadata':{'name':'web','uid':'dep-1','resourceVersion':'" rv "','annotations':{" annotations     \
+	"},'creationTimestamp':'" LIVE "'}}"
+/* Marked after it was read and before its scale was: the write would be bound to a version that has the mark.
+ */
+TEST(a_mark_before_the_scale_is_read)
+{
+	on(DEPLOY, 200, DEPLOYMENT("77", "'ops-pod-cleaner.io/ignore':'true'"));
+	on(DEPLOY, 200, DEPLOYMENT("76", ""))->times = 1;
+	go();
+	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, GET, RS, DEPLOY, HPAS, "GET " SCALE, RSES, PODS);
+	RESULT(REFUSED, IGNORE_ANNOTATION);
+}
+
+TEST(changes_before_the_scale_is_read)
+{
+	on(DEPLOY, 200, DEPLOYMENT("76", ""));
+	go();
+	RESULT(CONFLICT, PRECONDITION_FAILED);
+	for (size_t i = 0; i < fake.n_log; i++)
+		ck_assert_ptr_null(strstr(fake.log[i], "PATCH"));
+}
+
+/* Somebody has paused it and corrects it: it makes no ReplicaSet of the new template before it goes on. */
+TEST_LOOP(a_rollout_is_paused, 0, 5)
+{
+#define TEMPLATE(labels, image)                                                                              \
+	"'template':{'metadata':{'labels':{" labels "}},'spec':{'containers':[{'name':'app','image':'" image \
+	"'}]}}"
+	static const struct {
+		const char *spec;
+		bool acts;
+	} rows[] = {
+		{ "'paused':true," TEMPLATE("'app':'web'", "good"), false },
+		{ "'paused':true," TEMPLATE("'app':'web','tier':'b'", "bad"), false },
+		{ "'paused':true", false },
+		{ "'paused':true," TEMPLATE("'app':'web'", "bad"), true },
+		{ TEMPLATE("'app':'web'", "good"), true }, /* NotObserved holds until its set is there */
+	};
+
+	on(RS, 200,
+	   "{'metadata':{'name':'web-2','uid':'rs-2','creationTimestamp':'" LIVE "'," BY_DEPLOY
+	   "},'spec':{" TEMPLATE("'app':'web','pod-template-hash':'2'", "bad") "}}");
+	on(DEPLOY, 200,
+	   "{'metadata':{'name':'web','uid':'dep-1','creationTimestamp':'" LIVE
+	   "','generation':4},'spec':{%s},"
+	   "'status':{'observedGeneration':4}}",
+	   rows[_i].spec);
+	go();
+	if (rows[_i].acts)
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+	else
+		RESULT(REFUSED, NOT_NEWEST_REVISION);
+}
+
 TEST(one_pod_of_the_revision_does_not_fail)
 {
 	on_pods(OURS(BY_RS) "," ITEM("web-b", "pod-2", BY_RS, WORKS_NOT_READY));

@@ -415,7 +415,7 @@ TEST_LOOP(a_mark_of_another_history_proves_nothing, 0, 4)
 	on_scale(SCALE, "dep-1", "'replicas':3");
 	strcpy(fake.grant.history, "aaaa");
 	on("GET " PATH, 200,
-	   "{'metadata':{'name':'web','uid':'dep-1','resourceVersion':'80','generation':4,'annotations':{%s"
+	   "{'metadata':{'name':'web','uid':'dep-1','resourceVersion':'77','generation':4,'annotations':{%s"
 	   "'" PREFIX "action':'7','" PREFIX
 	   "from':'3'}},'spec':{'replicas':3},'status':{'observedGeneration':4}}",
 	   marks[_i]);

@@ -15,7 +15,7 @@
 static void on_set(const char *meta, const char *spec, const char *status)
 {
 	on(STS, 200,
-	   "{'metadata':{'name':'web','uid':'sts-1','resourceVersion':'51','creationTimestamp':'" LIVE
+	   "{'metadata':{'name':'web','uid':'sts-1','resourceVersion':'77','creationTimestamp':'" LIVE
 	   "','generation':5%s},'spec':{%s},'status':{%s}}",
 	   meta, spec, status);
 }

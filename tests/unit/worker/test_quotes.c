@@ -179,7 +179,7 @@ TEST_LOOP(whom_it_concerns, 0, 3)
 		   "'}}}");
 	if (_i == 0)
 		on(DEPLOY, 200,
-		   "{'metadata':{'name':'web','uid':'dep-1','resourceVersion':'5','creationTimestamp':'" LIVE
+		   "{'metadata':{'name':'web','uid':'dep-1','resourceVersion':'77','creationTimestamp':'" LIVE
 		   "','annotations':{'example.com/contact':'ou_web'}},'spec':{'replicas':3}}");
 	go();
 	struct fact_value v;

@@ -19,7 +19,7 @@
 	"}]"
 #define ENDED    "'phase':'Running','containerStatuses':[{'name':'a','state':{'terminated':{'exitCode':0}}}]"
 #define CLAIMED  "'nodeName':'n1','volumes':[{'name':'data','persistentVolumeClaim':{'claimName':'data-web'}}]"
-#define WHO      "'metadata':{'name':'web','uid':'top','resourceVersion':'5','creationTimestamp':'" LIVE "'"
+#define WHO      "'metadata':{'name':'web','uid':'top','resourceVersion':'77','creationTimestamp':'" LIVE "'"
 #define CONFLICT "{'kind':'Status','status':'Failure','code':409}"
 
 /* What was asked of the server: in a configuration that needs these, with this verb. */
