@@ -83,7 +83,7 @@ def objected_to(t):
     t.expect(scaled=not_marked(t, "Deployment", lambda request: Answer(403, reason="Forbidden") if MARK.encode() in request.body else None)[1])
 
 
-@scenario("mark/objected-to-for-good", servers=("apisim",))
+@scenario("mark/objected-to-for-good")
 def objected_to_for_good(t):
     """Where it has something against no replicas they stay: its scale, which the webhook may not see, is not the way round it."""
     ns, proxy = t.ns(), t.proxy()
