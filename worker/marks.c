@@ -127,6 +127,14 @@ static void take(struct marks *m, const json_t *o)
 		m->page = xstrndup(token.p, token.n);
 }
 
+/* No object of that name, or no such kind: those of Kubernetes itself every server has. */
+static bool is_absent(const struct marks *m, const struct http_result *r)
+{
+	const bool everywhere = !m->kind.group[0] || strcmp(m->kind.group, "apps") == 0;
+
+	return r->status == 404 && (!everywhere || read_is_absent(r->body, r->body_len));
+}
+
 static void on_done(void *ctx, const struct http_result *r)
 {
 	struct marks *m = ctx;
@@ -137,7 +145,7 @@ static void on_done(void *ctx, const struct http_result *r)
 	if (r->failure == HTTP_OK && r->status == 200)
 		o = json_project_loadb(r->body ? r->body : "", r->body_len, project_marked,
 				       &(json_error_t){ 0 });
-	if (r->failure != HTTP_OK || (!o && r->status != 403 && r->status != 404)) {
+	if (r->failure != HTTP_OK || (!o && r->status != 403 && !is_absent(m, r))) {
 		end_saying(m, m->question.conn, EXIT_CODE_UNAVAILABLE, TEXT_ASK_AGAIN);
 		return;
 	}

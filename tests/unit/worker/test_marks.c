@@ -112,7 +112,8 @@ TEST(one_is_asked_for_by_its_name)
 {
 	ask("shop", "web");
 	ck_assert_str_eq(world.path[0], "/apis/apps/v1/namespaces/shop/deployments/web");
-	end(HTTP_OK, 404, "{}");
+	end(HTTP_OK, 404,
+	    "{\"kind\":\"Status\",\"reason\":\"NotFound\",\"details\":{\"name\":\"web\"},\"code\":404}");
 	ck_assert_str_eq(world.path[1], "/apis/apps/v1/namespaces/shop/statefulsets/web");
 	end(HTTP_OK, 200, OURS);
 	ck_assert_uint_eq(world.rows, 1);
@@ -174,7 +175,7 @@ TEST(what_may_not_be_read_is_named)
 }
 
 /* Nor with one that says nothing of the rest: an old continue token, half a page. */
-TEST_LOOP(without_an_answer_it_ends, 0, 5)
+TEST_LOOP(without_an_answer_it_ends, 0, 6)
 {
 	static const struct {
 		enum http_failure failure;
@@ -184,6 +185,7 @@ TEST_LOOP(without_an_answer_it_ends, 0, 5)
 			{ HTTP_OK, 503, "{}" },
 			{ HTTP_OK, 401, "{}" },
 			{ HTTP_OK, 410, "{}" },
+			{ HTTP_OK, 404, "<html>no backend</html>" },
 			{ HTTP_OK, 200, "{\"items\":[" } };
 
 	ask("", "");
@@ -191,6 +193,18 @@ TEST_LOOP(without_an_answer_it_ends, 0, 5)
 	ck_assert_uint_eq(world.ends, 1);
 	ck_assert_uint_eq(world.end.u.ctl_end.code, EXIT_CODE_UNAVAILABLE);
 	ck_assert_uint_eq(world.asked, 1);
+}
+
+/* Rollouts are of an addition that a server may not have. */
+TEST(what_is_not_served_bears_no_mark)
+{
+	ask("", "");
+	while (world.ends == 0 && world.asked < 16)
+		if (strstr(world.path[world.asked - 1], "argoproj.io"))
+			end(HTTP_OK, 404, "404 page not found\n");
+		else
+			end(HTTP_OK, 200, "{\"items\":[]}");
+	ck_assert_uint_eq(world.end.u.ctl_end.code, EXIT_CODE_OK);
 }
 
 TEST(one_question_at_a_time)
