@@ -121,12 +121,13 @@ bool needs_revisions(const struct action *a)
 	return a->found.rule == REVISION_BY_OWNER;
 }
 
-static enum step_then refuse_serving(struct action *a)
+/* revision: of what is Ready. */
+static enum step_then refuse_serving(struct action *a, struct str revision)
 {
 	struct str stable = READ_TEXT(action_top(a)->json, "status", "stableRS");
 
 	if (owner_is(action_top(a), "argoproj.io", "Rollout") && !str_empty(stable) &&
-	    !str_eq(stable, a->pod.revision))
+	    str_eq(stable, revision) && !str_eq(stable, a->pod.revision))
 		return owner_refuse(a, REASON_ROLLOUT_STABLE_SERVING, TEXT_ONLY_NEW_FAILS);
 	return owner_refuse(a, REASON_WORKLOAD_HAS_READY_PODS, TEXT_SERVES);
 }
@@ -142,7 +143,7 @@ enum step_then item_revision(struct action *a, const json_t *rs)
 	if (!read_controller(rs, &owner) || !str_eq(owner.uid, f->owners[1].ref.uid))
 		return STEP_NEXT;
 	if (json_integer_value(READ_AT(rs, "status", "readyReplicas")) > 0)
-		return refuse_serving(a);
+		return refuse_serving(a, READ_TEXT(rs, "metadata", "labels", "rollouts-pod-template-hash"));
 	f->set_seen |= str_eq(uid, f->owners[0].ref.uid);
 	if (f->newest[0] &&
 	    (number < f->newest_number || (number == f->newest_number && created < f->newest_created)))
@@ -235,7 +236,7 @@ enum step_then item_pod(struct action *a, const json_t *item)
 	p.namespace_labels = namespace_labels(a);
 	/* Whoever owns it: when a selector reaches too far, better nothing is done. */
 	if (pod_is_serving(&p))
-		return is_of_others(a, &p) ? peers_add(a, item, true) : refuse_serving(a);
+		return is_of_others(a, &p) ? peers_add(a, item, true) : refuse_serving(a, p.revision);
 	if (!of_newest_revision(&a->found, &p, a->pod.revision))
 		return STEP_NEXT;
 	if (!is_of_others(a, &p))

@@ -371,6 +371,11 @@ TEST_LOOP(replication_controller_and_bare_replica_set, 0, 2)
 	"{'metadata':{'uid':'" uid "','annotations':{'rollout.argoproj.io/revision':'" revision              \
 	"'}," BY_ROLLOUT "},'status':{'readyReplicas':" ready "}}"
 
+#define RO_RS_OF(h, uid, revision, ready)                                                                    \
+	"{'metadata':{'uid':'" uid "','labels':{'rollouts-pod-template-hash':'" h                            \
+	"'},'annotations':{'rollout.argoproj.io/revision':'" revision "'}," BY_ROLLOUT                       \
+	"},'status':{'readyReplicas':" ready "}}"
+
 static void with_rollout(const char *stable, const char *sets, const char *pods)
 {
 	on_pod("41", "," RO_POD("new"), "", PULLING);
@@ -396,12 +401,22 @@ TEST(rollout)
 TEST_LOOP(rollout_with_serving_stable, 0, 2)
 {
 	if (_i == 0)
-		with_rollout("old", RO_RS("rs-1", "1", "2") "," RO_RS("rs-2", "2", "0"), OURS(RO_POD("new")));
+		with_rollout("old", RO_RS_OF("old", "rs-1", "1", "2") "," RO_RS("rs-2", "2", "0"),
+			     OURS(RO_POD("new")));
 	else
 		with_rollout("old", RO_RS("rs-1", "1", "0") "," RO_RS("rs-2", "2", "0"),
 			     OURS(RO_POD("new")) "," ITEM("s", "pod-9", RO_POD("old"), READY));
 	go();
 	RESULT(REFUSED, ROLLOUT_STABLE_SERVING);
+}
+
+/* Another pod of the new revision serves, and no stable one: to abort is no remedy. */
+TEST_LOOP(rollout_whose_canary_serves, 0, 2)
+{
+	with_rollout("old", _i == 0 ? RO_RS_OF("new", "rs-2", "2", "1") : RO_RS("rs-2", "2", "0"),
+		     OURS(RO_POD("new")) "," ITEM("s", "pod-9", RO_POD("new"), READY));
+	go();
+	RESULT(REFUSED, WORKLOAD_HAS_READY_PODS);
 }
 
 /* -- kinds from discovery -- */
