@@ -101,7 +101,7 @@ static bool read_body(struct call *c)
 				   "include: " TYPE_JSON));
 		return false;
 	}
-	c->body = json_loadb(c->http->body, c->http->body_size, JSON_DECODE_ANY, &error);
+	c->body = json_loadb(c->http->body, c->http->body_size, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
 	if (!c->body)
 		call_answer_status(
 			c, status_bad_request(

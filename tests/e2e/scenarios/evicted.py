@@ -2,7 +2,7 @@
 import time
 import uuid
 
-from harness.objects import path_of, pod_path
+from harness.objects import conditions, container_status, path_of, pod_path, terminated
 from harness.proxy import Answer
 from harness.scenario import scenario
 from oracle.logs import parse_time
@@ -43,6 +43,22 @@ def acts(t):
     by_node = program.ask("history", "--summary", "--by", "node", check=True).stdout
     assert any(line.split()[:1] == [node] for line in by_node.splitlines()), by_node
     t.expect(deleted=early + [late])
+
+
+@scenario("evicted/any-bytes")
+def any_bytes(t):
+    """A container may leave any bytes in its message, also one that JSON writes as \\u0000."""
+    ns = t.ns()
+    program = t.run(evicted=ns)
+    pod = t.objects.pod(ns)
+    ended = terminated("Error", 137)
+    ended["terminated"]["message"] = "core\0dumped"
+    t.objects.status(pod, phase="Failed", reason="Evicted", conditions=conditions("False"), message="low on\0memory",
+                     containerStatuses=[container_status(c, ended) for c in t.objects.names(pod)])
+    t.wait_write(pod)
+    row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="done", reason="Evicted")
+    assert "low on" in row["found"] and "memory" in row["found"], row
+    t.expect(deleted=[pod])
 
 
 @scenario("evicted/kept-for-its-time")
