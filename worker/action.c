@@ -321,6 +321,14 @@ static enum step_then receive_review(struct action *a, const struct step_desc *d
 	return would_without_asking(a, &why);
 }
 
+/* Of a 404: that there is no such object, or, where none is asked for, no such resource. */
+static bool is_said_by_server(const struct step_desc *d, const struct http_result *r)
+{
+	const bool of_kind = d->item || d->flags & STEP_OF_KIND;
+
+	return of_kind ? read_is_unserved(r->body, r->body_len) : read_is_absent(r->body, r->body_len);
+}
+
 static enum step_then receive(struct action *a, const struct http_result *r)
 {
 	const struct step_desc *d = step_desc(a->step);
@@ -341,8 +349,7 @@ static enum step_then receive(struct action *a, const struct http_result *r)
 		if (read_failure(json))
 			status = read_failure(json);
 	}
-	const bool foreign = status == 404 && !d->item && !(d->flags & STEP_OF_KIND) &&
-			     !read_is_absent(r->body, r->body_len);
+	const bool foreign = status == 404 && !is_said_by_server(d, r);
 
 	if (a->in_doubt && !(json && is_success(status)) && (status != 404 || foreign))
 		return nothing_learnt(a);

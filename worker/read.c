@@ -156,6 +156,14 @@ long read_failure(const json_t *o)
 	return code >= 400 && code <= 599 ? code : 500;
 }
 
+bool read_is_unserved(const char *body, size_t n)
+{
+	json_auto_t *o = json_loadb(body, n, JSON_ALLOW_NUL, NULL);
+
+	return str_is(READ_TEXT(o, "kind"), "Status") ||
+	       str_is(str_trim((struct str){ body, n }, " \r\n"), "404 page not found");
+}
+
 bool read_is_absent(const char *body, size_t n)
 {
 	json_auto_t *o = json_loadb(body, n, JSON_ALLOW_NUL, NULL);

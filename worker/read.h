@@ -87,6 +87,9 @@ long read_failure(const json_t *o);
 /* Does this body of a 404 say, as the API server does, that there is no object of some name? That of
  * something in between, or for a path that is not served, does not. */
 bool read_is_absent(const char *body, size_t n);
+/* Does it say, as the API server does, that no such resource is served? That is a Status as well, or Go's own
+ * text (net/http: NotFound). */
+bool read_is_unserved(const char *body, size_t n);
 
 struct refusal {
 	char message[256];     /* cut to size */

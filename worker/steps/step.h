@@ -41,8 +41,7 @@ enum {
 	STEP_WRITES = 1,   /* needs a valid grant and fresh reads; its fate may be in doubt */
 	STEP_MAY_FAIL = 2, /* its take() knows what 404 and 403 mean; what may not be read stays unknown, and
 			    * the judge refuses where it matters */
-	STEP_OF_KIND = 32, /* asks for no object: to one that is not served the API server says 404 in no
-			    * words of its own */
+	STEP_OF_KIND = 32, /* asks for no object, and is no list: a 404 means that it is not served */
 	STEP_AFTERWARDS = 4, /* the result is complete, and stands whatever becomes of this: its take() gets
 			      * every answer; status 0: none came */
 	STEP_TEXT = 16, /* its answer is text, and nothing is judged by it: its take() gets every answer, as

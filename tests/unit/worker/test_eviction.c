@@ -119,7 +119,7 @@ TEST_LOOP(not_known, 0, 5)
 TEST_LOOP(a_server_without_evictions, 0, 2)
 {
 	if (_i == 0)
-		on(GROUP, 404, NOTFOUND);
+		on(GROUP, 404, "404 page not found\n");
 	else
 		on(EVICTIONS, 404, NOTFOUND);
 	on(DELETE, 409, "{'kind':'Status','status':'Failure','code':409}")->times = 1;
@@ -129,6 +129,15 @@ TEST_LOOP(a_server_without_evictions, 0, 2)
 	else
 		REQUESTS(GET, GROUP, EVICTIONS, NODE, DELETE, GET, NODE, DELETE);
 	RESULT(DONE, STUCK_TERMINATING);
+}
+
+/* That says the API server, and nobody before it. */
+TEST_LOOP(something_else_without_evictions, 0, 3)
+{
+	on(_i == 2 ? EVICTIONS : GROUP, 404, "%s", _i == 0 ? "" : "<html>404 page not found</html>");
+	go();
+	RESULT(FAILED, BAD_ANSWER);
+	ck_assert_ptr_null(strstr(fake.log[fake.n_log - 1], "DELETE"));
 }
 
 TEST(a_version_that_is_no_name)
