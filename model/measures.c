@@ -83,10 +83,8 @@ enum api_verb api_verb_of(const char *method, const char *path)
 const char *due_state_name(enum due_state s)
 {
 	static const char *const names[DUE_STATE__MAX] = {
-		[DUE_NOW] = "due",
-		[DUE_WAITING] = "waiting",
-		[DUE_BLOCKED] = "blocked",
-		[DUE_REFUSED] = "refused",
+		[DUE_NOW] = "due",         [DUE_WAITING] = "waiting", [DUE_BLOCKED] = "blocked",
+		[DUE_REFUSED] = "refused", [DUE_WOULD] = "would",
 	};
 
 	return (unsigned)s < DUE_STATE__MAX ? names[s] : "?";

@@ -55,7 +55,8 @@ enum due_state {
 	DUE_NOW,     /* it goes, or is on its way: nothing is in the way but the doing */
 	DUE_WAITING, /* not yet: its time comes, or something has to change */
 	DUE_BLOCKED, /* due, but a guard holds it */
-	DUE_REFUSED, /* due by its state, and left alone until somebody changes something */
+	DUE_REFUSED, /* left alone until somebody changes something, also where it is not due yet */
+	DUE_WOULD,   /* due, and recorded once as `would`: mode observe */
 	DUE_STATE__MAX,
 };
 /* "due", "waiting", ... */

@@ -51,7 +51,8 @@ static bool check_is_evicted(struct evaluation *l)
 		return evaluation_decide(l, VERDICT_NONE, REASON_NOT_EVICTED);
 	if (at > 0 && at <= l->now)
 		facts_duration(&l->v->evidence, FACT_LASTED, l->now - at);
-	l->until = time_add(at, l->dp->hours_ms);
+	if (at > 0)
+		l->until = time_add(at, l->dp->hours_ms);
 	l->due = l->dp->hours_ms == 0 || (at > 0 && l->now > l->until);
 	return false;
 }

@@ -130,6 +130,9 @@ static struct told told_of(const struct report *e, const struct explain_row *row
 	if (l && dry_run_was_declined(l))
 		return (struct told){ declined[plan_when(l)], l->dry_run.reason, &l->dry_run.detail, 0,
 				      false };
+	if (row->r.verdict == VERDICT_WAIT && reason_find(row->r.reason)->class == CLASS_REFUSAL)
+		/* What it waits for is the time at which it will be refused. */
+		return (struct told){ SHOWN_REFUSE, row->r.reason, &row->r.evidence, 0, false };
 	const bool alone = l && l->dry_run.id == 0 && row->r.verdict == VERDICT_ACT;
 
 	return (struct told){ alone ? SHOWN_UNCLEAR : cached[row->r.verdict], row->r.reason, &row->r.evidence,
@@ -261,8 +264,9 @@ static void print_remedies(const struct report *e, const struct table_view *view
 {
 	for (size_t i = 0; i < e->n; i++) {
 		const struct msg_ctl_explain_row *r = &e->rows[i].r;
+		const struct told told = told_of(e, &e->rows[i]);
 
-		if (!r->rule[0] && r->verdict == VERDICT_REFUSE &&
+		if (!r->rule[0] && told.verdict == SHOWN_REFUSE && told.reason == r->reason &&
 		    output_remedy(r->reason, language_of_environment())[0])
 			table_text(stdout, view, "%s: %s: %s", e->rows[i].pod, r->reason,
 				   output_remedy(r->reason, language_of_environment()));

@@ -217,9 +217,11 @@ enum plan_when plan_when(const struct dry_run_row *r)
 		return PLAN_BLOCKED;
 	if (r->row.verdict == VERDICT_ACT)
 		return r->dry_run.id ? PLAN_NOW : PLAN_UNCLEAR;
-	if (r->row.verdict == VERDICT_REFUSE)
+	const enum reason_class class = reason_find(r->row.reason)->class;
+
+	if (r->row.verdict == VERDICT_REFUSE || class == CLASS_REFUSAL)
 		return PLAN_REFUSED;
-	return reason_find(r->row.reason)->class == CLASS_BLOCKED ? PLAN_BLOCKED : PLAN_LATER;
+	return class == CLASS_BLOCKED ? PLAN_BLOCKED : PLAN_LATER;
 }
 
 /* Order for people: what is done first comes first. */

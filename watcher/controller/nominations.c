@@ -167,8 +167,10 @@ static enum due_state state_after(enum outcome before, enum reason reason)
 {
 	const enum reason_class class = reason_desc(reason)->class;
 
-	if (before == OUTCOME_ANNOUNCED || before == OUTCOME_WOULD)
+	if (before == OUTCOME_ANNOUNCED)
 		return DUE_WAITING;
+	if (before == OUTCOME_WOULD)
+		return DUE_WOULD;
 	if (before != OUTCOME_REFUSED)
 		return DUE_STATE__MAX;
 	if (class == CLASS_BLOCKED || reason == REASON_WRITE_LIMIT)
@@ -190,6 +192,13 @@ static void note_going(struct nominations *n, const struct judged *j)
 		due_counts_set(n->due, j->h, j->d->v.duty, DUE_NOW, j->d->v.reason, j->now);
 }
 
+/* A wait for the time at which it will be refused is no time to wait for. */
+static enum due_state state_of(const struct verdict *v)
+{
+	return v->kind == VERDICT_WAIT && reason_desc(v->reason)->class != CLASS_REFUSAL ? DUE_WAITING
+											 : DUE_REFUSED;
+}
+
 static void note_due(struct nominations *n, const struct judged *j)
 {
 	const struct verdict *v = &j->d->v;
@@ -199,8 +208,7 @@ static void note_due(struct nominations *n, const struct judged *j)
 	else if (v->kind == VERDICT_ACT)
 		note_going(n, j);
 	else if (!j->d->blocked)
-		due_counts_set(n->due, j->h, v->duty, v->kind == VERDICT_WAIT ? DUE_WAITING : DUE_REFUSED,
-			       v->reason, j->now);
+		due_counts_set(n->due, j->h, v->duty, state_of(v), v->reason, j->now);
 }
 
 static int act(struct nominations *n, const struct judged *j)

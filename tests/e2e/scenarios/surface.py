@@ -149,6 +149,24 @@ def explain(t):
     assert missing.returncode != 0 and missing.stderr.strip(), missing
 
 
+@scenario("surface/refused-before-its-time")
+def refused_before_its_time(t):
+    """Where `hours` are not over, `plan`, `explain`, page and metrics say of what is kept for good that it is refused, not until when it waits."""
+    ns, port = t.ns(), free_port()
+    t.policy.evicted_hours = 3600.0
+    program = t.program(t.config(evicted=ns, deleteEvictedPod={"hours": "1h"}, metricsListen=f"127.0.0.1:{port}"))
+    pod = t.objects.finish(t.objects.pod(ns, annotations={"ops-pod-cleaner.io/ignore": "true"}), "Evicted")
+    name = f"{ns}/{pod['metadata']['name']}"
+    row = t.until("it in the plan", lambda: next((r for r in program.ask_json("plan")["items"] if r["namespace"] == ns), None))
+    assert (row["when"], row["reason"]) == ("refused", "IgnoreAnnotation"), row
+    verdict = next(r for r in program.ask_json("explain", name) if r["duty"] == "deleteEvictedPod")
+    assert (verdict["verdict"], verdict["until"]) == ("refuse", None), verdict
+    said = program.ask("explain", name, check=True).stdout
+    assert "skipped by deleteEvictedPod" in said and "IgnoreAnnotation: remove" in said, said
+    t.until("it in /metrics", lambda: 'verdict="refused",reason="IgnoreAnnotation"} 1' in fetch(port, "/metrics")[1], 20)
+    t.expect()
+
+
 def another_cluster(t, ns):
     """A second server with that namespace, and what creates objects there."""
     elsewhere = Apisim(t.dir / "elsewhere", t.build)

@@ -53,6 +53,21 @@ TEST(evicted_is_kept_for_its_time)
 	EXPECT(judge(&p), ACT, EVICTED);
 }
 
+/* Nothing says when it will be due: a wait until a time that is over would be judged again at once, for ever.
+ */
+TEST(what_must_not_be_touched_and_has_no_time_is_not_judged_again_and_again)
+{
+	struct pod_facts p = pod_evicted();
+
+	policy.duty[DUTY_EVICTED].hours_ms = HOUR;
+	p.annotations.ignore = true;
+	p.disruption_at = NOW - MIN;
+	ck_assert_int_gt(EXPECT(judge(&p), WAIT, IGNORE_ANNOTATION).at_ms, NOW);
+	p.disruption_at = p.start_time = 0;
+	p.n_containers = 0;
+	EXPECT(judge(&p), NONE, IGNORE_ANNOTATION);
+}
+
 /* As long as fewer of its owner are newer. A worker does not count them; what is half-deleted already is
  * finished. */
 TEST_LOOP(the_newest_of_an_owner_are_kept, 0, 6)

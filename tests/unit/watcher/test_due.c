@@ -103,15 +103,16 @@ TEST_LOOP(what_a_supervisor_holds, 0, 3)
 	row(0, cases[_i].state, cases[_i].told, 1);
 }
 
-TEST_LOOP(what_is_announced_waits, 0, 2)
+TEST_LOOP(what_is_announced_waits_and_what_would_be_done_does_not, 0, 2)
 {
 	static const enum outcome outcomes[] = { OUTCOME_ANNOUNCED, OUTCOME_WOULD };
+	static const enum due_state states[] = { DUE_WAITING, DUE_WOULD };
 
 	policy.mode = _i == 1 ? MODE_OBSERVE : MODE_ENFORCE;
 	(void)ready_one(pod_evicted());
 	settle_as(outcomes[_i], "Evicted");
 	tell(true, 1);
-	row(0, DUE_WAITING, "Evicted", 1);
+	row(0, states[_i], "Evicted", 1);
 	controller_judge_anew(c); /* other settings */
 	controller_set_policy(c, &policy, 0);
 	run_all();
@@ -139,6 +140,19 @@ TEST(what_waits_and_what_is_refused)
 	run_all();
 	tell(false, 2);
 	tell(true, 0);
+}
+
+/* Its time comes, and it will be left alone then. */
+TEST(what_must_not_be_touched_does_not_wait)
+{
+	struct pod_facts p = pod_evicted();
+
+	policy.duty[DUTY_EVICTED].hours_ms = 2 * (clock_wall_ms() - p.created);
+	p.start_time = p.created;
+	p.skip = true;
+	(void)ready_one(p);
+	tell(true, 1);
+	row(0, DUE_REFUSED, "IgnoreAnnotation", 1);
 }
 
 TEST(a_healthy_pod_concerns_nobody)
