@@ -276,22 +276,26 @@ def a_token_for_a_bastion():
     assert "reader or writer" in call("--kubeconfig-for", "root", code=64)
     with tempfile.TemporaryDirectory() as folder:
         kubectl, made = pathlib.Path(folder, "kubectl"), pathlib.Path(folder, "writer.kubeconfig")
-        kubectl.write_text('#!/bin/sh\ncase "$*" in *"create token"*) echo "short-$5";; *get*) printf bGFzdGluZw==;; *server*) echo https://x:6443;;'
-                           ' *authority*) echo Q0E=;; esac\n')
+        kubectl.write_text('#!/bin/sh\ncase "$*" in *"create token"*) echo "short-$5";; *get*) printf bGFzdGluZw==;; *.server*) echo https://x:6443;;'
+                           ' *authority*) echo Q0E=;; *proxy-url*) echo http://proxy:3128;; *contexts*) echo prod/shop:eu;; esac\n')
         kubectl.chmod(0o755)
 
         def run(script, **more):
             return subprocess.run(["bash"], input=script, text=True, cwd=folder, timeout=30, capture_output=True, check=False,
                                   env={"PATH": f"{folder}:/usr/bin:/bin", **more})
 
-        run(text)
+        assert run(text).returncode == 0
         assert "token: short-ops-pod-cleaner-writer" in made.read_text() and made.stat().st_mode & 0o777 == 0o600, made.read_text()
         assert "server: https://x:6443" in made.read_text() and "certificate-authority-data: Q0E=" in made.read_text()
+        # What the way to the server needs is kept, and the name by which messages call the cluster.
+        assert "    proxy-url: http://proxy:3128\ncontexts:\n- name: \"prod/shop:eu\"\n" in made.read_text(), made.read_text()
+        assert "current-context: \"prod/shop:eu\"" in made.read_text() and "tls-server-name" not in made.read_text()
         run(text.replace("token=$(short)", "token=$(lasting)"))
         assert "token: lasting" in made.read_text(), made.read_text()
         made.unlink()
         kubectl.write_text("#!/bin/sh\nexit 1\n")      # no right to make one: it ends, and says so
-        assert "is not written" in run(text).stderr and not made.exists()
+        failed = run(text)
+        assert "is not written" in failed.stderr and failed.returncode == 1 and not made.exists(), failed
 
 
 def a_wrong_configuration_prints_nothing():
