@@ -59,6 +59,9 @@ static void tell_json(const char *path, bool good, const struct config *c, json_
 	json_t *told = json_pack("{s:s, s:b, s:o}", "file", path, "ok", good, "messages", messages_json(d));
 
 	if (c) {
+		json_object_set_new(
+			told, "mode",
+			json_string(c->settings.policy.mode == MODE_OBSERVE ? "observe" : "enforce"));
 		json_object_set_new(told, "clusters", json_incref(clusters));
 		json_object_set_new(told, "namespaces",
 				    config_namespaces_json(&c->settings.policy, cluster, LANGUAGE_EN));

@@ -428,6 +428,9 @@ static void print_schedules(const struct config *c)
 
 void config_told_print(const struct config *c, const json_t *clusters, const json_t *cluster)
 {
+	table_indented(stdout, 0, "%s",
+		       c->settings.policy.mode == MODE_OBSERVE ? TEXT(CONFIG_OBSERVES)
+							       : TEXT(CONFIG_ENFORCES));
 	print_clusters(c, clusters);
 	print_namespaces(&c->settings.policy, cluster);
 	print_schedules(c);

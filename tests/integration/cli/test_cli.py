@@ -237,6 +237,14 @@ def original_configuration_is_ok():
     assert "error" not in out
 
 
+def whether_a_file_acts_is_said():
+    for text, mode in ((ORIGINAL, "enforce"), ("mode: observe\n" + ORIGINAL, "observe")):
+        config = write("config.yml", text)
+        assert f"\nMode: {mode}: " in call("config", "check", config)
+        assert f"\n模式：{mode}：" in call("config", "check", config, env={"LC_ALL": "zh_CN.UTF-8"})
+        assert answer(call("config", "check", config, "-o", "json"))["mode"] == mode
+
+
 def the_versions_that_were_tried_are_named():
     table = pathlib.Path(__file__).resolve().parents[3] / "model" / "kubernetes.def"
     versions = [".".join(row) for row in re.findall(r"^KUBERNETES\((\d+), (\d+), (\d+), ", table.read_text(), re.M)]
@@ -299,7 +307,7 @@ def check_says_which_clusters():
     one = write("one.yml", "kubeconfig: kc\nwriterContext: writer\n" + duty)
     nobody = {"OPC_PASSWD": "/dev/null"}
     said = " ".join(call("config", "check", one, env=nobody).split())
-    assert (f"one.yml: ok Clusters: default: https://10.0.0.1:6443, context prod, user reader, {kubeconfig} "
+    assert (f"one.yml: ok Mode: enforce: it acts as soon as it runs with this file; `mode: observe` writes nothing Clusters: default: https://10.0.0.1:6443, context prod, user reader, {kubeconfig} "
             f"workers: https://10.0.0.1:6443, context writer, user writer, {kubeconfig} Namespaces:") in said and "HIDE" not in said, said
     assert "https://10.0.0.1:6443，context prod，用户 reader" in call("config", "check", one, env={**nobody, "LC_ALL": "zh_CN.UTF-8"})
     place = {"server": "https://10.0.0.1:6443", "context": "writer", "user": "writer", "kubeconfig": kubeconfig}
