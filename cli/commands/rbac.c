@@ -21,6 +21,7 @@
 #include "cli/view/output.h"
 #include "config/clusters.h"
 #include "config/diag.h"
+#include "text/facts_text.h"
 
 #define START_MS UINT64_C(20000)
 #define ASK_MS   UINT64_C(20000)
@@ -76,6 +77,7 @@ static int print_kubeconfig_for(const struct options *o)
  * one with the writer's where that is another. */
 struct check {
 	const struct rbac_request *q;
+	const char *cluster; /* "" = the configuration names none */
 	enum account account;
 	struct ctl *ctl;
 	unsigned asked, missing;
@@ -105,8 +107,18 @@ static void print_missing(const struct msg_ctl_access *a, const struct right_des
 		   in, role_of(r->role)->name);
 }
 
-static int ask_server(struct ctl *c, const struct msg_ctl_access *a, bool *ret_allowed)
+/* By what it is told on stderr, where the cluster's own line is not. */
+static void complain_of(const char *cluster, const struct facts *why)
 {
+	_cleanup_free_ char *in = *cluster ? xasprintf(TEXT(THAT_CLUSTER), cluster) : xstrdup("");
+	_cleanup_free_ char *text = facts_render_in(why, language_of_environment());
+
+	output_complain(NULL, "%s%s%s", in, *in ? ": " : "", text);
+}
+
+static int ask_server(const struct check *k, const struct msg_ctl_access *a, bool *ret_allowed)
+{
+	struct ctl *c = k->ctl;
 	const struct msg ask = { .type = MSG_CTL_ACCESS, .u.ctl_access = *a };
 	struct msg m = { 0 };
 	int code = ctl_send(c, &ask);
@@ -118,7 +130,7 @@ static int ask_server(struct ctl *c, const struct msg_ctl_access *a, bool *ret_a
 	*ret_allowed = m.type == MSG_CTL_ACCESS_ROW && m.u.ctl_access_row.allowed;
 	if (m.type == MSG_CTL_ACCESS_ROW && m.u.ctl_access_row.known)
 		return EXIT_CODE_OK;
-	output_complain_facts(m.type == MSG_CTL_END ? &m.u.ctl_end.why : &m.u.ctl_access_row.why);
+	complain_of(k->cluster, m.type == MSG_CTL_END ? &m.u.ctl_end.why : &m.u.ctl_access_row.why);
 	return EXIT_CODE_UNAVAILABLE;
 }
 
@@ -147,7 +159,7 @@ static void check_verbs(struct check *k, const struct right_desc *r, const char 
 		msg_set(&m, ctl_access.verb, verb, strlen(verb));
 		msg_set(&m, ctl_access.ns, ns ? ns : "", ns ? strlen(ns) : 0);
 		msg_set(&m, ctl_access.name, name, strlen(name));
-		k->code = ask_server(k->ctl, &m.u.ctl_access, &allowed);
+		k->code = ask_server(k, &m.u.ctl_access, &allowed);
 		k->asked++;
 		if (k->code != EXIT_CODE_OK || allowed)
 			continue;
@@ -216,8 +228,17 @@ static int ask_rights(const void *ctx, const char *socket, struct ctl *c)
 	return k.code != EXIT_CODE_OK ? k.code : k.missing ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
 }
 
-/* The instance only lends its workers' credential: what is asked for follows from the configuration in q. */
-static const char any_duty[] = "deleteEvictedPod: {enable: true, namespaces: \"*\"}\n";
+/* The instance only lends its workers' credential: what is asked for follows from the configuration in q. It
+ * calls the cluster by its name there. Owned by the caller. */
+static char *config_of_instance(const char *cluster, const char *context)
+{
+	json_auto_t *config = json_pack("{s:{s:b, s:s}}", "deleteEvictedPod", "enable", 1, "namespaces", "*");
+
+	if (*cluster)
+		json_object_set_new(config, "clusters",
+				    json_pack("[{s:s, s:s*}]", "name", cluster, "context", context));
+	return json_dumps(config, JSON_COMPACT);
+}
 
 /* answers: the list that this check is added to; NULL: it is printed for people. */
 static int run_as(const struct rbac_request *q, json_t *answers, const char *cluster, const char *kubeconfig,
@@ -225,23 +246,28 @@ static int run_as(const struct rbac_request *q, json_t *answers, const char *clu
 {
 	_cleanup_close_ int answer = answers ? memfd_create("rights", MFD_CLOEXEC) : -1;
 	json_auto_t *rows = answers ? json_array() : NULL;
+	const char *name = cluster ? cluster : "";
 	struct options o = *q->o;
-	const struct check k = { .q = q, .account = account, .rows = rows, .answer = answer };
+	_cleanup_free_ char *config = config_of_instance(name, context);
+	const struct check k = {
+		.q = q, .cluster = name, .account = account, .rows = rows, .answer = answer
+	};
 	const struct private_instance a = {
-		.o = &o, .default_config = any_duty, .kind = START_LOOKING, .ask = ask_rights, .ctx = &k
+		.o = &o, .default_config = config, .kind = START_LOOKING, .ask = ask_rights, .ctx = &k
 	};
 
 	o.config = NULL;
 	o.kubeconfig = kubeconfig;
-	o.context = context;
+	o.context = *name ? NULL : context;
 	const int code = private_instance_run(&a);
 
 	if (answers) {
 		json_t *missing = lseek(answer, 0, SEEK_SET) == 0 ? json_loadfd(answer, 0, NULL) : NULL;
 
-		json_array_append_new(answers, json_pack("{s:s, s:s, s:o, s:i}", "cluster", cluster,
-							 "account", account_name(account), "missing",
-							 missing ? missing : json_null(), "exitCode", code));
+		json_array_append_new(answers,
+				      json_pack("{s:s, s:s, s:o, s:i}", "cluster", *name ? name : "default",
+						"account", account_name(account), "missing",
+						missing ? missing : json_null(), "exitCode", code));
 	}
 	return code;
 }

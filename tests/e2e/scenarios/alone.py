@@ -265,6 +265,8 @@ def rbac_check(t):
     reader = Alone(t, config, t.kubeconfig("cleaner-reader"))
     said = reader.call("rbac", "--check", "-n", ns, code=1).stdout
     assert f"missing: delete pods in {ns}, role ops-pod-cleaner-writer" in said and "missing: list pods" not in said, said
+    items = json.loads(reader.call("rbac", "--check", "-n", ns, "-o", "json", code=1).stdout)["items"]
+    assert [(i["cluster"], i["account"], i["exitCode"]) for i in items] == [("default", "both", 1)] and items[0]["missing"], items
     report = {"enable": True, "namespaces": ns, "apiurl": "http://127.0.0.1:9/open-apis/bot/v2/hook/0123"}
     said = Alone(t, {**config, "tooManyRestart": report}, t.kubeconfig("cleaner-reader")).call("rbac", "--check", "-n", ns, code=1).stdout
     assert "missing (optional): get controllerrevisions.apps" in said, said
@@ -276,7 +278,7 @@ def rbac_check(t):
                 {"name": "gone", "kubeconfig": "/nowhere/kubeconfig"}, {"name": "half", "kubeconfig": str(t.kubeconfig("cleaner-reader"))}]
     r = Alone(t, {**config, "clusters": clusters}).call("rbac", "--check", "-n", ns, code=69, kubeconfig=False)
     parts = re.split(r"^cluster (\w+)\n", r.stdout, flags=re.M)
-    assert parts[1::2] == ["full", "gone", "half"] and "/nowhere/kubeconfig" in r.stderr, (r.stdout, r.stderr)
+    assert parts[1::2] == ["full", "gone", "half"] and "cluster gone: /nowhere/kubeconfig" in r.stderr, (r.stdout, r.stderr)
     assert "reader: rights missing: 0 of" in parts[2] and "writer: rights missing: 0 of" in parts[2] and not parts[4] and "missing: delete pods" in parts[6], r.stdout
     assert "kubeconfig" in reader.call("rbac", "--check", "--kubeconfig", "/nowhere/kubeconfig", kubeconfig=False, code=69).stderr
     assert not t.writes(), t.writes()
