@@ -96,6 +96,7 @@ static bool stats_of(const struct supervisor *s, uint64_t cluster, struct msg *r
 	ret->u.watch_stats.cluster = cluster;
 	if (!generation_has_cluster(g, cluster)) {
 		facts_set(&ret->u.watch_stats.error, problem);
+		ret->u.watch_stats.leading = !g->all.election; /* else nobody's report would miss it */
 		return true;
 	}
 	ret->u.watch_stats.error = facts_of(TEXT_CREDENTIAL_STAYS);

@@ -1,9 +1,11 @@
 """Clusters that come and go while the program runs: by a reload, and as files of a folder."""
+import re
 import time
 
+from harness.port import free_port
 from harness.scenario import scenario
 
-from .surface import another_cluster
+from .surface import another_cluster, fetch
 from .switches import switch
 
 
@@ -173,3 +175,18 @@ def in_trouble(t):
     two.becomes("here")
     t.until("its end", lambda: any("broken" in p.text for p in sink.accepted[n:]), 90)
     t.expect(deleted=[t.canary(two.ns)])
+
+
+@scenario("clusters/one-that-is-not-loaded-is-ours", servers=("apisim",))
+def not_loaded_is_ours(t):
+    """Without election no other replica leads a cluster that cannot be loaded: the report names it as one without an answer, and does not leave it out."""
+    ns, port = t.ns(), free_port()
+    clusters = [{"name": "here", "kubeconfig": str(t.kubeconfig("cleaner"))}, {"name": "gone", "kubeconfig": "/nowhere/kubeconfig"}]
+    program = t.program({**t.config(evicted=ns), "clusters": clusters, "metricsListen": f"127.0.0.1:{port}"}, kubeconfig=None, start=False).start(wait=False)
+
+    def leads():
+        try:
+            return set(re.findall(r'^opc_leader\{cluster="(\w+)"\} 1', fetch(port, "/metrics")[1], re.M))
+        except OSError:     # it has not begun yet
+            return set()
+    t.until("both to be led here", lambda: leads() == {"here", "gone"}, 15)
