@@ -221,7 +221,7 @@ static const struct command commands[] = {
 	  .summary = "print the next times of a schedule",
 	  .options = { { OPTION_FROM, "begin after this RFC 3339 time (now)" },
 		       { OPTION_COUNT, "how many (5)" },
-		       { OPTION_TIME_ZONE, "an IANA name such as Asia/Shanghai (UTC)" },
+		       { OPTION_TIME_ZONE, "an IANA name such as Asia/Shanghai (this machine's)" },
 		       PRINTS },
 	  .max_args = 2,
 	  .run = command_cron },

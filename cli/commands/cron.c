@@ -42,7 +42,7 @@ static int print_next(const struct options *o, const char *spec)
 		(void)fprintf(stderr, "%s\n%*s^ %s\n", spec, (int)err.pos, "", text);
 		return EXIT_CODE_DATA;
 	}
-	if (load_zone(cron.zone[0] ? cron.zone : o->zone ? o->zone : "UTC", &zone) < 0)
+	if (load_zone(cron.zone[0] ? cron.zone : o->zone ? o->zone : "Local", &zone) < 0)
 		return EXIT_CODE_DATA;
 	const int64_t wanted = o->count ? o->count : 5;
 	json_auto_t *times = schedule_times(&cron, zone, o->now_ms ? o->now_ms : clock_wall_ms(), wanted);
