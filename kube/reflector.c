@@ -65,16 +65,24 @@ static void set_trouble(struct stream *s, bool in_trouble)
 	s->in_trouble = in_trouble;
 }
 
-static void report_trouble(struct stream *s, long status, const struct facts *why)
+/* With what the stream reads. */
+static struct facts whole_trouble(const struct stream *s, const struct facts *why)
 {
 	const struct stream_kind *kind = s->env->kind;
 	struct facts whole = { 0 };
 
-	set_trouble(s, true);
 	facts_finding(&whole, *s->ns ? TEXT_OF_NAMESPACE : kind->namespaced ? TEXT_OF_ALL : TEXT_OF_RESOURCE);
 	facts_name(&whole, FACT_RESOURCE, STR_C(kind->resource));
 	facts_name(&whole, FACT_NAMESPACE, STR_C(s->ns));
 	facts_add(&whole, why);
+	return whole;
+}
+
+static void report_trouble(struct stream *s, long status, const struct facts *why)
+{
+	const struct facts whole = whole_trouble(s, why);
+
+	set_trouble(s, true);
 	s->env->ops.on_trouble(s->env->ctx, status, &whole);
 }
 
@@ -212,7 +220,10 @@ static void fall_back(struct stream *s, struct facts *why)
 	if (!s->fallback->each) {
 		add_namespaces(s->fallback, true);
 		facts_finding(why, TEXT_NAMED_ONLY);
-		report_trouble(s, 403, why);
+		const struct facts whole = whole_trouble(s, why);
+
+		if (s->env->ops.on_narrowed)
+			s->env->ops.on_narrowed(s->env->ctx, &whole);
 	}
 	set_trouble(s, false); /* the namespaces' streams are, until they have synced */
 }

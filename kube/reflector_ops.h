@@ -35,6 +35,9 @@ struct reflector_ops {
 	/* There is no room for this object, which comes next: it is not handed over, and the list or watch
 	 * ends. NULL = there always is. */
 	bool (*is_full)(void *ctx, const struct pod_facts *pod);
+	/* The list of all namespaces is forbidden: only those of the configuration are watched, until
+	 * on_sync() of all. NULL = whoever listens does not mind. */
+	void (*on_narrowed)(void *ctx, const struct facts *why);
 };
 
 struct reflector_stats {

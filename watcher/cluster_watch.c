@@ -62,6 +62,8 @@ struct cluster_watch {
 	bool due_again;   /* the reporter has asked */
 	long trouble;     /* HTTP status of the present trouble, 0 = none or not HTTP's */
 	struct facts trouble_why;
+	bool names_suffice;    /* the duties list names only */
+	struct facts narrowed; /* else: why no other namespaces are watched; none: all are */
 	uint64_t credential_at, credential_generation, bad_object_at, bad_objects;
 };
 
@@ -108,7 +110,11 @@ static void tell_due(struct cluster_watch *w)
 
 static void send_watch_stats(struct cluster_watch *w)
 {
-	const struct facts *trouble = facts_empty(&w->trouble_why) ? &w->namespace_trouble : &w->trouble_why;
+	const bool narrowed = facts_empty(&w->trouble_why) && !facts_empty(&w->narrowed);
+	const struct facts *trouble = narrowed                       ? &w->narrowed
+				      : facts_empty(&w->trouble_why) ? &w->namespace_trouble
+								     : &w->trouble_why;
+	const long http = narrowed ? 403 : w->trouble;
 	const enum text stale = cluster_stale(controller_cluster(w->controller));
 	const struct reflector_stats r = sums(w);
 	struct msg m;
@@ -122,7 +128,7 @@ static void send_watch_stats(struct cluster_watch *w)
 	m.u.watch_stats.shared = w->settings.cluster.shared;
 	replica_tell(w->replica, &m.u.watch_stats);
 	m.u.watch_stats.failing = !facts_empty(trouble);
-	m.u.watch_stats.http = w->trouble > 0 && w->trouble <= 999 ? (uint64_t)w->trouble : 0;
+	m.u.watch_stats.http = http > 0 && http <= 999 ? (uint64_t)http : 0;
 	if (!facts_empty(trouble))
 		facts_set(&m.u.watch_stats.error, trouble);
 	else if (stale < TEXT__MAX)
@@ -266,12 +272,13 @@ static void on_delete(void *ctx, const struct pod_facts *pod)
 static void on_sync(void *ctx, const char *ns)
 {
 	struct cluster_watch *w = ctx;
-
 	const struct store *store = controller_cluster(w->controller)->store;
 
 	if (w->lists > 0 && --w->lists == 0)
 		meter_time(w->meter, TIMING_SYNC, clock_boot_us() - w->list_us);
 	controller_sync(w->controller, STR_C(ns));
+	if (!*ns)
+		w->narrowed = (struct facts){ 0 };
 	ask_for_saved(w); /* of a server that tells no time */
 	log_info("list complete", kv_s("namespace", *ns ? ns : "*"), kv_u("pods", store_count(store)),
 		 kv_u("bytes", store_bytes(store)));
@@ -337,6 +344,15 @@ static void on_trouble(void *ctx, long status, const struct facts *why)
 	schedule(w);
 }
 
+/* Nobody minds where the duties ask for no other namespace. */
+static void on_narrowed(void *ctx, const struct facts *why)
+{
+	struct cluster_watch *w = ctx;
+
+	w->narrowed = w->names_suffice ? (struct facts){ 0 } : *why;
+	touch_stats(w);
+}
+
 /* While a list is read, pods that it does not name any more are still there beside those that it does. */
 static bool is_full(void *ctx, const struct pod_facts *pod)
 {
@@ -348,7 +364,8 @@ static bool is_full(void *ctx, const struct pod_facts *pod)
 }
 
 static const struct reflector_ops reflector_ops = {
-	on_list, on_pod, on_delete, on_sync, on_list_failed, on_alive, on_trouble, on_bad_object, is_full,
+	on_list,  on_pod,     on_delete,     on_sync, on_list_failed,
+	on_alive, on_trouble, on_bad_object, is_full, on_narrowed,
 };
 
 /* -- the labels of namespaces, where the configuration asks for some. Bytes of this stream say nothing about
@@ -454,12 +471,12 @@ static const struct replica_ops replica_ops = { send_msg, on_leads, on_recall, o
 /* -- settings -- */
 
 /* The namespaces to be content with when the cluster-wide list is forbidden: those that the duties name, or
- * the credential's own. */
-static struct str_list namespaces_of(const struct settings *s)
+ * the credential's own. *ret_suffice: the duties ask for no others. */
+static struct str_list namespaces_of(const struct settings *s, bool *ret_suffice)
 {
 	struct str_list ret = { 0 };
 
-	(void)policy_list_namespaces(&s->policy, &ret);
+	*ret_suffice = policy_list_namespaces(&s->policy, &ret);
 	if (ret.n == 0 && s->cluster.namespace && *s->cluster.namespace)
 		str_list_add(&ret, s->cluster.namespace, strlen(s->cluster.namespace));
 	return ret;
@@ -485,7 +502,7 @@ static void take_settings(struct cluster_watch *w, struct settings *s, struct ht
 	w->settings = *s;
 	settings_init(s);
 	str_list_done(&w->namespaces);
-	w->namespaces = namespaces_of(&w->settings);
+	w->namespaces = namespaces_of(&w->settings, &w->names_suffice);
 	cluster_endpoint(&w->settings.cluster, "ops-pod-cleaner", ret);
 }
 
@@ -508,18 +525,21 @@ static void stop_reflector(struct cluster_watch *w)
 {
 	w->before = sums(w);
 	w->lists = 0;
+	w->narrowed = (struct facts){ 0 };
 	reflector_free(&w->reflector);
 }
 
 void cluster_watch_set_settings(struct cluster_watch *w, struct settings *s)
 {
-	struct str_list namespaces = namespaces_of(s);
+	bool suffice;
+	struct str_list namespaces = namespaces_of(s, &suffice);
 	struct http_endpoint e;
 	const bool other = strcmp(s->cluster.server, w->settings.cluster.server) != 0 ||
 			   !same_names(&namespaces, &w->namespaces);
 	/* The cache keeps of labels only which overrides they match: list again when others are asked for. */
-	const bool again = other || !select_labels_alike(&s->policy, &w->settings.policy) ||
-			   w->trouble == 401 || w->trouble == 403;
+	const bool again = other || suffice != w->names_suffice ||
+			   !select_labels_alike(&s->policy, &w->settings.policy) || w->trouble == 401 ||
+			   w->trouble == 403;
 
 	const bool judge_anew = !settings_judge_alike(s, &w->settings);
 

@@ -107,8 +107,8 @@ static const struct command commands[] = {
 		   "judges it live, and stops before the write. The newest refusal of the last day\n"
 		   "is shown beside it.\n"
 		   "An unreachable cluster is named on stderr, and the others are shown; the\n"
-		   "exit code is that of the first of them: 75 while its first list is not complete,\n"
-		   "69 when nobody watches it.\n"
+		   "exit code is that of the first of them: 75 while its first list is not complete\n"
+		   "or rights forbid a part of it, 69 when nobody watches it.\n"
 		   "With --kubeconfig, --context or --config no instance need run: the same\n"
 		   "processes list, judge and end. Nothing is written to the cluster, and nothing\n"
 		   "stays on this machine.\n",

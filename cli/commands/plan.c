@@ -100,18 +100,25 @@ static json_t *left_out_json(const struct plan *p)
 	return names;
 }
 
+static json_t *unread_json(const struct plan_cluster *c)
+{
+	_cleanup_free_ char *why = facts_render_in(&c->unread, LANGUAGE_EN);
+
+	return *why ? json_string(why) : json_null();
+}
+
 static json_t *seen_json(const struct plan *p)
 {
 	json_t *all = json_array();
 
 	for (const struct plan_cluster *c = p->clusters; c < p->clusters + p->n_clusters; c++)
 		if (c->has_seen)
-			json_array_append_new(all,
-					      json_pack("{s:s, s:I, s:I, s:I, s:I}", "cluster", c->name,
-							"pods", (json_int_t)c->seen.pods, "namespaces",
-							(json_int_t)c->seen.namespaces, "otherPods",
-							(json_int_t)c->seen.other_pods, "otherNamespaces",
-							(json_int_t)c->seen.other_namespaces));
+			json_array_append_new(
+				all, json_pack("{s:s, s:o, s:I, s:I, s:I, s:I}", "cluster", c->name, "unread",
+					       unread_json(c), "pods", (json_int_t)c->seen.pods, "namespaces",
+					       (json_int_t)c->seen.namespaces, "otherPods",
+					       (json_int_t)c->seen.other_pods, "otherNamespaces",
+					       (json_int_t)c->seen.other_namespaces));
 	return all;
 }
 
@@ -262,6 +269,7 @@ static void print_seen(const struct plan *p, const struct table_view *view)
 
 	for (const struct plan_cluster *c = p->clusters; c < p->clusters + p->n_clusters; c++) {
 		const struct msg_ctl_plan_seen *seen = &c->seen;
+		_cleanup_free_ char *unread = facts_render_in(&c->unread, language_of_environment());
 		_cleanup_free_ char *pods = xasprintf(TEXT_OF(PLAN_PODS, seen->pods), seen->pods);
 		_cleanup_free_ char *namespaces =
 			xasprintf(TEXT_OF(PLAN_NAMESPACES, seen->namespaces), seen->namespaces);
@@ -273,6 +281,8 @@ static void print_seen(const struct plan *p, const struct table_view *view)
 				   duties ? duties : TEXT(NONE));
 		if (c->has_seen && seen->other_pods > 0 && p->o->namespaces.n == 0)
 			print_unworked(seen, view);
+		if (c->has_seen && *unread)
+			table_text(stdout, view, TEXT(PLAN_UNREAD), c->name, unread);
 	}
 }
 
@@ -351,7 +361,9 @@ static int print(const struct options *o, const struct plan *p, const struct wai
 		print_clock_note(p, &view);
 		print_next(o, &view);
 	}
-	return code == EXIT_CODE_OK && o->detailed_exitcode && plan_any_due(p) ? EXIT_CODE_DUE : code;
+	if (code == EXIT_CODE_OK && o->detailed_exitcode && plan_any_due(p))
+		return EXIT_CODE_DUE;
+	return code == EXIT_CODE_OK && plan_is_forbidden(p) ? EXIT_CODE_TEMPORARY : code;
 }
 
 static int show(const struct options *o, const char *socket, const struct wait_lost *lost)

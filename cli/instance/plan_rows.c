@@ -20,8 +20,9 @@
 #include "model/troubles.h"
 
 /* A worker that takes longer than 30 s is killed, and says so. */
-#define DRY_RUN_MS UINT64_C(120000)
-#define ASK_MS     UINT64_C(60000)
+#define HTTP_FORBIDDEN 403
+#define DRY_RUN_MS     UINT64_C(120000)
+#define ASK_MS         UINT64_C(60000)
 /* Questions to workers under way at once: enough that no worker waits for this program. */
 #define WINDOW 64u
 /* How far back a refusal is still news, and how many are looked through. */
@@ -304,6 +305,9 @@ static int ask_status(struct ctl *c, struct plan *p)
 
 		memcpy(to->name, s.at->cluster_name, sizeof(to->name));
 		to->leads = cluster_status_leads(&s);
+		if (s.watch->synced && s.watch->failing)
+			to->unread = s.watch->error;
+		to->forbidden = s.watch->failing && s.watch->http == HTTP_FORBIDDEN;
 		p->n_clusters = s.at->cluster + 1; /* in their order */
 	}
 	for (size_t i = 0; i < status.trouble_row.n; i++)
@@ -401,6 +405,14 @@ bool plan_leaves_out(const struct plan *p)
 {
 	for (uint64_t i = 0; i < p->n_clusters; i++)
 		if (*p->clusters[i].name && p->clusters[i].left_out)
+			return true;
+	return false;
+}
+
+bool plan_is_forbidden(const struct plan *p)
+{
+	for (uint64_t i = 0; i < p->n_clusters; i++)
+		if (p->clusters[i].has_seen && p->clusters[i].forbidden)
 			return true;
 	return false;
 }

@@ -60,6 +60,8 @@ struct plan_cluster {
 	bool left_out;                 /* known not to answer, which was told; or it did not */
 	bool has_seen;                 /* seen is what it said */
 	struct msg_ctl_plan_seen seen; /* of several namespaces the sum */
+	struct facts unread;           /* why a part of it cannot be read at present; none: all can */
+	bool forbidden;                /* that is a right which is missing: it has never been read */
 };
 
 struct plan {
@@ -96,6 +98,8 @@ void plan_free(struct plan **p);
 void plan_join(struct plan *p, const struct plan *more);
 /* Is a cluster that was asked for left out? */
 bool plan_leaves_out(const struct plan *p);
+/* Is there a cluster of which rights forbid a part? Then nothing is known of what is due there. */
+bool plan_is_forbidden(const struct plan *p);
 /* When a row would be done. */
 enum plan_when plan_when(const struct dry_run_row *r);
 /* Would anything be done now, or as soon as a guard lets it? */

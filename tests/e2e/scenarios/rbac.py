@@ -190,3 +190,22 @@ def no_more(t):
             code, answer = client.request(method, path, None if method in ("GET", "DELETE") else {}, "application/merge-patch+json"
                                           if method == "PATCH" else "application/json")
             assert code == 403, f"{method} {path}: {code} {answer}"
+
+
+@scenario("rbac/plan-names-what-it-may-not-read", servers=("cluster",))
+def plan_names_what_it_may_not_read(t):
+    """Where rights forbid one of the namespaces `plan` says so, by an exit code, too: "nothing to do" would be said of what nobody has seen."""
+    ns = t.ns()
+    pod = t.objects.evict(t.objects.pod(ns))
+    program = t.program({**t.config(evicted=ns), "deleteEvictedPod": {"enable": True, "namespaces": ["only-here", ns]}},
+                        t.kubeconfig("cleaner-ns"))
+    for words in ((), ("-n", ns), ("--detailed-exitcode",)):
+        said = program.ask("plan", *words)
+        assert said.returncode == 75 and "cluster default: not all of it can be read, and nothing is known of the rest: pods of " in said.stdout, said
+    looked, = json.loads(program.ask("plan", "-o", "json").stdout)["looked"]
+    assert "RBAC does not allow to list and watch here" in looked["unread"], looked
+    t.objects.force_delete(pod)
+    # Names that may be read are enough: nothing of the cluster is missed, from the first answer on.
+    names = Alone(t, {**t.config(evicted=ns), "deleteEvictedPod": {"enable": True, "namespaces": ["only-here"]}}, t.kubeconfig("cleaner-ns"))
+    for _ in range(8):
+        assert "not all of it" not in names.call("plan", code=0).stdout

@@ -72,6 +72,15 @@ static inline void on_trouble(void *ctx, long status, const struct facts *why)
 	}
 	note(ctx, why ? "trouble" : "healthy", (struct str){ 0 });
 }
+/* With the facts of a trouble, under a word of its own. */
+static inline void on_narrowed(void *ctx, const struct facts *why)
+{
+	struct seen *s = ctx;
+
+	s->trouble_status = 0;
+	snprintf(s->trouble, sizeof(s->trouble), "%s", EN(*why));
+	note(ctx, "narrowed", (struct str){ 0 });
+}
 static inline void on_bad_object(void *ctx, const char *text)
 {
 	struct seen *s = ctx;
@@ -80,8 +89,8 @@ static inline void on_bad_object(void *ctx, const char *text)
 	note(ctx, "bad", (struct str){ 0 });
 }
 
-static const struct reflector_ops ops = { on_list,        on_pod,   on_delete,  on_sync,
-					  on_list_failed, on_alive, on_trouble, on_bad_object };
+static const struct reflector_ops ops = { on_list,  on_pod,     on_delete,     on_sync, on_list_failed,
+					  on_alive, on_trouble, on_bad_object, NULL,    on_narrowed };
 
 /* fn NULL: nobody answers. */
 static inline void play_begin(struct seen *s, server_fn *fn, const struct reflector_config *config,

@@ -261,8 +261,8 @@ TEST(forbidden_for_all_namespaces)
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		ck_assert_msg(strstr(s.text, words[i]) != NULL, "%s: no %s", s.text, words[i]);
 	ck_assert_ptr_null(strstr(s.text, "list: "));
-	ck_assert_int_eq(strncmp(s.text, "trouble ", 8), 0);
-	ck_assert_int_eq(s.trouble_status, 403);
+	ck_assert_int_eq(strncmp(s.text, "narrowed ", 9), 0);
+	ck_assert_ptr_nonnull(strstr(s.trouble, "pods of all namespaces: "));
 	ck_assert_ptr_nonnull(strstr(s.trouble, "one by one"));
 }
 
@@ -372,7 +372,7 @@ TEST(all_namespaces_again)
 						 .n_namespaces = 1,
 						 .all_retry_ms = 500 };
 	const struct seen s = run(serve_given_back, &config, "sync: ");
-	begins_with(s.text, "trouble list:one +p1 sync:one healthy list: +a +b -b sync: ");
+	begins_with(s.text, "narrowed list:one +p1 sync:one healthy list: +a +b -b sync: ");
 }
 
 static int serve_given_back_to_all(struct server_conn *c, const char *request)
@@ -390,7 +390,7 @@ TEST(trouble_of_a_namespace_ends_with_its_stream)
 						 .n_namespaces = 1,
 						 .all_retry_ms = 500 };
 	const struct seen s = run(serve_given_back_to_all, &config, "healthy ");
-	begins_with(s.text, "trouble trouble list: +a +b -b sync: ");
+	begins_with(s.text, "narrowed trouble list: +a +b -b sync: ");
 	ck_assert_ptr_nonnull(strstr(s.text, "healthy "));
 }
 
