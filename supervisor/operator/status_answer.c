@@ -162,6 +162,9 @@ static bool is_judged(const struct supervisor *s, uint64_t cluster)
 
 	if (!w || !w->synced || w->queue > 0)
 		return false;
+	/* Its saved state is still to come: it would answer that it cannot tell yet. */
+	if (!w->failing && !facts_empty(&w->error) && !s->no_history)
+		return false;
 	for (size_t i = 0; i < children_count(all); i++) {
 		const struct child *c = children_get(all, i);
 		const uint64_t of = child_info(c)->cluster;
