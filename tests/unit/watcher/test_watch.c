@@ -175,31 +175,6 @@ TEST(a_refused_credential_is_reported)
 	ck_assert_uint_eq(count(MSG_CREDENTIAL), 3);
 }
 
-/* Where the list of all is forbidden, "*" is served in part only, for as long as that lasts; names are
- * served. */
-TEST_LOOP(what_rights_leave_out_is_trouble_where_a_duty_asks_for_it, 0, 2)
-{
-	struct settings s;
-
-	some_settings(&s);
-	for (enum duty d = 0; d < DUTY__MAX; d++)
-		s.policy.duty[d].enable = d == DUTY_EVICTED;
-	list_set(&s.policy.duty[DUTY_EVICTED].namespaces, _i ? "shop,team-*" : "shop,blog");
-	cluster_watch_set_settings(w, &s);
-	fake.ops.on_narrowed(fake.ctx, words("pods is forbidden"));
-	fake.ops.on_list(fake.ctx, "shop");
-	fake.ops.on_sync(fake.ctx, "shop");
-	fake.ops.on_trouble(fake.ctx, 0, NULL);
-	loop();
-	ck_assert_int_eq(last(MSG_WATCH_STATS)->u.watch_stats.failing, _i);
-	ck_assert_uint_eq(last(MSG_WATCH_STATS)->u.watch_stats.http, _i ? 403 : 0);
-	fake.ops.on_list(fake.ctx, "");
-	fake.ops.on_sync(fake.ctx, "");
-	loop();
-	ck_assert(!last(MSG_WATCH_STATS)->u.watch_stats.failing);
-	ck_assert_uint_eq(last(MSG_WATCH_STATS)->u.watch_stats.http, 0);
-}
-
 TEST(new_settings)
 {
 	struct pod_facts p = pod_evicted();
