@@ -141,9 +141,12 @@ def lost_key(t):
     t.until("the replicas", lambda: workload.wanted() == 2, 10)
 
 
-def lose_history(program):
-    """A new volume: neither its history nor the supervisor's own file is there."""
+def lose_history(program, workload):
+    """A new volume: neither its history nor the supervisor's own file is there. Nothing is left of the workload that a new program
+    could judge while somebody restores it."""
     program.kill_all()
+    for pod in workload.pods():
+        workload.objects.force_delete(pod)
     for path in sorted(program.state.rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
     program.start()
@@ -156,7 +159,7 @@ def by_the_mark(t):
     program, workload, _ = scaled_down(t, replicas=3)
     other = t.objects.workload("StatefulSet", workload.ns, 1)     # at 0 by its owner
     t.admin.patch(path_of("StatefulSet", other.ns, other.name), {"spec": {"replicas": 0}})
-    lose_history(program)
+    lose_history(program, workload)
     rows = program.ask_json("restore", "--list", "-n", workload.ns)
     assert [(r["target"], r["replicas"], r["targetUid"]) for r in rows] == [
         (f"deployments.apps/{workload.ns}/{workload.name}", 3, workload.uid)], rows
@@ -185,7 +188,7 @@ def by_a_mark_that_lies(t):
     path = path_of("Deployment", workload.ns, workload.name)
     for replicas in (1, 0):
         t.admin.patch(path, {"spec": {"replicas": replicas}})
-    lose_history(program)
+    lose_history(program, workload)
     answer = restore(program, f"{workload.ns}/{workload.name}")
     assert answer.returncode == 1 and "NotOurZero" in answer.stdout, answer
     t.admin.patch(path, {"metadata": {"annotations": {"ops-pod-cleaner.io/scaled-down-from": "500"}}})
