@@ -1,8 +1,10 @@
 /* main.c - ops-pod-cleaner: finds the command, reads its options, runs it. */
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/exit.h"
@@ -122,8 +124,18 @@ static bool asks_for_json(int argc, char **argv)
 	return asks;
 }
 
+/* One of the three that is closed would be the number of the next socket or file, to which would be written
+ * what is meant for the reader. As it stands here it cannot be used, which is told. */
+static void hold_standard(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
+	hold_standard();
 	const int taken = take_language(argc, argv);
 	const struct command *c;
 

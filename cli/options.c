@@ -100,7 +100,7 @@ static const struct kind_row {
 	int (*parse)(const char *s, int64_t *ret);
 	const char *(*at)(int i); /* the i-th name; NULL behind the last */
 	const char *names[6];     /* the same, where they stand here */
-	size_t max;
+	size_t min, max;          /* bytes */
 } kinds[] = {
 	[KIND_TIME] = { PHRASE_OPTION_TIME, .parse = parse_time },
 	[KIND_WHEN] = { PHRASE_OPTION_WHEN, .parse = parse_when },
@@ -113,8 +113,8 @@ static const struct kind_row {
 	/* As enum report_form; what a sink is sent has no name, it is what stands there without one. */
 	[KIND_FORM] = { .names = { "text", "json", "html" } },
 	[KIND_TEXT] = { PHRASE_OPTION_TEXT, .max = 4096 },
-	[KIND_NAME] = { PHRASE_OPTION_NAME, .max = 63 },
-	[KIND_NAMES] = { PHRASE_OPTION_NAME, .max = 63 },
+	[KIND_NAME] = { PHRASE_OPTION_NAME, .min = 1, .max = 63 },
+	[KIND_NAMES] = { PHRASE_OPTION_NAME, .min = 1, .max = 63 },
 	[KIND_REASON] = { PHRASE_OPTION_REASON, .max = 200 },
 };
 
@@ -196,7 +196,7 @@ static int take_option(const struct row *row, const char *value, struct options 
 
 	if (!row->desc.argument) {
 		*(int64_t *)member = 1;
-	} else if (k->max && strlen(value) > k->max) {
+	} else if (k->max && (strlen(value) < k->min || strlen(value) > k->max)) {
 		r = -EINVAL;
 	} else if (row->kind == KIND_NAMES) {
 		r = add_name(member, value);

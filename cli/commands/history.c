@@ -227,7 +227,8 @@ static void print_items(const struct options *o, const struct items *rows, const
 		print_json(rows);
 	else if (rows->n > 0 || !view->bare)
 		print_table(rows, view);
-	(void)fflush(stdout);
+	if (o->follow)
+		(void)fflush(stdout);
 }
 
 /* Ask for what has changed lately, however long ago it began. */

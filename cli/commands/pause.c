@@ -16,7 +16,8 @@
 #include "cli/view/json.h"
 #include "model/duties.h"
 
-/* Each argument is a duty or else a cluster. Exit code. */
+/* Each argument is a duty or else a cluster; an empty one, as of a variable that is not set, is not all of
+ * them. Exit code. */
 static int take_arguments(const struct options *o, struct msg *request)
 {
 	struct msg_ctl_pause *p = &request->u.ctl_pause;
@@ -27,7 +28,7 @@ static int take_arguments(const struct options *o, struct msg *request)
 
 		if (duty >= 0 && !duty_acts((enum duty)duty))
 			return command_misuse(o, TEXT(PAUSE_ONLY_REPORTS), o->args[i]);
-		if ((duty >= 0 ? p->duty >= 0 : p->cluster_name[0] != '\0') || n > 63)
+		if ((duty >= 0 ? p->duty >= 0 : p->cluster_name[0] != '\0') || n == 0 || n > 63)
 			return command_misuse(o, "%s", TEXT(PAUSE_TAKES));
 		if (duty >= 0)
 			p->duty = duty;

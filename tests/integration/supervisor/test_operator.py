@@ -9,6 +9,7 @@ import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.dont_write_bytecode = True
@@ -121,6 +122,44 @@ def resume_says_what_it_did_not_find():
     t.ask("pause")
     assert "wider pause" in t.ask("resume", "errImagePull", code=1)
     assert "no cluster of that name" in t.ask("pause", "elsewhere", code=64)
+
+
+def a_name_that_is_empty_is_not_all_of_them():
+    """`resume "$CLUSTER"` in a script whose variable is not set."""
+    t = ready()
+    t.ask("pause")
+    for args in (("resume", ""), ("resume", "errImagePull", ""), ("pause", ""), ("history", "--cluster", ""), ("plan", "-n", ""), ("restore", "--list", "--cluster=")):
+        t.ask(*args, code=64)
+    assert len(t.ask("status", "-o", "json")["pauses"]) == 1
+
+
+def what_is_printed_never_goes_to_the_instance():
+    """A descriptor that is closed at the start would be the number of the socket."""
+    folder = tempfile.mkdtemp()
+    for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+        path = os.path.join(folder, closed.replace(" ", "_"))
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+            listener.bind(path)
+            listener.listen(1)
+            # It complains of an answer that it cannot read while it is connected.
+            p = subprocess.Popen(["sh", "-c", f'"$0" history --control-socket "$1" {closed}', PROGRAM, path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+            listener.settimeout(20)
+            s, _ = listener.accept()
+            with s:
+                s.settimeout(20)
+                assert s.recv(65536), closed
+                s.send(b"\xff")
+                assert s.recv(65536) == b"", closed
+            assert p.wait(timeout=20) == 69, closed
+
+
+def what_could_not_be_written_says_why():
+    t = ready()
+    for args in ("history", "history -o json", "status"):
+        r = subprocess.run(["sh", "-c", f'"$0" {args} --control-socket "$1" >/dev/full', PROGRAM, os.path.join(t.dir, "control.sock")],
+                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20)
+        assert r.returncode == 1 and "No space left on device" in r.stderr, (args, r)
 
 
 def pause_ends_by_itself():
