@@ -111,6 +111,12 @@ bool file_is_pem(const char *text, size_t n)
 	return !memchr(text, '\0', n) && memmem(text, n, begin, strlen(begin));
 }
 
+bool file_is_locked_pem(const char *text)
+{
+	return strstr(text, "-----BEGIN ENCRYPTED PRIVATE KEY-----") ||
+	       strstr(text, "Proc-Type: 4,ENCRYPTED");
+}
+
 static int read_all(int fd, char *p, size_t n, size_t *ret)
 {
 	size_t got = 0;

@@ -28,6 +28,8 @@ bool file_can_be_read(const char *path, const char *what, struct diags *d);
 void file_tell_closed(const char *path, const char *what, struct diags *d);
 /* Is it text of PEM, as far as that is seen without decoding it: it begins something, and holds no NUL? */
 bool file_is_pem(const char *text, size_t n);
+/* Does that PEM hold a key that can be read with a password only (RFC 1421 or PKCS #8)? */
+bool file_is_locked_pem(const char *text);
 /* A path that is written in a file: a relative one starts beside it. malloc()ed. */
 char *file_beside(const char *file, const char *path);
 /* Warn, at a place of the configuration whose key names it, that a file is missing: it may yet come, and on

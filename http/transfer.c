@@ -265,6 +265,8 @@ static bool set_tls(CURL *easy, struct endpoint *e)
 		SET(CURLOPT_SSLCERT_BLOB, &e->cert);
 	if (e->key.data)
 		SET(CURLOPT_SSLKEY_BLOB, &e->key);
+	/* Of a key that needs a password OpenSSL would ask for it at a terminal. */
+	SET(CURLOPT_KEYPASSWD, "");
 	return ok;
 }
 

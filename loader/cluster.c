@@ -138,31 +138,29 @@ static bool resolve_proxy(struct loader *l, struct kube_target *t)
 {
 	static const char socks[] = "socks5://";
 	const bool is_socks = strncmp(t->c.proxy, socks, strlen(socks)) == 0;
-	_cleanup_free_ char *address = NULL, *as_http = NULL;
+	_cleanup_free_ char *address = NULL, *for_curl = NULL;
 	const struct place at = { .file = t->source, .key = "proxy-url" };
 	char why[SENTENCE_MAX];
 	enum phrase wrong;
 	struct url u;
 
-	as_http = is_socks ? xasprintf("http://%s", t->c.proxy + strlen(socks)) : xstrdup(t->c.proxy);
-	if (url_parse(as_http, &u, &wrong) < 0)
+	/* curl's socks5h leaves the name of the API server to the proxy, as Go's socks5 does. */
+	for_curl = is_socks ? xasprintf("socks5h://%s", t->c.proxy + strlen(socks)) : xstrdup(t->c.proxy);
+	if (url_parse_as(for_curl, "https|" URL_PROXIES, &u, &wrong) < 0)
 		return loader_tell(l, -EINVAL, at, WORD(wrong));
 	if (u.ip && u.https)
 		return true;
-	const unsigned port = is_socks && !strrchr(t->c.proxy + strlen(socks), ':') ? 1080 : u.port;
-
-	if (!u.ip && loader_resolve(u.host, port, &address, why) < 0)
+	if (!u.ip && loader_resolve(u.host, u.port, &address, why) < 0)
 		return loader_tell(l, -EAGAIN, at, why);
 	if (!u.ip)
 		loader_refresh_within(l, NAME_MS);
 	else
-		address = xasprintf("%s%s%s:%u", u.six ? "[" : "", u.host, u.six ? "]" : "", port);
+		address = xasprintf("%s%s%s:%u", u.six ? "[" : "", u.host, u.six ? "]" : "", u.port);
 	if (u.https) { /* the name stays: its certificate is of it */
 		t->c.address = TAKE_PTR(address);
 		return true;
 	}
 	free(t->c.proxy);
-	/* curl's socks5h leaves the name of the API server to the proxy, as Go's socks5 does. */
 	t->c.proxy = xasprintf("%s%s", is_socks ? "socks5h://" : "http://", address);
 	return true;
 }
@@ -238,6 +236,9 @@ static bool load_target(struct loader *l, const struct kube_options *o, enum rol
 	ok = (!t->token_file || read_token(l, t)) && ok;
 	if (ok && t->exec.command)
 		ok = ask_plugin(l, t, role, index, plugin);
+	if (ok && t->c.key_pem && file_is_locked_pem(t->c.key_pem))
+		ok = loader_error(l, -EINVAL, ((struct place){ .file = t->source, .key = "client-key" }),
+				  KEY_LOCKED);
 	trust_complete_cluster(&t->c);
 	return resolve_server(l, t) && ok;
 }

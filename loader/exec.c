@@ -289,12 +289,19 @@ static int run(const struct kube_target *t, const char *program, int timeout_ms,
 
 /* -- what it says -- */
 
+/* NULL where it is absent or empty, which is the same to client-go. */
+static const char *text_of(const json_t *status, const char *key)
+{
+	const char *text = json_string_value(json_object_get(status, key));
+
+	return text && *text ? text : NULL;
+}
+
 static int take_status(struct kube_target *t, const json_t *status, int64_t *ret_expiry,
 		       char why[static SENTENCE_MAX])
 {
-	const char *token = json_string_value(json_object_get(status, "token")),
-		   *cert = json_string_value(json_object_get(status, "clientCertificateData")),
-		   *key = json_string_value(json_object_get(status, "clientKeyData")),
+	const char *token = text_of(status, "token"), *cert = text_of(status, "clientCertificateData"),
+		   *key = text_of(status, "clientKeyData"),
 		   *expiry = json_string_value(json_object_get(status, "expirationTimestamp"));
 
 	*ret_expiry = 0;
@@ -304,7 +311,7 @@ static int take_status(struct kube_target *t, const json_t *status, int64_t *ret
 		return FAIL(-EINVAL, PLUGIN_HALF);
 	if (cert && (!file_is_pem(cert, strlen(cert)) || !file_is_pem(key, strlen(key))))
 		return FAIL(-EINVAL, PLUGIN_NO_PEM);
-	if (token && (*token == '\0' || token[strcspn(token, "\r\n\t ")] != '\0'))
+	if (token && token[strcspn(token, "\r\n\t ")] != '\0')
 		return FAIL(-EINVAL, PLUGIN_BAD_TOKEN);
 	if (expiry && rfc3339_parse(expiry, strlen(expiry), ret_expiry) < 0)
 		return FAIL(-EINVAL, PLUGIN_BAD_TIME);

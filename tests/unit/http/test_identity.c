@@ -1,9 +1,12 @@
 /* test_identity.c - credentials, TLS, and that nothing is opened once the sandbox is closed. */
 // SPDX-License-Identifier: Apache-2.0
+#include <openssl/pem.h>
+#include <openssl/x509.h>
 #include <seccomp.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "http/global.h"
 #include "tests/facts_en.h"
@@ -126,6 +129,57 @@ TEST(an_authority_of_its_own_is_not_widened_by_the_systems)
 	e.ca_pem = s.ca_pem;
 	ck_assert_int_eq(tls_get(&e).r.failure, HTTP_OK);
 	server_stop(&other);
+	server_stop(&s);
+}
+
+/* A key of that kind, which nobody is there to say the password of; with its certificate. */
+static void make_locked(const char *type, char **ret_cert, char **ret_key)
+{
+	EVP_PKEY *key = EVP_EC_gen("P-256");
+	X509 *x = X509_new();
+	BIO *b = BIO_new(BIO_s_mem()), *k = BIO_new(BIO_s_mem());
+	unsigned char word[] = "word";
+	char *p;
+	long n;
+
+	X509_set_pubkey(x, key);
+	X509_gmtime_adj(X509_getm_notBefore(x), -3600);
+	X509_gmtime_adj(X509_getm_notAfter(x), 3600);
+	X509_sign(x, key, EVP_sha256());
+	PEM_write_bio_X509(b, x);
+	if (strcmp(type, "PKCS#8") == 0)
+		PEM_write_bio_PKCS8PrivateKey(k, key, EVP_aes_256_cbc(), (char *)word, 4, NULL, NULL);
+	else
+		PEM_write_bio_PrivateKey_traditional(k, key, EVP_aes_256_cbc(), word, 4, NULL, NULL);
+	n = BIO_get_mem_data(b, &p);
+	*ret_cert = xstrndup(p, (size_t)n);
+	n = BIO_get_mem_data(k, &p);
+	*ret_key = xstrndup(p, (size_t)n);
+	BIO_free(b);
+	BIO_free(k);
+	X509_free(x);
+	EVP_PKEY_free(key);
+}
+
+static const char *const locked[] = { "PKCS#8", "SEC1" };
+
+/* A sandboxed process has no terminal to ask at, and dies of it. */
+TEST_LOOP(a_key_that_needs_a_password_is_no_connection, 0, ARRAY_SIZE(locked))
+{
+	struct server s;
+	char *cert, *key;
+
+	make_locked(locked[_i], &cert, &key);
+	server_start(&s, serve_ok, true);
+	const struct http_endpoint e = {
+		.base_url = s.url, .ca_pem = s.ca_pem, .cert_pem = cert, .key_pem = key
+	};
+	const struct run t = tls_get(&e);
+
+	ck_assert_int_eq(t.r.failure, HTTP_CONNECT);
+	ck_assert(!t.r.sent);
+	free(cert);
+	free(key);
 	server_stop(&s);
 }
 

@@ -136,6 +136,44 @@ TEST(a_proxy_is_handed_on_by_its_address)
 	ck_assert_ptr_null(cluster.reader.c.address);
 }
 
+TEST(a_proxy_without_a_port_has_that_of_its_scheme)
+{
+	write_kubeconfig("kc", "server: 'https://h:6443', proxy-url: 'socks5://[::1]'", "token: t");
+	ck_assert(load("kubeconfig: kc\n"));
+	ck_assert_str_eq(cluster.reader.c.proxy, "socks5h://[::1]:1080");
+}
+
+#define PKCS8 "-----BEGIN ENCRYPTED PRIVATE KEY-----\nx\n"
+static const char *const locked[] = {
+	"client-certificate: cert, client-key: pkcs8",
+	"client-certificate: cert, client-key: rsa",
+	/* the one of PKCS #8 */
+	"client-certificate: cert, client-key-data: "
+	"LS0tLS1CRUdJTiBFTkNSWVBURUQgUFJJVkFURSBLRVktLS0tLQp4Cg==",
+	"exec: {command: ./plugin, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never}",
+};
+
+/* Nobody is there to type it, and the processes that use it have no terminal. */
+TEST_LOOP(a_key_that_needs_a_password_is_an_error, 0, ARRAY_SIZE(locked))
+{
+	_cleanup_free_ char *script =
+		suite_file(dir, "plugin",
+			   "#!/bin/sh\necho '{\"apiVersion\": \"client.authentication.k8s.io/v1\", \"kind\": "
+			   "\"ExecCredential\", \"status\": {\"clientCertificateData\": \"-----BEGIN "
+			   "CERTIFICATE-----\", "
+			   "\"clientKeyData\": \"-----BEGIN ENCRYPTED PRIVATE KEY-----\"}}'\n");
+
+	ck_assert_int_eq(chmod(script, 0755), 0);
+	free(suite_file(dir, "cert", "-----BEGIN CERTIFICATE-----\nx\n"));
+	free(suite_file(dir, "pkcs8", PKCS8));
+	free(suite_file(dir, "rsa",
+			"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: x\n\nx\n"));
+	write_kubeconfig("kc", "server: 'https://127.0.0.1'", locked[_i]);
+	ck_assert(!load("kubeconfig: kc\n"));
+	complains("client-key: the key needs a password");
+	ck_assert(loader.lasting);
+}
+
 TEST(a_proxy_of_https_keeps_its_name)
 {
 	write_kubeconfig("kc", "server: 'https://h', proxy-url: 'https://localhost:8443'", "token: t");

@@ -109,6 +109,21 @@ TEST(takes_a_certificate)
 	ck_assert_int_eq(expiry, 0);
 }
 
+/* A program that is not written in Go may print all members. */
+TEST(what_is_empty_is_absent)
+{
+	set_plugin(ANSWER("\"token\":\"abc\",\"clientCertificateData\":\"\",\"clientKeyData\":\"\""));
+	runs();
+	ck_assert_str_eq(target.c.token, "abc");
+	ck_assert_ptr_null(target.c.cert_pem);
+	kube_target_done(&target);
+	set_plugin(ANSWER("\"token\":\"\",\"clientCertificateData\":\"" PEM(
+		"CERTIFICATE") "\",\"clientKeyData\":\"" PEM("PRIVATE KEY") "\""));
+	runs();
+	ck_assert_ptr_null(target.c.token);
+	ck_assert_ptr_nonnull(target.c.cert_pem);
+}
+
 TEST(tells_the_plugin_what_it_needs)
 {
 	set_plugin(
@@ -159,7 +174,7 @@ static const struct {
 	  "v1beta1\",\"status\":{\"token\":\"t\"}}'",
 	  -EINVAL, "answered in apiVersion client.authentication.k8s.io/v1beta1" },
 	{ ANSWER(""), -EINVAL, "neither a token nor a certificate" },
-	{ ANSWER("\"token\":\"\""), -EINVAL, "empty token" },
+	{ ANSWER("\"token\":\"\",\"clientCertificateData\":\"\""), -EINVAL, "neither a token" },
 	{ ANSWER("\"token\":\"a\\nb\""), -EINVAL, "with blanks" },
 	{ ANSWER("\"token\":5"), -EINVAL, "neither a token" },
 	{ ANSWER("\"clientCertificateData\":\"" PEM("CERTIFICATE") "\""), -EINVAL, "without its key" },
