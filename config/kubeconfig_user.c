@@ -179,6 +179,24 @@ void kube_read_cluster(const struct kube_entry *e, struct kube_target *t)
 
 /* -- user -- */
 
+/* What becomes a header of each request ends no line of it; a block of YAML ("as: |") ends with one. */
+static void check_line(const struct kube_entry *e, const yaml_node_t *at, const char *key, const char *text)
+{
+	for (const char *p = text; p && *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f) {
+			(void)diags_error(e->d, yaml_place(e->path, at, key), TEXT_UNCLEAN);
+			return;
+		}
+}
+
+static char *copy_line(const struct kube_entry *e, const char *key)
+{
+	char *text = copy_text(e, key);
+
+	check_line(e, yaml_get(e->y, e->node, key).value, key, text);
+	return text;
+}
+
 static void read_groups(const struct kube_entry *e, struct str_list *ret)
 {
 	const yaml_node_t *list = yaml_get(e->y, e->node, "as-groups").value;
@@ -191,16 +209,19 @@ static void read_groups(const struct kube_entry *e, struct str_list *ret)
 		return;
 	}
 	for (size_t i = 0; yaml_next(e->y, list, &i, &item);) {
-		if (yaml_is_text(item.value) && ret->n < 64 && strlen(yaml_text(item.value)) <= 1024)
-			str_list_add(ret, yaml_text(item.value), strlen(yaml_text(item.value)));
-		else
+		const char *group = yaml_is_text(item.value) ? yaml_text(item.value) : NULL;
+
+		if (!group || ret->n == 64 || strlen(group) > 1024)
 			diags_error(e->d, yaml_place(e->path, item.value, "as-groups"), GROUPS_MANY);
+		else
+			str_list_add(ret, group, strlen(group));
+		check_line(e, item.value, "as-groups", group);
 	}
 }
 
 static void read_impersonation(const struct kube_entry *e, struct kube_target *t)
 {
-	t->c.impersonate_user = copy_text(e, "as");
+	t->c.impersonate_user = copy_line(e, "as");
 	read_groups(e, &t->c.impersonate_groups);
 	if (t->c.impersonate_groups.n > 0 && !t->c.impersonate_user)
 		ERROR(e, "as-groups", GROUPS_AS);
@@ -317,7 +338,7 @@ void kube_read_user(const struct kube_entry *e, struct kube_target *t)
 
 	read_pem(e, "client-certificate", &t->cert_file, &c->cert_pem);
 	read_pem(e, "client-key", &t->key_file, &c->key_pem);
-	c->token = copy_text(e, "token");
+	c->token = copy_line(e, "token");
 	t->token_file = copy_path(e, "tokenFile");
 	c->username = copy_text(e, "username");
 	c->password = copy_text(e, "password");

@@ -201,6 +201,15 @@ static void set_proxy(struct endpoint *e, const char *proxy, const char *address
 		set_problem(e, TEXT_PROXY_BY_NAME, FACT_SERVER, host);
 }
 
+/* Left out it would not be an error but another identity. */
+static void impersonate(struct endpoint *e, const char *header, const char *who)
+{
+	if (is_header_text(who))
+		add_header(e, header, who);
+	else
+		set_problem(e, TEXT_IMPERSONATION_CONTROL, FACT_SERVER, NULL);
+}
+
 static void set_credentials(struct endpoint *e, const struct http_endpoint *from)
 {
 	if (from->bearer_token && *from->bearer_token) {
@@ -215,12 +224,10 @@ static void set_credentials(struct endpoint *e, const struct http_endpoint *from
 		e->username = xstrdup(from->username);
 		e->password = xstrdup(from->password ? from->password : "");
 	}
-	if (from->impersonate_user && is_header_text(from->impersonate_user)) {
-		add_header(e, "Impersonate-User", from->impersonate_user);
-		for (size_t i = 0; i < from->n_impersonate_groups; i++)
-			if (is_header_text(from->impersonate_groups[i]))
-				add_header(e, "Impersonate-Group", from->impersonate_groups[i]);
-	}
+	if (from->impersonate_user)
+		impersonate(e, "Impersonate-User", from->impersonate_user);
+	for (size_t i = 0; from->impersonate_user && i < from->n_impersonate_groups; i++)
+		impersonate(e, "Impersonate-Group", from->impersonate_groups[i]);
 }
 
 static void set_trust(struct endpoint *e, const struct http_endpoint *from)

@@ -59,6 +59,17 @@ TEST(test_credentials)
 	http_client_set_endpoint(t.client, &e);
 	go(&t, &call);
 	ck_assert_int_eq(t.r.failure, HTTP_CONNECT);
+	/* Without the header it would be done as who may impersonate. */
+	e.bearer_token = "secret";
+	e.impersonate_user = "jane\n";
+	http_client_set_endpoint(t.client, &e);
+	go(&t, &call);
+	ck_assert_int_eq(t.r.failure, HTTP_CONNECT);
+	e.impersonate_user = "jane";
+	group[0] = '\n';
+	http_client_set_endpoint(t.client, &e);
+	go(&t, &call);
+	ck_assert_int_eq(t.r.failure, HTTP_CONNECT);
 	close_run(&t);
 	server_stop(&s);
 }
