@@ -388,6 +388,16 @@ static void on_watch_stats(struct state *s, const struct msg_watch_stats *m)
 	note_trouble(s, m->cluster, &m->error);
 }
 
+/* After its clusters; one of none serves all. */
+static void on_child(struct state *s, const struct msg_child_stats *m)
+{
+	s->children++;
+	s->ready += strcmp(m->state, "ready") == 0;
+	for (uint64_t i = 0; strcmp(m->state, "degraded") == 0 && i < s->end; i++)
+		if (s->at[i].name[0] && (!m->cluster_name[0] || strcmp(m->cluster_name, s->at[i].name) == 0))
+			note_trouble(s, i, &m->error);
+}
+
 static void note_no_history(struct state *s, const struct facts *particulars)
 {
 	const enum language l = language_of_environment();
@@ -410,8 +420,7 @@ static void on_row(struct state *s, const struct msg *m)
 		on_watch_stats(s, &m->u.watch_stats);
 		break;
 	case MSG_CHILD_STATS:
-		s->children++;
-		s->ready += strcmp(m->u.child_stats.state, "ready") == 0;
+		on_child(s, &m->u.child_stats);
 		break;
 	case MSG_TROUBLE_ROW:
 		if (m->u.trouble_row.trouble == TROUBLE_HISTORY &&

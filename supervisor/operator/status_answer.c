@@ -154,6 +154,11 @@ static bool is_at_rest(const struct child *c)
 	return child_is_ready(c) || state == FSM_RESTING || state == FSM_LEAVING;
 }
 
+static bool serves(const struct child *c, uint64_t cluster)
+{
+	return child_info(c)->cluster == cluster || child_info(c)->cluster == CLUSTERS_MAX;
+}
+
 /* Is the list of the cluster complete, all of it judged, and every process that serves it ready? */
 static bool is_judged(const struct supervisor *s, uint64_t cluster)
 {
@@ -167,19 +172,25 @@ static bool is_judged(const struct supervisor *s, uint64_t cluster)
 		return false;
 	for (size_t i = 0; i < children_count(all); i++) {
 		const struct child *c = children_get(all, i);
-		const uint64_t of = child_info(c)->cluster;
 
-		if ((of == cluster || of == CLUSTERS_MAX) && !is_at_rest(c))
+		if (serves(c, cluster) && !is_at_rest(c))
 			return false;
 	}
 	return true;
 }
 
+/* One that died too often may never come up: who waits for the cluster would wait for ever. */
 static bool is_failing(const struct supervisor *s, uint64_t cluster)
 {
 	const struct msg_watch_stats *w = watch_stats_of(s, cluster);
+	bool failing = !facts_empty(&settings(s)->problem[cluster]) || (w && w->failing);
 
-	return !facts_empty(&settings(s)->problem[cluster]) || (w && w->failing);
+	for (size_t i = 0; !failing && i < children_count(s->children); i++) {
+		const struct child *c = children_get(s->children, i);
+
+		failing = serves(c, cluster) && child_is_slow(c);
+	}
+	return failing;
 }
 
 void status_check_settled(struct supervisor *s)

@@ -128,6 +128,9 @@ def crash_loop_degrades():
     t.wait_for("process crash-looping")
     assert len(re.findall("child died", t.text())) == 10
     assert t.process.poll() is None
+    time.sleep(0.1)
+    cluster, = t.ask("status", "-o", "json", code=1)["clusters"]
+    assert cluster["failingMs"] > 0 and not cluster["judged"], cluster  # who waits for it does not wait for ever
 
 
 def kill_loop_degrades_later():

@@ -14,12 +14,15 @@ static const struct {
 	uint64_t http;
 	const char *error;
 	int code;
+	const char *process; /* of that cluster died of it so often that it is started seldom */
 } failing[] = {
 	{ 401, "the API server refuses the credential", EXIT_CODE_CREDENTIAL },
 	{ 503, "HTTP 503", EXIT_CODE_UNAVAILABLE },
 	/* The number of a refused credential in a name, a port or a time is none. */
 	{ 0, "Failed to connect to api-401.example port 401 after 401 ms", EXIT_CODE_UNAVAILABLE },
 	{ 503, "401 of 503", EXIT_CODE_UNAVAILABLE },
+	{ 0, "signal 11 (SEGV)", EXIT_CODE_UNAVAILABLE, "prod" },
+	{ 0, "signal 11 (SEGV)", EXIT_CODE_UNAVAILABLE, "" },
 };
 static size_t at;
 
@@ -33,7 +36,15 @@ static void answer(const struct instance_call *c, unsigned nth)
 	m = (struct msg){ .type = MSG_WATCH_STATS,
 			  .u.watch_stats = { .failing = true, .http = failing[at].http } };
 	m.u.watch_stats.error = quoting(failing[at].error);
-	instance_send(c, &m);
+	if (!failing[at].process)
+		instance_send(c, &m);
+	m = (struct msg){ .type = MSG_CHILD_STATS,
+			  .u.child_stats = { .role = "watcher", .state = "degraded" } };
+	m.u.child_stats.error = quoting(failing[at].error);
+	if (failing[at].process) {
+		strcpy(m.u.child_stats.cluster_name, failing[at].process);
+		instance_send(c, &m);
+	}
 	instance_end(c, EXIT_CODE_OK);
 }
 
