@@ -51,7 +51,7 @@ static void answer(const struct instance_call *c, unsigned nth)
 TEST_LOOP(only_the_status_tells_of_a_refused_credential, 0, ARRAY_SIZE(failing))
 {
 	const struct wait_limits limits = { 0 };
-	struct wait_lost lost;
+	struct wait_lost lost = { 0 };
 	struct ctl *c = NULL;
 	char path[128];
 
