@@ -160,6 +160,7 @@ static _Noreturn void become(const char *program, char **argv, char **env, int o
 	lift_limit(RLIMIT_AS);
 	lift_limit(RLIMIT_CPU);
 	(void)signal(SIGALRM, SIG_DFL);
+	(void)signal(SIGPIPE, SIG_DFL); /* what is ignored would stay so, and a shell cannot undo it */
 	if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
 		_exit(126);
 	(void)close_range(3, ~0u, 0);

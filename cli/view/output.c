@@ -83,10 +83,9 @@ int output_flush(int code)
 	if (json_expected && code != EXIT_CODE_OK)
 		output_json(
 			json_pack("{s:{s:i, s:s}}", "error", "exitCode", code, "message", first_complaint));
-	errno = 0;
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return code;
-	output_complain(NULL, TEXT(NOT_WRITTEN_OUT), strerrordesc_np(errno ? errno : EIO));
+	output_complain(NULL, TEXT(NOT_WRITTEN_OUT), strerrordesc_np(errno));
 	return code == EXIT_CODE_OK ? EXIT_CODE_FAILURE : code;
 }
 

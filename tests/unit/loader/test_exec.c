@@ -23,6 +23,7 @@ static char dir[SUITE_PATH_MAX];
 static void set_up(void)
 {
 	suite_folder(dir);
+	(void)signal(SIGPIPE, SIG_IGN); /* as the loader has it */
 }
 
 static struct kube_target target;
@@ -166,6 +167,7 @@ static const struct {
 	{ "exec >&- 2>&-; sleep 60", -ETIMEDOUT, "did not end in time" },
 	{ "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done", -EFBIG,
 	  "more than 64 KiB" },
+	{ "kill -PIPE $$; " ANSWER("\"token\":\"t\""), -EIO, "failed (signal 13)" },
 	{ "echo hello", -EINVAL, "did not print JSON" },
 	{ ":", -EINVAL, "did not print JSON" },
 	{ "printf '%s' '{}'", -EINVAL, "did not print an ExecCredential" },
