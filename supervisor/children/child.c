@@ -161,6 +161,18 @@ void child_tick(struct child *c, uint64_t now_ms)
 	}
 }
 
+static uint64_t later(uint64_t at_ms, uint64_t ms, uint64_t now_ms)
+{
+	return clock_sooner(at_ms + ms, now_ms);
+}
+
+void child_excuse(struct child *c, uint64_t ms, uint64_t now_ms)
+{
+	c->life.beat_ms = later(c->life.beat_ms, ms, now_ms);
+	if (c->life.eof_ms)
+		c->life.eof_ms = later(c->life.eof_ms, ms, now_ms);
+}
+
 /* -- its channel -- */
 
 static void on_hello(struct child *c, const struct msg_hello *hello)

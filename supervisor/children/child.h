@@ -76,6 +76,9 @@ int child_send(struct child *c, const struct msg *m, int fd);
 void child_event(struct child *c, enum fsm_event ev);
 /* Once a second: has it stalled? */
 void child_tick(struct child *c, uint64_t now_ms);
+/* The supervisor did not run for the last ms milliseconds, until now_ms: they count for nothing that is
+ * awaited of the child. */
+void child_excuse(struct child *c, uint64_t ms, uint64_t now_ms);
 /* It hangs for longer than the limit (0: none is named): log, remember, kill, once a life. Of what it still
  * says only what child_ops lets through counts.
  */

@@ -25,7 +25,8 @@
 #include "text/facts_text.h"
 
 #define TICK_MS    1000u
-#define TRIM_FIRST 4 /* ticks: what only the start needed, as its children do */
+#define PAUSED_MS  3000u /* a tick that is so late: this process did not run */
+#define TRIM_FIRST 4     /* ticks: what only the start needed, as its children do */
 #define TRIM_EVERY 300
 #define DRAIN_MS   20000u
 #define LEAVE_MS   40000u /* a lease and a drain; then a cluster that goes is ended */
@@ -55,6 +56,7 @@ struct lifecycle {
 	struct event *events[7];
 	size_t n_events;
 	unsigned int ticks;
+	uint64_t ticked_ms;   /* boot time of the last tick, or of the start */
 	struct facts refusal; /* why the last reload was refused */
 };
 
@@ -512,12 +514,28 @@ static void reap_strangers(const struct lifecycle *l)
 		(void)waitpid(si.si_pid, NULL, WNOHANG);
 }
 
+/* How long this process did not run before now: it, or the machine, was stopped, or a disk kept it waiting.
+ * What children have said meanwhile is not read yet, and they may have been stopped as well. */
+static uint64_t note_tick(struct lifecycle *l, uint64_t now)
+{
+	const uint64_t took = now - l->ticked_ms;
+
+	l->ticked_ms = now;
+	if (took < TICK_MS + PAUSED_MS)
+		return 0;
+	(void)log_warn(0, "this process did not run for a while: it, its machine or its disk was stopped",
+		       kv_u("ms", took));
+	return took - TICK_MS;
+}
+
 void lifecycle_tick(struct lifecycle *l)
 {
-	const uint64_t now = clock_boot_ms();
+	const uint64_t now = clock_boot_ms(), paused = note_tick(l, now);
 
-	for (size_t i = 0; i < children_count(l->children); i++)
+	for (size_t i = 0; i < children_count(l->children); i++) {
+		child_excuse(children_get(l->children, i), paused, now);
 		child_tick(children_get(l->children, i), now);
+	}
 	reap_strangers(l);
 	l->ops->on_tick(l->above, now);
 	settings_load_tick(l->settings, now);
@@ -570,6 +588,7 @@ struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, co
 	l->env.images = spawn_images_open(l->env.base, lock_fd);
 	l->ops = ops;
 	l->above = s;
+	l->ticked_ms = clock_boot_ms();
 	l->children = children_new(&l->env);
 	l->settings = settings_load_new(&l->env, l->children, loader_argv, &load_ops);
 	if (!l->env.images || !l->env.base)

@@ -109,6 +109,20 @@ def others(t):
     t.expect(deleted=gone)
 
 
+@scenario("crash/stopped-for-a-while", timeout=90)
+def stopped(t):
+    """All processes are stopped for longer than a child may be silent, as by `docker pause`: nobody is killed for it, and work goes on."""
+    ns = t.ns()
+    program = t.run(evicted=ns, workers=2)
+    before = sorted(pid for pid, _ in program.tree())
+    for sig, wait in ((signal.SIGSTOP, 25), (signal.SIGCONT, 3)):
+        for pid in before:
+            os.kill(pid, sig)
+        time.sleep(wait)
+    assert sorted(pid for pid, _ in program.tree()) == before, program.log()[-2000:]
+    t.expect(deleted=[t.canary(ns)])
+
+
 @scenario("crash/children-end-with-the-supervisor")
 def orphans(t):
     """SIGKILL of the supervisor alone: no child outlives it."""

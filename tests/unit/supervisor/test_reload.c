@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "model/duties.h"
 #include "world.h"
 
@@ -146,6 +147,28 @@ TEST(what_a_child_did_counts_though_it_refuses)
 	ck_assert_uint_eq(stage_lives(w.s, ROLE_WORKER, number), 2);
 	ck_assert_uint_eq(only_record()->outcome, OUTCOME_DONE);
 	ck_assert_uint_eq(count(MSG_GRANT), 1);
+}
+
+/* -- time -- */
+
+/* Suspended for an hour with all that it has started, or kept waiting by a disk. */
+TEST(nobody_is_killed_because_all_stood_still)
+{
+	struct supervisor *s = stage_supervisor(w.s);
+
+	stage_pass(w.s, 1000);
+	clock_fake_advance(3600000);
+	lifecycle_tick(s->root);
+	stage_run(w.s);
+	for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
+		ck_assert(!one_has_died(roles[i]));
+	for (int i = 0; i < 25; i++) { /* and who hangs is found all the same, though each tick is late */
+		clock_fake_advance(5000);
+		lifecycle_tick(s->root);
+	}
+	stage_run(w.s);
+	for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
+		ck_assert(one_has_died(roles[i]));
 }
 
 /* -- a cluster that hangs -- */
