@@ -506,11 +506,19 @@ void dispatch_on_record_ack(struct supervisor *s, struct child *reporter, const 
 		dispatch_cluster(s, cluster);
 }
 
+/* Any of them may have written before it died. A workload bears a mark then, which the next nomination's
+ * worker sees; of a pod, the history follows what became of it. */
 static void give_up(struct supervisor *s, struct lease *l)
 {
-	struct msg m = new_result(l->id, OUTCOME_FAILED, REASON_WORKER_DIED, 0);
+	struct msg intent;
+
+	msg_unpack(l->intent, &intent);
+	const bool is_in_doubt = (ACTIONS_ON_PODS >> intent.u.intent.action & 1) && !intent.u.intent.observe;
+	struct msg m =
+		new_result(l->id, is_in_doubt ? OUTCOME_UNCONFIRMED : OUTCOME_FAILED, REASON_WORKER_DIED, 0);
 
 	facts_finding(&m.u.result.detail, TEXT_WORKERS_DIED);
+	write_guard_on_result(s, l->cluster, l, &m.u.result);
 	if (lease_result(s->leases, l->holder, &m, &l) == 0)
 		lease_history_send_record(s, l);
 }

@@ -70,13 +70,13 @@ def result_of_a_dead_worker_counts():
 
 def a_lease_that_kills_workers_is_given_up():
     t = Service(watcher="nominate", worker="die-on-grant")
-    t.wait_for("NOMINATION_RESULT outcome=failed", limit=40)
+    t.wait_for("NOMINATION_RESULT outcome=unconfirmed", limit=40)
     assert len(re.findall("GRANT id=1", t.text())) == 5
 
 
 def a_lease_that_kills_workers_takes_others_with_it_once():
     t = Service(watcher="nominate-many", worker="die-on-second")
-    t.wait_for("NOMINATION_RESULT outcome=failed", limit=40)
+    t.wait_for("NOMINATION_RESULT outcome=unconfirmed", limit=40)
     t.wait_for("NOMINATION_RESULT outcome=done", count=7, limit=40)  # what its first holder held beside it
     grants = re.findall(r"GRANT id=(\d+) verify_first=(\d)", t.text())
     assert [v for i, v in grants if i == "2"] == ["0", "1", "1", "1", "1"], grants

@@ -120,6 +120,24 @@ TEST(an_overdue_holder_is_killed_and_its_death_releases)
 	ck_assert(m.u.grant.verify_first);
 }
 
+/* The first may have sent the DELETE, and each of the others have died over the look after it. */
+TEST(what_every_worker_died_over_may_have_been_written)
+{
+	struct msg m;
+
+	begin(1, 1, false);
+	nominate(0, 1);
+	is_written(1);
+	for (int i = 0; i < 5; i++) {
+		ck_assert_uint_eq(was_sent(NULL, MSG_RECORD, NULL), 0);
+		dies(gets_ready(ROLE_WORKER, 0, 0));
+		ck_assert_uint_eq(was_sent(NULL, MSG_GRANT, NULL), (size_t)i + 1);
+	}
+	ck_assert_uint_eq(was_sent(NULL, MSG_RECORD, &m), 1);
+	ck_assert_uint_eq(m.u.record.outcome, OUTCOME_UNCONFIRMED);
+	ck_assert_str_eq(m.u.record.reason, reason_code(REASON_WORKER_DIED));
+}
+
 /* -- clusters -- */
 
 TEST(a_worker_works_for_its_own_cluster)
@@ -188,6 +206,26 @@ TEST(a_child_that_is_silent_is_killed)
 	ck_assert(!process_of(worker)->killed);
 	clock_fake_advance(1);
 	child_tick(worker, clock_boot_ms());
+	ck_assert(process_of(worker)->killed);
+}
+
+/* It was stopped itself, with the machine or by its disk: what was said meanwhile is not read yet. */
+TEST(a_child_is_not_silent_while_the_supervisor_stands_still)
+{
+	begin(1, 1, false);
+	const struct child *worker = gets_ready(ROLE_WORKER, 0, 0);
+	struct child *c = child_of(ROLE_WORKER, 0, 0);
+
+	clock_fake_advance(3600000);
+	child_excuse(c, 3599000, clock_boot_ms());
+	child_tick(c, clock_boot_ms());
+	ck_assert(!process_of(worker)->killed);
+	says(worker, &(struct msg){ .type = MSG_HEARTBEAT });
+	child_excuse(c, 5000, clock_boot_ms()); /* what came a moment ago came no later */
+	child_tick(c, clock_boot_ms());
+	ck_assert(!process_of(worker)->killed);
+	clock_fake_advance(20001);
+	child_tick(c, clock_boot_ms());
 	ck_assert(process_of(worker)->killed);
 }
 
