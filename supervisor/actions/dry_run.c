@@ -135,7 +135,7 @@ void dry_run_on_worker_dead(struct supervisor *s, const struct child *worker)
 /* Workers that do not start must not keep an operator waiting. */
 static bool has_nobody(const struct supervisor *s, const struct question *w, uint64_t now_ms)
 {
-	return !w->worker && now_ms - w->since_ms >= NOBODY_MS &&
+	return !w->worker && now_ms >= w->since_ms + NOBODY_MS &&
 	       !children_find(s->children, ROLE_WORKER, w->cluster);
 }
 
@@ -149,7 +149,7 @@ void dry_run_tick(struct supervisor *s, uint64_t now_ms)
 			at = &s->questions; /* others may have gone with it */
 			continue;
 		}
-		if (w->worker && now_ms - w->since_ms > DRY_RUN_MS)
+		if (w->worker && now_ms > w->since_ms + DRY_RUN_MS)
 			child_kill(w->worker, TEXT_QUESTION_HUNG, DRY_RUN_MS);
 		at = &w->next;
 	}

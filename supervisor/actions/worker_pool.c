@@ -160,7 +160,7 @@ void worker_pool_on_ready(struct supervisor *s, struct child *worker)
 /* Workers that do not start keep nobody waiting. */
 static void expire_questions(struct supervisor *s, uint64_t now_ms)
 {
-	while (s->queued && now_ms - s->queued->since_ms >= NOBODY_MS)
+	while (s->queued && now_ms >= s->queued->since_ms + NOBODY_MS)
 		deliver_first(s, &s->queued, NULL);
 }
 
@@ -173,7 +173,7 @@ static void rest_idle(struct supervisor *s, uint64_t cluster, uint64_t now_ms)
 	size_t i = 0;
 
 	for (struct child *w; (w = children_next(s->children, ROLE_WORKER, cluster, &i));)
-		if (child_info(w)->on_demand && now_ms - s->used_ms[child_info(w)->index] >= REST_MS)
+		if (child_info(w)->on_demand && now_ms >= s->used_ms[child_info(w)->index] + REST_MS)
 			child_event(w, FSM_EV_REST);
 }
 

@@ -649,7 +649,7 @@ void settings_load_tick(struct settings_load *l, uint64_t now_ms)
 		(void)log_warn(0, "the loader has more told than the log takes",
 			       kv_u("lines_left_out", left_out));
 	take_next(l);
-	if (l->made && now_ms - l->since_ms > LOAD_MS)
+	if (l->made && now_ms > l->since_ms + LOAD_MS)
 		spawned_kill(&l->loader);
 	else if (load_changed_files(l, now_ms))
 		return;

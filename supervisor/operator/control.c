@@ -544,7 +544,7 @@ void control_tick(struct control *control, uint64_t now_ms)
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
 		struct connection *c = &control->connections[i];
 
-		if (c->channel && c->open == 0 && now_ms - c->used_ms > IDLE_MS)
+		if (c->channel && c->open == 0 && now_ms > c->used_ms + IDLE_MS)
 			close_connection(c);
 	}
 }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "build_id.h"
 #include "model/reasons.h"
+#include "supervisor/actions/dry_run.h"
 #include "supervisor/actions/worker_pool.h"
 #include "tests/unit/supervisor/dispatch_world.h"
 
@@ -83,6 +84,31 @@ TEST(who_has_nothing_to_do_rests_after_five_minutes)
 
 	child_stats(w, &stats);
 	ck_assert_uint_eq(stats.u.child_stats.restarts, 0); /* it is no failure */
+}
+
+/* A run of all ticks takes a moment, for which its time is too old. */
+TEST(what_was_given_during_a_tick_is_not_overdue)
+{
+	struct msg question = { .type = MSG_CTL_DRY_RUN,
+				.u.ctl_dry_run = { .id = 7, .duty = DUTY_EVICTED, .action = ACTION_DELETE } };
+	struct msg intent;
+
+	begin_on_demand(0, 1);
+	supervisor.idle = dry_run_on_idle;
+	nominate(0, 1);
+	ck_assert_uint_eq(was_sent(NULL, MSG_INTENT, &intent), 1);
+	msg_copy_fields(&question, &intent);
+	struct child *w = becomes_ready(child_of(ROLE_WORKER, 0, 0));
+
+	dry_run_on_ctl_dry_run(&supervisor, &question);
+	ck_assert_uint_eq(was_sent(w, MSG_CTL_DRY_RUN, NULL), 1);
+	dry_run_tick(&supervisor, clock_boot_ms() - 1);
+	ck_assert(!process_of(w)->killed);
+	worker_pool_tick(&supervisor, clock_boot_ms() - 1);
+	ck_assert_int_eq(child_info(w)->state, FSM_READY);
+	clock_fake_advance(30001);
+	dry_run_tick(&supervisor, clock_boot_ms());
+	ck_assert(process_of(w)->killed);
 }
 
 /* Two workers' settings that only a late start meets do not end those that run. */
