@@ -138,9 +138,21 @@ static void try_again(struct inbox *i, int err)
 		timer_set(i->prune, PRUNE_MORE_MS);
 }
 
+/* What was not acknowledged is sent again to a process that has a file. */
+static void begin_anew(const struct inbox *i)
+{
+	(void)log_error(0, "the history was removed while it was open: starting again with a new one",
+			kv_s("directory", i->settings->state_dir));
+	process_exit(i->process, EXIT_CODE_TEMPORARY);
+}
+
 /* r of history_flush() or history_flush_part(). */
 static void on_commit(struct inbox *i, int r, bool urgent)
 {
+	if (r == -ESTALE) {
+		begin_anew(i);
+		return;
+	}
 	if (r < 0) {
 		try_again(i, r);
 		return;

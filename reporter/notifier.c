@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/notifier.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/exit.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "ipc/timer.h"
@@ -157,6 +159,8 @@ static void on_trouble(void *ctx, int err, const char *what)
 
 	t->is_refused = true;
 	(void)log_error(err, "outbox", kv_s("problem", what), kv_s("detail", db_error(t->db)));
+	if (err == -ESTALE) /* a new process makes a new file */
+		process_exit(t->process, EXIT_CODE_TEMPORARY);
 }
 
 /* -- news -- */

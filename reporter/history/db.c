@@ -603,6 +603,20 @@ int db_begin(struct db *d)
 	return db_do(d, DB_BEGIN);
 }
 
+/* SQLite goes on writing into a file that was removed, and nobody reads it again. */
+static bool was_removed(const struct db *d)
+{
+	static const char *const files[] = { "history.db", "history.db-wal" };
+	bool gone = false;
+
+	for (size_t i = 0; d->dir && i < ARRAY_SIZE(files); i++) {
+		_cleanup_free_ char *path = xasprintf("%s/%s", d->dir, files[i]);
+
+		gone = gone || (access(path, F_OK) < 0 && errno == ENOENT);
+	}
+	return gone;
+}
+
 /* A commit that failed may leave the transaction open, and a failure may have ended it already. */
 int db_end(struct db *d, int r)
 {
@@ -610,5 +624,5 @@ int db_end(struct db *d, int r)
 
 	if (err < 0 && d->sql && !sqlite3_get_autocommit(d->sql))
 		(void)db_do(d, DB_ROLLBACK);
-	return err;
+	return err == 0 && was_removed(d) ? -ESTALE : err;
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
@@ -592,6 +593,27 @@ TEST(a_history_that_is_moved_away_is_made_anew)
 	ck_assert_uint_eq(m.u.open_end.next_id, 1);
 	send_intents(1, 1);
 	play_recv_type(&p, MSG_INTENT_ACK, &m);
+	drain();
+}
+
+/* By an operator who begins anew, say. Nothing may be done that stands in no file. */
+TEST(a_history_that_is_removed_while_it_is_open_is_made_anew)
+{
+	static const char *const files[] = { "history.db", "history.db-wal" };
+	struct msg m;
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		_cleanup_free_ char *path = xasprintf("%s/%s", p.dir, files[i]);
+
+		(void)play_start(&p);
+		send_intents(2 * i + 1, 2 * i + 1);
+		play_recv_type(&p, MSG_INTENT_ACK, &m);
+		ck_assert_int_eq(unlink(path), 0);
+		send_intents(2 * i + 2, 2 * i + 2);
+		ck_assert_int_eq(play_wait(&p), EXIT_CODE_TEMPORARY);
+	}
+	ck_assert(play_logged(&p, "the history was removed while it was open"));
+	ck_assert_uint_gt(play_start(&p), 0);
 	drain();
 }
 

@@ -191,6 +191,17 @@ TEST(a_directory_that_was_replaced_is_another_one)
 	ck_assert_int_eq(db_open(db, 0, &why), -EBADMSG);
 }
 
+/* What is written into a file that has no name is lost with this process. */
+TEST_LOOP(nothing_is_committed_into_a_file_that_was_removed, 0, 2)
+{
+	char path[SUITE_PATH_MAX + 24];
+
+	ck_assert_int_eq(db_end(db, db_begin(db)), 0);
+	(void)snprintf(path, sizeof(path), "%s/history.db%s", dir, _i ? "-wal" : "");
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(db_end(db, db_begin(db)), -ESTALE);
+}
+
 TEST(a_file_that_is_none_is_refused)
 {
 	struct facts why;
