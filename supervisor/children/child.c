@@ -19,10 +19,11 @@
 #include "ipc/timer.h"
 #include "text/facts_text.h"
 
-#define START_MS   10000u /* spawn to READY */
-#define STALLED_MS 20000u /* no heartbeat */
-#define DRAIN_MS   12000u
-#define EOF_MS     3000u /* from the end of the channel to the death */
+#define START_MS         10000u /* spawn to READY */
+#define STALLED_MS       20000u /* no heartbeat */
+#define DRAIN_MS         12000u
+#define EOF_MS           3000u /* from the end of the channel to the death */
+#define FAILURES_AWAITED 5u    /* in a row: with the pauses between them, some three seconds */
 
 static const struct backoff_policy restart_backoff = { 100, 30000, 0.5 };
 
@@ -72,6 +73,12 @@ bool child_is_ready(const struct child *c)
 bool child_is_slow(const struct child *c)
 {
 	return c->slow;
+}
+
+bool child_fails_to_start(const struct child *c)
+{
+	return c->info.state == FSM_DEGRADED ||
+	       (c->info.state == FSM_BACKOFF && c->deaths.failures >= FAILURES_AWAITED);
 }
 
 void child_stats(const struct child *c, struct msg *ret)

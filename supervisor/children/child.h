@@ -65,6 +65,8 @@ const struct child_info *child_info(const struct child *c);
 bool child_is_ready(const struct child *c);
 /* It died too often, and has not been ready since. */
 bool child_is_slow(const struct child *c);
+/* It waits for its next start, after some that failed: nobody waits for it. */
+bool child_fails_to_start(const struct child *c);
 /* The particulars of what it cannot do at present, as it says; NULL when that is not so. */
 const struct facts *child_trouble(const struct child *c, enum trouble kind);
 /* All members but `leases`. */

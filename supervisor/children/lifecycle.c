@@ -249,17 +249,31 @@ static void on_first(struct lifecycle *l, int code)
 	start_loaded(l);
 }
 
-/* A cluster that waits keeps nobody waiting. */
+static size_t count_failing(const struct lifecycle *l)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < children_count(l->children); i++)
+		n += child_fails_to_start(children_get(l->children, i));
+	return n;
+}
+
+/* A cluster that waits keeps nobody waiting, nor does a process that does not start: a service manager that
+ * is told nothing would end all others with it. */
 static void tell_ready(struct lifecycle *l)
 {
 	const struct generation *g = lifecycle_generation(l);
-	const size_t n = count_wanted(l);
+	const size_t n = count_wanted(l), failing = count_failing(l);
 
-	if (l->told_ready || count_in_state(l, FSM_READY) < n)
+	if (l->told_ready || count_in_state(l, FSM_READY) + failing < n)
 		return;
 	l->told_ready = true;
-	log_info("all processes are ready", kv_u("processes", n), kv_u("clusters", g->n_wanted),
-		 kv_s("mode", g->all.observe ? "observe" : "enforce"));
+	if (failing)
+		(void)log_warn(0, "some processes do not start: all others are ready", kv_u("processes", n),
+			       kv_u("do_not_start", failing));
+	else
+		log_info("all processes are ready", kv_u("processes", n), kv_u("clusters", g->n_wanted),
+			 kv_s("mode", g->all.observe ? "observe" : "enforce"));
 	notify_send(&l->notify, "READY=1");
 	lifecycle_tell_status(l);
 }

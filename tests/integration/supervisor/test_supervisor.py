@@ -545,6 +545,22 @@ def the_lock_cannot_be_written():
     assert os.readlink(f"/proc/{pid}/fd/4").endswith("control.sock.lock") and flags & os.O_ACCMODE == os.O_RDONLY, oct(flags)
 
 
+def systemd_does_not_wait_for_who_does_not_start():
+    """It would end the whole service when its time is over."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    path = str(scratch.folder("notify") / "socket")
+    listener.bind(path)
+    listener.settimeout(20)
+    t = Service(watcher="die-before-ready", environment={"NOTIFY_SOCKET": path})
+    while "READY=1" not in listener.recv(4096).decode():
+        pass
+    t.wait_for("some processes do not start: all others are ready")
+    assert "all processes are ready" not in t.text()
+    t.signal(signal.SIGTERM)
+    assert t.wait_exit() == 0
+    os.unlink(path)
+
+
 def systemd_is_told():
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     path = str(scratch.folder("notify") / "socket")
