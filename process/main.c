@@ -20,11 +20,17 @@
 
 extern const struct process_spec OPC_ROLE_SPEC;
 
+/* Not by the supervisor, which asks by DRAIN when nothing is open any more: until then grants hold, and a
+ * watcher that gave its Lease back would let another replica write beside them. The next one takes it up
+ * again. */
 static void on_sigterm(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	process_drain(arg);
+	if (OPC_ROLE_SPEC.role == ROLE_WATCHER)
+		process_exit(arg, EXIT_CODE_OK);
+	else
+		process_drain(arg);
 }
 
 int main(int argc, char **argv)

@@ -1,4 +1,5 @@
 """Two replicas and one Lease: one acts, the other takes over when it dies or leaves. Two instances without election notice each other."""
+import signal
 import socket
 import time
 
@@ -73,6 +74,21 @@ def cut_off(t):
         hook.times = 0
     t.never("the first replica leads", lambda: leading(first), 3)
     assert first.is_ready()
+    t.expect(deleted=[pod])
+
+
+@scenario("leader/a-watcher-that-is-terminated")
+def terminated_watcher(t):
+    """SIGTERM to the leader's watcher alone (`systemctl kill`): workers hold grants, so the Lease is not given back before they end."""
+    ns = t.ns()
+    program = replica(t, ns)
+    t.until("the replica to lead", lambda: leading(program), 10)
+    pid = program.kill("watcher", sig=signal.SIGTERM)
+    t.until("another watcher", lambda: program.pids("watcher") not in ([], [pid]), 10)
+    pod = t.canary(ns)
+    holders = [r.body["spec"]["holderIdentity"] for r in t.server.log()[t.started:]
+               if r.resource == "leases" and r.name == f"{t.prefix}-lease" and r.is_write and r.ok and "spec" in r.body]
+    assert len(set(holders)) == 1 and holders[0], f"the Lease went from hand to hand: {holders}"
     t.expect(deleted=[pod])
 
 
