@@ -63,16 +63,25 @@ int private_dir_make(const char *dir, struct private_dir_error *ret_error)
 	return 0;
 }
 
+/* NFS and SMB lock exclusively only what is open for writing (flock(2)). */
+static int open_lock(const char *path)
+{
+	const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	return fd < 0 && errno == EROFS ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : fd;
+}
+
 int private_dir_lock(const char *dir, int *ret_fd, struct private_dir_error *ret_error)
 {
 	_cleanup_free_ char *path = xasprintf("%s/lock", dir);
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	_cleanup_close_ int fd = open_lock(path);
 
 	*ret_error = (struct private_dir_error){ 0 };
 	if (fd < 0)
 		return fail(ret_error, PRIVATE_DIR_UNLOCKABLE, -errno);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return fail(ret_error, PRIVATE_DIR_TAKEN, -errno);
+		return fail(ret_error, errno == EWOULDBLOCK ? PRIVATE_DIR_TAKEN : PRIVATE_DIR_UNLOCKABLE,
+			    -errno);
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }

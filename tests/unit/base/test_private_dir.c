@@ -239,6 +239,18 @@ TEST(a_power_cut_leaves_the_old_or_the_new)
 			}
 }
 
+/* As a file system of a network wants it. */
+TEST(a_lock_is_open_for_writing_and_held_once)
+{
+	_cleanup_close_ int fd = -1, other = -1;
+	struct private_dir_error e;
+
+	ck_assert_int_eq(private_dir_lock(dir, &fd, &e), 0);
+	ck_assert_int_eq(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDWR);
+	ck_assert_int_eq(private_dir_lock(dir, &other, &e), -EWOULDBLOCK);
+	ck_assert_int_eq(e.fault, PRIVATE_DIR_TAKEN);
+}
+
 TEST_MAIN("base/private_dir")
 {
 	tcase_add_checked_fixture(t, set_up, NULL);
