@@ -534,8 +534,8 @@ void cluster_watch_set_settings(struct cluster_watch *w, struct settings *s)
 	bool suffice;
 	struct str_list namespaces = namespaces_of(s, &suffice);
 	struct http_endpoint e;
-	const bool other = strcmp(s->cluster.server, w->settings.cluster.server) != 0 ||
-			   !same_names(&namespaces, &w->namespaces);
+	const bool moved = strcmp(s->cluster.server, w->settings.cluster.server) != 0,
+		   other = moved || !same_names(&namespaces, &w->namespaces);
 	/* The cache keeps of labels only which overrides they match: list again when others are asked for. */
 	const bool again = other || suffice != w->names_suffice ||
 			   !select_labels_alike(&s->policy, &w->settings.policy) || w->trouble == 401 ||
@@ -569,6 +569,8 @@ void cluster_watch_set_settings(struct cluster_watch *w, struct settings *s)
 	if (!w->stopped)
 		start_namespaces(w);
 	replica_set_settings(w->replica, &w->settings);
+	if (moved)
+		replica_server_changed(w->replica);
 	send_watch_stats(w); /* no pod need change for it */
 	schedule(w);
 }

@@ -290,6 +290,12 @@ void replica_set_settings(struct replica *r, const struct settings *s)
 	set_presence(r);
 }
 
+void replica_server_changed(struct replica *r)
+{
+	if (r->started && r->election)
+		leadership_forget(r->election);
+}
+
 void replica_tell(const struct replica *r, struct msg_watch_stats *ret)
 {
 	ret->leading = !r->election || r->leading;

@@ -37,6 +37,8 @@ void replica_free(struct replica **r);
 void replica_start(struct replica *r);
 /* Whether an election is needed only a restart changes; a presence is kept or given back at once. */
 void replica_set_settings(struct replica *r, const struct settings *s);
+/* The cluster is at another server, which may be another cluster: leadership_forget(). */
+void replica_server_changed(struct replica *r);
 /* PREFERRED, LET_GO. False: it is another message. */
 bool replica_on_msg(struct replica *r, const struct msg *m);
 /* What is said (SAVED) or heard (SAVED_ROW, ACTION_ROW, SAVED_END, NOMINATION_RESULT) of what is done, for

@@ -283,6 +283,21 @@ const char *leadership_memory(const struct leadership *l)
 	return l->memory ? l->memory : "";
 }
 
+void leadership_forget(struct leadership *l)
+{
+	const struct leader before = l->leader;
+
+	if (l->released)
+		return;
+	http_request_cancel(&l->request);
+	leader_done(&l->leader);
+	take_memory(l, (struct str){ 0 });
+	leader_init(&l->leader, before.identity, before.kind);
+	leader_prefer(&l->leader, before.preferred);
+	report(l);
+	go_on(l);
+}
+
 void leadership_let_go(struct leadership *l)
 {
 	leader_let_go(&l->leader, clock_boot_ms());

@@ -47,6 +47,9 @@ void leadership_prefer(struct leadership *l, const char *identity);
 void leadership_remember(struct leadership *l, char *memory);
 /* What the leader before has left for this one, as it was last read; "" = nothing. */
 const char *leadership_memory(const struct leadership *l);
+/* The client reaches another server from now on: what was read from the one before, and written there, says
+ * nothing about its Lease. This replica does not lead until it holds that one. */
+void leadership_forget(struct leadership *l);
 /* Nothing is under way any more: leader_let_go(). */
 void leadership_let_go(struct leadership *l);
 /* Gives the Lease back, so that another replica need not wait for it to run out; released(ctx) is called when

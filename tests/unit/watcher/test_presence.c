@@ -165,6 +165,30 @@ TEST(two_instances_of_one_name_and_process_are_not_one)
 	}
 }
 
+/* Under the name of the cluster there may be another one, where another replica leads. */
+TEST(who_led_at_another_server_does_not_lead_here)
+{
+	struct settings s = with_lease(false, true, MODE_ENFORCE);
+
+	start_with(false, true, MODE_ENFORCE);
+	answer(404);
+	answer_lease();
+	ck_assert(last(MSG_LEADER)->u.leader.leading);
+	cluster_watch_set_settings(w, &s);
+	ck_assert(last(MSG_LEADER)->u.leader.leading); /* the same server */
+	ck_assert(!fake_request.open);
+	s = with_lease(false, true, MODE_ENFORCE);
+	free(s.cluster.server);
+	s.cluster.server = xstrdup("https://10.0.0.2:6443");
+	cluster_watch_set_settings(w, &s);
+	ck_assert(!last(MSG_LEADER)->u.leader.leading);
+	ck_assert(fake_request.open);
+	ck_assert_str_eq(fake_request.method, "GET");
+	answer(404);
+	answer_lease();
+	ck_assert(last(MSG_LEADER)->u.leader.leading);
+}
+
 TEST(a_presence_follows_the_mode)
 {
 	struct settings s = with_lease(true, false, MODE_ENFORCE);
