@@ -148,8 +148,8 @@ static const char *const locked[] = {
 	"client-certificate: cert, client-key: pkcs8",
 	"client-certificate: cert, client-key: rsa",
 	/* the one of PKCS #8 */
-	"client-certificate: cert, client-key-data: "
-	"LS0tLS1CRUdJTiBFTkNSWVBURUQgUFJJVkFURSBLRVktLS0tLQp4Cg==",
+	("client-certificate: cert, client-key-data: "
+	 "LS0tLS1CRUdJTiBFTkNSWVBURUQgUFJJVkFURSBLRVktLS0tLQp4Cg=="),
 	"exec: {command: ./plugin, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never}",
 };
 
