@@ -184,7 +184,8 @@ static void send_list_state(bool failing)
 	struct msg m = { .type = MSG_WATCH_STATS,
 			 .u.watch_stats = { .cluster = cluster, .failing = failing } };
 
-	m.u.watch_stats.error = quoting("no list");
+	if (!is("list-begins"))
+		m.u.watch_stats.error = quoting("no list");
 	send_msg(&m, -1);
 }
 
@@ -234,7 +235,7 @@ static void ready(uint64_t generation)
 		send_msg(&(struct msg){ .type = MSG_DRAIN }, -1);
 	if (is("silent"))
 		(void)pause();
-	if (strcmp(role, "watcher") == 0 && (is("list-slow") || is("list-refused")))
+	if (strcmp(role, "watcher") == 0 && (is("list-begins") || is("list-slow") || is("list-refused")))
 		send_list_state(is("list-refused"));
 	if (strcmp(role, "watcher") == 0) /* it acts when it knows what is saved */
 		send_msg(&(struct msg){ .type = MSG_SAVED_GET, .u.saved_get.cluster = cluster }, -1);
