@@ -9,11 +9,10 @@ import socket
 import stat
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True
-from service import PROGRAM, Service, answer, main, place, ready  # noqa: E402
+from service import PROGRAM, Service, answer, main, place, ready, scratch  # noqa: E402
 
 
 def pause_reaches_everybody_and_holds():
@@ -135,7 +134,7 @@ def a_name_that_is_empty_is_not_all_of_them():
 
 def what_is_printed_never_goes_to_the_instance():
     """A descriptor that is closed at the start would be the number of the socket."""
-    folder = tempfile.mkdtemp()
+    folder = scratch.folder("closed")
     for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
         path = os.path.join(folder, closed.replace(" ", "_"))
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
