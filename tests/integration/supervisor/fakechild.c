@@ -184,8 +184,7 @@ static void send_list_state(bool failing)
 	struct msg m = { .type = MSG_WATCH_STATS,
 			 .u.watch_stats = { .cluster = cluster, .failing = failing } };
 
-	if (!is("list-begins"))
-		m.u.watch_stats.error = quoting("no list");
+	m.u.watch_stats.error = is("list-begins") ? (struct facts){ 0 } : quoting("no list");
 	send_msg(&m, -1);
 }
 
