@@ -84,6 +84,10 @@ class Release:
         status = json.loads(text) if text.startswith("{") else {"error": text}
         return None if "error" in status else status
 
+    def processes(self, pod):
+        """As its status names them, as soon as it answers."""
+        return self.t.until("its status", lambda: self.status(pod), 20, every=0.5)["processes"]
+
     def configure(self, *spaces):
         """As `helm upgrade` changes the Secret. A kubelet looks at a mounted one about once a minute, or when its pod changes."""
         text = chart.config_of(self.render(spaces))
@@ -155,7 +159,7 @@ def ask_the_leader(release, leader):
     done = release.type("kubectl ops_pod_cleaner status -o json")
     assert done.returncode == 0 and not done.stderr, done
     numbers = {row["pid"] for row in json.loads(done.stdout)["processes"]}
-    assert numbers == {row["pid"] for row in release.status(leader)["processes"]}, done.stdout
+    assert numbers == {row["pid"] for row in release.processes(leader)}, done.stdout
     assert "evicted" in release.type("kubectl ops_pod_cleaner history --since 1h").stdout.lower()
     unknown = release.type("kubectl ops_pod_cleaner statsu")
     assert unknown.returncode == 64 and "status" in unknown.stderr, unknown
@@ -192,7 +196,7 @@ def look_at_the_log_before(release, share):
 
 def is_confined(release, pod, *roles):
     """At least these run there, and every process in its whole sandbox."""
-    found = {row["role"]: row["sandbox"] for row in release.status(pod)["processes"]}
+    found = {row["role"]: row["sandbox"] for row in release.processes(pod)}
     assert set(roles) <= set(found), found
     assert all(word in row and f"no {word}" not in row for row in found.values() for word in HOLDS), found
 
