@@ -197,6 +197,14 @@ static size_t show_one(char out[static SHOWN_MAX], const char *s, size_t len, ui
 	return len;
 }
 
+bool str_is_line(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			return false;
+	return true;
+}
+
 /* One byte that stands for itself wherever people read it: nearly all are. */
 static bool is_plain(char c)
 {

@@ -83,6 +83,8 @@ size_t str_escape_json(char *dst, size_t size, const char *s, size_t n);
 /* The same for inside double quotes of YAML, which writes what is above U+FFFF in another way. */
 size_t str_escape_yaml(char *dst, size_t size, const char *s, size_t n);
 
+/* Without control characters: as the value of a header it does not end it. */
+bool str_is_line(const char *s);
 /* Copy for a terminal or a log: what is not printable and invalid UTF-8 become '?'; cut at a character
  * border. s may be dst. Returns bytes written. */
 size_t str_copy_printable(char *dst, size_t size, const char *s, size_t n);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/str.h"
 #include "base/xalloc.h"
 #include "config/diag.h"
 #include "config/file.h"
@@ -182,11 +183,8 @@ void kube_read_cluster(const struct kube_entry *e, struct kube_target *t)
 /* What becomes a header of each request ends no line of it; a block of YAML ("as: |") ends with one. */
 static void check_line(const struct kube_entry *e, const yaml_node_t *at, const char *key, const char *text)
 {
-	for (const char *p = text; p && *p; p++)
-		if ((unsigned char)*p < 0x20 || *p == 0x7f) {
-			(void)diags_error(e->d, yaml_place(e->path, at, key), TEXT_UNCLEAN);
-			return;
-		}
+	if (text && !str_is_line(text))
+		(void)diags_error(e->d, yaml_place(e->path, at, key), TEXT_UNCLEAN);
 }
 
 static char *copy_line(const struct kube_entry *e, const char *key)

@@ -83,15 +83,6 @@ static bool is_loopback(const char *host)
 	       (is_literal(host) && strncmp(host, "127.", 4) == 0);
 }
 
-/* Values that go into a header must not end it (credentials come from files people edit). */
-static bool is_header_text(const char *s)
-{
-	for (; *s; s++)
-		if ((unsigned char)*s < 0x20 || *s == 0x7f)
-			return false;
-	return true;
-}
-
 static struct curl_blob blob_of(const char *pem)
 {
 	const size_t n = pem ? strlen(pem) : 0;
@@ -150,7 +141,7 @@ static void set_target(struct endpoint *e, const struct http_endpoint *from, con
 	const bool has_proxy = e->proxy != NULL;
 	_cleanup_free_ char *origin = xasprintf("%s://%s:%s", p->scheme, name, p->port), *to = NULL;
 
-	if (!is_header_text(name) || strpbrk(name, "/?#@ "))
+	if (!str_is_line(name) || strpbrk(name, "/?#@ "))
 		set_problem(e, TEXT_NO_HOST_NAME, FACT_SERVER, name);
 	e->origin = curl_url();
 	(void)curl_url_set(e->origin, CURLUPART_URL, origin, 0);
@@ -204,7 +195,7 @@ static void set_proxy(struct endpoint *e, const char *proxy, const char *address
 /* Left out it would not be an error but another identity. */
 static void impersonate(struct endpoint *e, const char *header, const char *who)
 {
-	if (is_header_text(who))
+	if (str_is_line(who))
 		add_header(e, header, who);
 	else
 		set_problem(e, TEXT_IMPERSONATION_CONTROL, FACT_SERVER, NULL);
@@ -215,7 +206,7 @@ static void set_credentials(struct endpoint *e, const struct http_endpoint *from
 	if (from->bearer_token && *from->bearer_token) {
 		_cleanup_free_ char *value = xasprintf("Bearer %s", from->bearer_token);
 
-		if (!is_header_text(from->bearer_token))
+		if (!str_is_line(from->bearer_token))
 			set_problem(e, TEXT_TOKEN_CONTROL, FACT_SERVER, NULL);
 		else
 			add_header(e, "Authorization", value);
@@ -267,8 +258,7 @@ static struct endpoint *endpoint_make(const struct http_endpoint *from, bool is_
 		set_credentials(e, from);
 	set_trust(e, from);
 	add_header(e, "User-Agent",
-		   from->user_agent && is_header_text(from->user_agent) ? from->user_agent
-									: "ops-pod-cleaner");
+		   from->user_agent && str_is_line(from->user_agent) ? from->user_agent : "ops-pod-cleaner");
 	e->headers = curl_slist_append(e->headers, "Expect:"); /* none: a body goes at once */
 	parts_done(&p);
 	return e;

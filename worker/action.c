@@ -212,14 +212,20 @@ static enum step_then on_status(struct action *a, const struct step_desc *d, lon
 	return (d->flags & STEP_WRITES) && status >= 500 && status != 503 ? doubt(a) : STEP_END;
 }
 
-/* A success whose body is not what it should be: a write may have been carried out all the same. */
+/* A write may have been carried out all the same. */
+static enum step_then end_bad_answer(struct action *a, const struct step_desc *d, const struct facts *detail)
+{
+	(void)action_end(a, OUTCOME_FAILED, REASON_BAD_ANSWER, detail);
+	return d->flags & STEP_WRITES ? doubt(a) : STEP_END;
+}
+
+/* A success whose body is not what it should be. */
 static enum step_then on_garbage(struct action *a, const struct step_desc *d, const char *why)
 {
 	struct facts detail = action_at(a, TEXT_ANSWER_UNREAD);
 
 	facts_quoted(&detail, FACT_PARSER, STR_C(why));
-	(void)action_end(a, OUTCOME_FAILED, REASON_BAD_ANSWER, &detail);
-	return d->flags & STEP_WRITES ? doubt(a) : STEP_END;
+	return end_bad_answer(a, d, &detail);
 }
 
 /* 404, and nothing shows that the API server has said it: an ingress without a backend answers so, and a
@@ -232,8 +238,7 @@ static enum step_then on_foreign(struct action *a, const struct step_desc *d, co
 
 	read_refusal(r->body, r->body_len, &s);
 	facts_quoted(&detail, FACT_SERVER_MESSAGE, STR_C(s.message));
-	(void)action_end(a, OUTCOME_FAILED, REASON_BAD_ANSWER, &detail);
-	return d->flags & STEP_WRITES ? doubt(a) : STEP_END;
+	return end_bad_answer(a, d, &detail);
 }
 
 /* -- answers -- */

@@ -12,6 +12,7 @@
 #include "cli/local/config_told.h"
 #include "cli/local/schema.h"
 #include "cli/local/yaml_json.h"
+#include "cli/view/json.h"
 #include "cli/view/output.h"
 #include "config/config_print.h"
 #include "config/diag.h"
@@ -59,9 +60,8 @@ static void tell_json(const char *path, bool good, const struct config *c, json_
 	json_t *told = json_pack("{s:s, s:b, s:o}", "file", path, "ok", good, "messages", messages_json(d));
 
 	if (c) {
-		json_object_set_new(
-			told, "mode",
-			json_string(c->settings.policy.mode == MODE_OBSERVE ? "observe" : "enforce"));
+		json_object_set_new(told, "mode",
+				    json_string(json_mode(c->settings.policy.mode == MODE_OBSERVE)));
 		json_object_set_new(told, "clusters", json_incref(clusters));
 		json_object_set_new(told, "namespaces",
 				    config_namespaces_json(&c->settings.policy, cluster, LANGUAGE_EN));

@@ -131,9 +131,8 @@ static void print_json(const struct plan *p)
 	for (size_t i = 0; i < p->n_stops; i++)
 		json_array_append_new(stops, json_of(MSG_TROUBLE_ROW, &p->stops[i]));
 	output_json(json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "takenAt", json_time(p->taken_ms),
-			      "mode", p->observe ? "observe" : "enforce", "leftOut", left_out_json(p),
-			      "stops", stops, "looked", seen_json(p), "counts", counts_json(p), "items",
-			      rows));
+			      "mode", json_mode(p->observe), "leftOut", left_out_json(p), "stops", stops,
+			      "looked", seen_json(p), "counts", counts_json(p), "items", rows));
 }
 
 /* -- table -- */

@@ -19,10 +19,10 @@
 #include "model/reasons.h"
 #include "model/troubles.h"
 
-/* A worker that takes longer than 30 s is killed, and says so. */
 #define HTTP_FORBIDDEN 403
-#define DRY_RUN_MS     UINT64_C(120000)
-#define ASK_MS         UINT64_C(60000)
+/* A worker that takes longer than 30 s is killed, and says so. */
+#define DRY_RUN_MS UINT64_C(120000)
+#define ASK_MS     UINT64_C(60000)
 /* Questions to workers under way at once: enough that no worker waits for this program. */
 #define WINDOW 64u
 /* How far back a refusal is still news, and how many are looked through. */

@@ -55,7 +55,7 @@ static const char *quote_of(int64_t q)
 	return q < QUOTE__MAX ? quote_key((enum quote_kind)q) : NULL;
 }
 
-static const char *mode_of(int64_t observe)
+const char *json_mode(int64_t observe)
 {
 	return observe ? "observe" : "enforce";
 }
@@ -99,7 +99,7 @@ static const struct field_shape {
 	{ "outcome", NULL, NAMED, outcome_of },
 	{ "verdict", NULL, NAMED, verdict_of },
 	{ "trouble", NULL, NAMED, trouble_of },
-	{ "observe", "mode", NAMED, mode_of },
+	{ "observe", "mode", NAMED, json_mode },
 	{ "quote", NULL, NAMED, quote_of },
 	{ "duties", NULL, NAMED_SET, duty_at_bit },
 	{ "guards", NULL, NAMED_SET, guard_of },

@@ -25,6 +25,8 @@ bool json_member_next(enum msg_type type, size_t *at, struct json_member *ret);
 json_t *json_of_quotes(const struct msg_ctl_quote_row *rows, size_t n, uint64_t id);
 /* A time, Unix ms, in RFC 3339; null for 0. */
 json_t *json_time(int64_t ms);
+/* The name of a mode, as the configuration has it. */
+const char *json_mode(int64_t observe);
 /* Add sentence and remedy of the reason code that `object` holds. Returns object. */
 json_t *json_explain_reason(json_t *object);
 
