@@ -110,7 +110,7 @@ def evict_when_possible(t, pod):
     return t.until("the eviction to be taken", patched, 60, every=0.1)
 
 
-@scenario("informer/compaction", servers=("cluster",), alone=True, timeout=120)
+@scenario("informer/compaction", servers=("cluster",), alone=True, timeout=240)
 def compaction(t):
     """While the watch is away pods come, go and are evicted, etcd is compacted and the API server restarted: 410, and all of it is found."""
     ns, proxy = t.ns(), t.proxy()
@@ -121,7 +121,7 @@ def compaction(t):
     back = threading.Event()
     away = proxy.before("GET", ALL_PODS, lambda _: back.wait(80) and None)
     proxy.cut()
-    t.until("the watch to be away", lambda: away.calls > 0, 20)
+    t.until("the watch to be away", lambda: away.calls > 0, 60)
     gone += [t.objects.evict(t.objects.pod(ns)) for _ in range(3)]
     t.objects.force_delete(healthy[0])
     t.objects.force_delete(t.objects.evict(t.objects.pod(ns)))      # gone before it could be seen
