@@ -33,6 +33,7 @@ struct reflector {
 	struct stream **each; /* one a namespace, or NULL while the first is enough */
 	struct event *retire; /* the streams of the namespaces are no longer needed */
 	uint64_t all_retry_ms;
+	unsigned forbidden; /* in a row: the list of all */
 };
 
 struct stream {
@@ -125,6 +126,8 @@ static void report_synced(struct stream *s)
 	s->list_reported = false;
 	s->env->ops.on_sync(s->env->ctx, s->ns);
 	report_healthy(s);
+	if (s->fallback)
+		s->fallback->forbidden = 0;
 	if (s->fallback && s->fallback->each) /* not while one of them may be on the stack */
 		event_active(s->fallback->retire, EV_TIMEOUT, 0);
 }
@@ -211,6 +214,18 @@ static void end_list(struct stream *s, const struct http_result *r)
 	facts_add(&why, &r->why);
 	report_trouble(s, 0, &why);
 	feed(s, CORE_FAILED, none, none, 0);
+}
+
+/* A server that has just begun may refuse for a moment what RBAC allows: soon at first, then rarely. */
+static uint64_t all_retry_ms(struct reflector *r)
+{
+	const struct backoff_policy policy = { .base_ms = r->all_retry_ms / 64 + 1,
+					       .cap_ms = r->all_retry_ms,
+					       .jitter = 0.2 };
+
+	if (r->forbidden < UINT16_MAX)
+		r->forbidden++;
+	return backoff_delay_ms(&policy, r->forbidden, backoff_random());
 }
 
 /* The fallback does the work, and the next round is far away. */
@@ -344,7 +359,7 @@ static void feed(struct stream *s, enum core_event event, struct str rv, struct 
 		report_text(s, TEXT_LIST_STALLED);
 	if (s->forbidden && step.wait_ms) {
 		s->forbidden = false;
-		evtimer_add(s->timer, CLOCK_TIMEVAL(s->fallback->all_retry_ms));
+		evtimer_add(s->timer, CLOCK_TIMEVAL(all_retry_ms(s->fallback)));
 	} else if (step.wait_ms) {
 		evtimer_add(s->timer, CLOCK_TIMEVAL(step.wait_ms));
 	} else if (step.request != CORE_NONE) {

@@ -27,7 +27,7 @@ struct reflector_config {
 	/* Tests wait less; 0 = the default. */
 	uint32_t backoff_base_ms; /* 800 */
 	uint32_t stalled_ms;      /* 90000: a watch that should speak and does not is dead */
-	uint32_t all_retry_ms;    /* 300000: a forbidden list of all namespaces is tried again */
+	uint32_t all_retry_ms; /* 300000: at most, until a forbidden list of all namespaces is tried again */
 };
 
 /* Starts at once. base and client are borrowed and outlive the reflector. From inside the ops neither

@@ -199,7 +199,7 @@ def plan_names_what_it_may_not_read(t):
     pod = t.objects.evict(t.objects.pod(ns))
     program = t.program({**t.config(evicted=ns), "deleteEvictedPod": {"enable": True, "namespaces": ["only-here", ns]}},
                         t.kubeconfig("cleaner-ns"))
-    for words in ((), ("-n", ns), ("--detailed-exitcode",)):
+    for words in ((), ("-n", ns), ("--detailed-exitcode", "-n", ns)):    # others evict in only-here
         said = program.ask("plan", *words)
         assert said.returncode == 75 and "cluster default: not all of it can be read, and nothing is known of the rest: pods of " in said.stdout, said
     looked, = json.loads(program.ask("plan", "-o", "json").stdout)["looked"]

@@ -356,7 +356,8 @@ TEST(no_answer_is_trouble)
 	ck_assert_ptr_nonnull(strstr(s.trouble, "does not answer"));
 }
 
-/* RBAC is given back: the stream of all namespaces takes over and the others end, in trouble or not. */
+/* RBAC is given back, or the server had just begun: soon, not after the longest wait, the stream of all
+ * namespaces takes over and the others end, in trouble or not. */
 static int serve_given_back(struct server_conn *c, const char *request)
 {
 	if (c->log->requests > 3)
@@ -370,7 +371,7 @@ TEST(all_namespaces_again)
 	char *names[] = { one };
 	const struct reflector_config config = { .namespaces = names,
 						 .n_namespaces = 1,
-						 .all_retry_ms = 500 };
+						 .all_retry_ms = 32000 };
 	const struct seen s = run(serve_given_back, &config, "sync: ");
 	begins_with(s.text, "narrowed list:one +p1 sync:one healthy list: +a +b -b sync: ");
 }
@@ -388,7 +389,7 @@ TEST(trouble_of_a_namespace_ends_with_its_stream)
 	char *names[] = { one };
 	const struct reflector_config config = { .namespaces = names,
 						 .n_namespaces = 1,
-						 .all_retry_ms = 500 };
+						 .all_retry_ms = 32000 };
 	const struct seen s = run(serve_given_back_to_all, &config, "healthy ");
 	begins_with(s.text, "narrowed trouble list: +a +b -b sync: ");
 	ck_assert_ptr_nonnull(strstr(s.text, "healthy "));
