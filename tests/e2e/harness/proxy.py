@@ -66,7 +66,8 @@ class Proxy:
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = self.listener.getsockname()[1]
         self.url = f"https://127.0.0.1:{self.port}"
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.accepting = threading.Thread(target=self._accept, daemon=True)
+        self.accepting.start()
 
     def before(self, method, pattern, fn, times=1):
         return self._hook("before", method, pattern, fn, times)
@@ -86,7 +87,12 @@ class Proxy:
             self.cuts.append((method, re.compile(pattern), size))
 
     def close(self):
+        """Nobody waits in accept() afterwards: it would go on, and could take a connection of whoever has the descriptor next."""
+        if self.closed:
+            return
         self.closed = True
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.accepting.join()
         self.listener.close()
         self.cut()
 

@@ -120,8 +120,13 @@ def compaction(t):
     old = t.admin.get("/api/v1/pods", limit=1)["metadata"]["resourceVersion"]
     back = threading.Event()
     away = proxy.before("GET", ALL_PODS, lambda _: back.wait(80) and None)
-    proxy.cut()
-    t.until("the watch to be away", lambda: away.calls > 0, 60)
+
+    def is_away():
+        if not away.calls:
+            proxy.cut()
+        return away.calls > 0
+
+    t.until(f"the watch to be away, of {[str(r) for r in proxy.requests]}", is_away, 60, every=2)
     gone += [t.objects.evict(t.objects.pod(ns)) for _ in range(3)]
     t.objects.force_delete(healthy[0])
     t.objects.force_delete(t.objects.evict(t.objects.pod(ns)))      # gone before it could be seen
