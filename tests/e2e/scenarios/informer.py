@@ -126,7 +126,7 @@ def compaction(t):
             proxy.cut()
         return away.calls > 0
 
-    t.until(f"the watch to be away, of {[str(r) for r in proxy.requests]}", is_away, 60, every=2)
+    t.until(f"the watch to be away, of {[str(r) for r in proxy.requests]} open {list(proxy.sockets.values())}", is_away, 60, every=2)
     gone += [t.objects.evict(t.objects.pod(ns)) for _ in range(3)]
     t.objects.force_delete(healthy[0])
     t.objects.force_delete(t.objects.evict(t.objects.pod(ns)))      # gone before it could be seen
