@@ -84,10 +84,11 @@ def judged(t, program, workload, wanted):
     def find():
         found = workload.pods()
         uids = {workload.uid, *(pod["metadata"]["uid"] for pod in found)}
-        told = [r["reason"] for r in program.history("--refusals") if r["uid"] in uids or r["target"].endswith(f"/{workload.name}")]
+        told = [r["reason"] for r in program.history("--refusals") if r["outcome"] != "open"      # a pod that changed is judged again
+                and (r["uid"] in uids or r["target"].endswith(f"/{workload.name}"))]
         told += [pods.told(program, pod, "errImagePull")[1] for pod in found if not told]
         last[:] = told or last
-        return wanted in told[:1]
+        return wanted in told[-1:]
     try:
         t.until("", find, 20, every=0.5)
     except AssertionError:
