@@ -1,7 +1,7 @@
 /* credential.c - is it this image that the registry hides, or does it refuse the credential as a whole?
  * Another image of the registry that pods of the namespace cannot pull with the same pull secrets says the
- * latter; so does one that was let in only just, after a wait: the pod that is judged may not have tried
- * again since. */
+ * latter, unless the registry does not know that one; so does an image that was let in only just, after a
+ * wait: the pod that is judged may not have tried again since. */
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/steps/step.h"
 
@@ -49,15 +49,16 @@ static char *secrets_of(const json_t *pod)
 	return all;
 }
 
-/* Is this container refused? Where nothing tells (a kubelet that leaves the cause to the Events) it may be.
- */
-static bool is_refused(const json_t *status)
+/* Is this container refused? It may be where nothing tells: a kubelet that leaves the cause to the Events, or
+ * whose last try came to nothing before the registry saw the credential ("pull QPS exceeded", a timeout). */
+static bool may_be_refused(const json_t *status)
 {
 	const struct container_facts c = { .state = CONTAINER_WAITING,
 					   .reason = READ_TEXT(status, "state", "waiting", "reason"),
 					   .message = READ_TEXT(status, "state", "waiting", "message") };
+	const enum pull_cause cause = cause_of(&c);
 
-	return cause_concerns(&c) && (cause_of(&c) == CAUSE_AUTH || cause_of(&c) == CAUSE_UNKNOWN);
+	return cause_concerns(&c) && (cause == CAUSE_AUTH || cause == CAUSE_UNKNOWN || cause_may_heal(cause));
 }
 
 /* Was it let in less than SETTLED_MS ago, after it had waited for longer than one try? */
@@ -97,7 +98,7 @@ enum step_then item_credential(struct action *a, const json_t *item)
 			const struct str image = READ_TEXT(status, "image");
 
 			if (str_eq(image_host(image), host) &&
-			    (is_refused(status) || is_let_in(a, status, read_created(item))))
+			    (may_be_refused(status) || is_let_in(a, status, read_created(item))))
 				note_image(a, item, image);
 		}
 	}
