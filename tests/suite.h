@@ -8,7 +8,8 @@
 
 #define SUITE_PATH_MAX 96
 
-/* A case, which runs in a process of its own. It is in the program's suite by being defined. */
+/* A case, which runs in a process of its own but in an instrumented build (cmake/OpcTest.cmake). It is in the
+ * program's suite by being defined. */
 #define TEST(name) TEST_LOOP(name, 0, 1)
 
 /* A case that runs for each value of _i from `from` to below `to`. */
@@ -41,7 +42,7 @@
 
 void suite_add(const TTest *test, int from, int to);
 
-/* Runs all cases, each in a process that ends with this one. prepare may be NULL. Returns the exit code of
+/* Runs all cases; a process of a case ends with this one. prepare may be NULL. Returns the exit code of
  * main(). */
 int suite_run(const char *name, void (*prepare)(Suite *suite, TCase *t));
 
