@@ -23,6 +23,8 @@
 #define ERROR_BODY_MAX 4096
 /* A list comes in pieces of 16 KB; to report each is 2 % of the time it takes. */
 #define ALIVE_EVERY_MS 100u
+/* The list of all namespaces is asked for again after all_retry_ms; the first time, after this part of it. */
+#define FIRST_RETRY_PART 64
 
 static const struct str none;
 
@@ -33,7 +35,7 @@ struct reflector {
 	struct stream **each; /* one a namespace, or NULL while the first is enough */
 	struct event *retire; /* the streams of the namespaces are no longer needed */
 	uint64_t all_retry_ms;
-	unsigned forbidden; /* in a row: the list of all */
+	unsigned refusals; /* of the list of all, in a row */
 };
 
 struct stream {
@@ -127,7 +129,7 @@ static void report_synced(struct stream *s)
 	s->env->ops.on_sync(s->env->ctx, s->ns);
 	report_healthy(s);
 	if (s->fallback)
-		s->fallback->forbidden = 0;
+		s->fallback->refusals = 0;
 	if (s->fallback && s->fallback->each) /* not while one of them may be on the stack */
 		event_active(s->fallback->retire, EV_TIMEOUT, 0);
 }
@@ -219,13 +221,11 @@ static void end_list(struct stream *s, const struct http_result *r)
 /* A server that has just begun may refuse for a moment what RBAC allows: soon at first, then rarely. */
 static uint64_t all_retry_ms(struct reflector *r)
 {
-	const struct backoff_policy policy = { .base_ms = r->all_retry_ms / 64 + 1,
+	const struct backoff_policy policy = { .base_ms = r->all_retry_ms / FIRST_RETRY_PART + 1,
 					       .cap_ms = r->all_retry_ms,
 					       .jitter = 0.2 };
 
-	if (r->forbidden < UINT16_MAX)
-		r->forbidden++;
-	return backoff_delay_ms(&policy, r->forbidden, backoff_random());
+	return backoff_delay_ms(&policy, ++r->refusals, backoff_random());
 }
 
 /* The fallback does the work, and the next round is far away. */
