@@ -8,9 +8,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/own_group.h"
 #include "base/str.h"
 #include "base/xalloc.h"
@@ -71,17 +73,30 @@ static int open_lock(const char *path)
 	return fd < 0 && errno == EROFS ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : fd;
 }
 
-int private_dir_lock(const char *dir, int *ret_fd, struct private_dir_error *ret_error)
+int private_dir_flock(int fd, uint64_t wait_ms)
+{
+	const uint64_t end = clock_boot_ms() + wait_ms;
+
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK || clock_boot_ms() >= end)
+			return -errno;
+		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, 20000000 }, NULL);
+	}
+	return 0;
+}
+
+int private_dir_lock(const char *dir, uint64_t wait_ms, int *ret_fd, struct private_dir_error *ret_error)
 {
 	_cleanup_free_ char *path = xasprintf("%s/lock", dir);
 	_cleanup_close_ int fd = open_lock(path);
+	int r;
 
 	*ret_error = (struct private_dir_error){ 0 };
 	if (fd < 0)
 		return fail(ret_error, PRIVATE_DIR_UNLOCKABLE, -errno);
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return fail(ret_error, errno == EWOULDBLOCK ? PRIVATE_DIR_TAKEN : PRIVATE_DIR_UNLOCKABLE,
-			    -errno);
+	r = private_dir_flock(fd, wait_ms);
+	if (r < 0)
+		return fail(ret_error, r == -EWOULDBLOCK ? PRIVATE_DIR_TAKEN : PRIVATE_DIR_UNLOCKABLE, r);
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* What is wrong with a folder, in parts: text/private_dir_text.h tells it. */
 enum private_dir_fault {
@@ -30,9 +31,12 @@ bool private_dir_is_volume(const char *dir);
 /* mkdir -p (mode 0700 where something is missing), then: it is a folder, it is ours, nobody else may write
  * to it. On error *ret_error says what is wrong: -EPERM, -ENOTDIR, or what the system said. */
 int private_dir_make(const char *dir, struct private_dir_error *ret_error);
+/* Take the exclusive lock of an open file (flock(2)) within wait_ms: of a process that was killed it goes a
+ * little later than the process. Returns 0, or -errno: -EWOULDBLOCK when somebody else holds it. */
+int private_dir_flock(int fd, uint64_t wait_ms);
 /* The lock of the folder, which lasts as long as *ret_fd is open (O_CLOEXEC). -EWOULDBLOCK: another instance
- * holds it; *ret_error as above. */
-int private_dir_lock(const char *dir, int *ret_fd, struct private_dir_error *ret_error);
+ * still holds it after wait_ms; *ret_error as above. */
+int private_dir_lock(const char *dir, uint64_t wait_ms, int *ret_fd, struct private_dir_error *ret_error);
 
 /* All of dir/name, with a 0 behind it; *ret is to be freed. -ENOENT; -EFBIG: more than max bytes; -EPERM: it
  * is no regular file of ours that others cannot write to; or what the system said. */

@@ -6,17 +6,15 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
+#include "base/private_dir.h"
 #include "base/signals.h"
 #include "base/xalloc.h"
 #include "supervisor/supervisor.h"
@@ -74,17 +72,14 @@ static int take_lock(const char *control_socket)
 	_cleanup_free_ char *path = xasprintf("%s.lock", control_socket);
 	/* To be locked, not written: workers hold it, too. */
 	_cleanup_close_ int opened = open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	const uint64_t end = clock_boot_ms() + LOCK_WAIT_MS;
 
 	if (opened < 0)
 		return log_error(-errno, "cannot create the lock beside the control socket",
 				 kv_s("path", path));
-	while (flock(opened, LOCK_EX | LOCK_NB) < 0) {
-		if (errno != EWOULDBLOCK || clock_boot_ms() >= end)
-			return log_error(-errno, "another instance uses this control socket",
-					 kv_s("path", path));
-		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, 20000000 }, NULL);
-	}
+	const int r = private_dir_flock(opened, LOCK_WAIT_MS);
+
+	if (r < 0)
+		return log_error(r, "another instance uses this control socket", kv_s("path", path));
 	const int fd = fcntl(opened, F_DUPFD_CLOEXEC, LOCK_FD_MIN);
 
 	return fd < 0 ? -errno : fd;

@@ -324,7 +324,7 @@ int db_claim(const char *dir, struct db **ret, struct facts *ret_why)
 	int r = private_dir_make(dir, &e);
 
 	if (r == 0)
-		r = private_dir_lock(dir, &d->lock_fd, &e);
+		r = private_dir_lock(dir, 0, &d->lock_fd, &e);
 	if (r < 0)
 		private_dir_facts(dir, &e, ret_why);
 	if (r == 0)

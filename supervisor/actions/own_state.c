@@ -20,10 +20,11 @@
 #include "text/private_dir_text.h"
 #include "text/texts.h"
 
-#define STEP_MS  1000        /* wall and boot time go apart by more: somebody set the clock */
-#define KEEP_MS  60000u      /* what is known to fail waits no longer to be written, */
-#define KEEP_PER 64u         /* and a millisecond for so many bytes: all of it is written each time */
-#define FILE_MAX (64u << 20) /* more than all that may be known (failing_since_registry.h) */
+#define LOCK_WAIT_MS 5000u       /* of whoever was killed before us, it may go after the one of the socket */
+#define STEP_MS      1000        /* wall and boot time go apart by more: somebody set the clock */
+#define KEEP_MS      60000u      /* what is known to fail waits no longer to be written, */
+#define KEEP_PER     64u         /* and a millisecond for so many bytes: all of it is written each time */
+#define FILE_MAX     (64u << 20) /* more than all that may be known (failing_since_registry.h) */
 
 /* -- signatures -- */
 
@@ -395,7 +396,7 @@ static int take_dir(struct own_state *o, const char *dir, struct facts *ret_why)
 	int r = private_dir_make(dir, &e);
 
 	if (r == 0)
-		r = private_dir_lock(dir, &o->lock_fd, &e);
+		r = private_dir_lock(dir, LOCK_WAIT_MS, &o->lock_fd, &e);
 	if (r < 0)
 		private_dir_facts(dir, &e, ret_why);
 	if (r < 0)

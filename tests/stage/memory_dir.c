@@ -43,9 +43,10 @@ int private_dir_make(const char *dir, struct private_dir_error *ret_error)
 	return 0;
 }
 
-int private_dir_lock(const char *dir, int *ret_fd, struct private_dir_error *ret_error)
+int private_dir_lock(const char *dir, uint64_t wait_ms, int *ret_fd, struct private_dir_error *ret_error)
 {
 	(void)dir;
+	(void)wait_ms;
 	(void)ret_error;
 	*ret_fd = -1;
 	return 0;

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -245,10 +247,30 @@ TEST(a_lock_is_open_for_writing_and_held_once)
 	_cleanup_close_ int fd = -1, other = -1;
 	struct private_dir_error e;
 
-	ck_assert_int_eq(private_dir_lock(dir, &fd, &e), 0);
+	ck_assert_int_eq(private_dir_lock(dir, 0, &fd, &e), 0);
 	ck_assert_int_eq(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDWR);
-	ck_assert_int_eq(private_dir_lock(dir, &other, &e), -EWOULDBLOCK);
+	ck_assert_int_eq(private_dir_lock(dir, 0, &other, &e), -EWOULDBLOCK);
 	ck_assert_int_eq(e.fault, PRIVATE_DIR_TAKEN);
+}
+
+/* Its process is being taken apart. */
+TEST(a_lock_that_goes_a_little_later_is_waited_for)
+{
+	_cleanup_close_ int fd = -1, other = -1;
+	struct private_dir_error e;
+
+	ck_assert_int_eq(private_dir_lock(dir, 0, &fd, &e), 0);
+	const pid_t pid = fork();
+
+	if (pid == 0) { /* the only one who has it open, for a while */
+		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, 50000000 }, NULL);
+		_exit(0);
+	}
+	(void)close(fd);
+	fd = -1;
+	ck_assert_int_eq(private_dir_lock(dir, 0, &other, &e), -EWOULDBLOCK);
+	ck_assert_int_eq(private_dir_lock(dir, 10000, &other, &e), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
 TEST_MAIN("base/private_dir")
