@@ -54,6 +54,7 @@ void action_free(struct action **a)
 void action_set_policy(struct action *a, const struct policy *policy)
 {
 	a->policy = policy;
+	a->found.outdated = true;
 }
 
 /* -- the table of steps -- */
@@ -415,7 +416,7 @@ static enum step_then check_time(struct action *a, const struct step_desc *d)
 		return action_end_text(a, OUTCOME_FAILED, REASON_GRANT_EXPIRED, TEXT_GRANT_OBSERVE);
 	if (is_outside(a))
 		return action_end_text(a, OUTCOME_REFUSED, REASON_OUTSIDE_WINDOW, TEXT_WINDOW_CLOSED);
-	if (now - a->fresh_from <= ACTION_FRESH_MS)
+	if (now - a->fresh_from <= ACTION_FRESH_MS && !a->found.outdated)
 		return STEP_NEXT;
 	const struct facts slow = facts_of(TEXT_READS_SLOW);
 

@@ -26,7 +26,8 @@ void action_prefetch(struct action *e);
 void action_granted(struct action *e, const struct msg_grant *grant);
 /* The time that it asked for (action_env.wait) has passed: it reads again from the beginning. */
 void action_go_on(struct action *e);
-/* A new generation of settings: judged by from now on. */
+/* A new generation of settings: judged by from now on. What was judged before is read and judged again before
+ * a write. */
 void action_set_policy(struct action *e, const struct policy *policy);
 
 #endif

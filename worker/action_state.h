@@ -40,6 +40,7 @@ struct findings {
 	json_t *namespace_json; /* owned: labels and annotations of the namespace; NULL: not known */
 	struct label *labels;   /* owned, borrowing from it */
 	struct namespace_labels namespace_labels;
+	bool outdated;         /* judged, at least in part, by settings that are in force no more */
 	uint64_t namespace_at; /* boot ms, when they were asked for; 0: they were not */
 	json_t *pod_json;      /* owned */
 	char *page;            /* continue token of the list under way; NULL at its first page */

@@ -332,6 +332,11 @@ void grant(void)
 	end_it();
 }
 
+void settings_change(const struct policy *policy)
+{
+	action_set_policy(action, policy);
+}
+
 void give_up(void)
 {
 	action_free(&action);

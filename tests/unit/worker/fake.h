@@ -65,6 +65,8 @@ void go(void);
 void go_prefetch(void);
 void grant(void);
 void give_up(void);
+/* A reload: the action goes by these settings from now on. */
+void settings_change(const struct policy *policy);
 /* All answers that are due. */
 void fake_drain(void);
 

@@ -86,6 +86,29 @@ TEST(an_old_read_is_no_ground_for_a_write)
 	RESULT(DONE, EVICTED);
 }
 
+/* Judged by settings that hold no more: the duty was switched off, or the namespace excluded, meanwhile. */
+TEST_LOOP(other_settings_judge_anew, 0, 3)
+{
+	struct policy other = fake.policy;
+
+	go_prefetch();
+	fake_drain();
+	if (_i == 1)
+		other.duty[DUTY_EVICTED].enable = false;
+	else if (_i == 2)
+		str_list_add(&other.exclude_namespaces, "shop", 4);
+	settings_change(&other);
+	grant();
+	if (_i == 0) {
+		REQUESTS(GET, GET, DELETE);
+		RESULT(DONE, EVICTED);
+	} else {
+		REQUESTS(GET, GET);
+		expect_result(OUTCOME_REFUSED, _i == 1 ? REASON_DUTY_DISABLED : REASON_NAMESPACE_EXCLUDED,
+			      __LINE__);
+	}
+}
+
 /* What the grant says counts, not what was known before it. */
 TEST(the_grant_bounds_the_write)
 {
