@@ -52,6 +52,13 @@ struct owner_facts {
 	struct str uid;
 };
 
+/* It counts a pod that is deleted as a failure, unless that has succeeded, and ends at backoffLimit
+ * (kubernetes pkg/controller/job/job_controller.go, isPodFailed). */
+static inline bool owner_is_job(const struct owner_facts *o)
+{
+	return str_is(o->kind, "Job") && str_is(o->api_version, "batch/v1");
+}
+
 struct pod_facts {
 	POD_FACTS(FACT_MEMBER)
 	struct owner_facts owner;

@@ -2,15 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/workload.h"
 
-static bool is_job(const struct owner_facts *o)
-{
-	return str_is(o->kind, "Job") && str_is(o->api_version, "batch/v1");
-}
-
 /* The kinds of Kubernetes itself that have no scale subresource. Others are asked in the worker. */
 static bool never_scalable(const struct owner_facts *o)
 {
-	return is_job(o) || (str_is(o->kind, "CronJob") && str_is(o->api_version, "batch/v1")) ||
+	return owner_is_job(o) || (str_is(o->kind, "CronJob") && str_is(o->api_version, "batch/v1")) ||
 	       (str_is(o->kind, "DaemonSet") && str_is(o->api_version, "apps/v1")) || str_is(o->kind, "Node");
 }
 
@@ -155,7 +150,7 @@ bool check_workload_scalable(struct evaluation *l)
 	evaluation_found_controller(l);
 	found_name(l, FACT_API_VERSION, o->api_version);
 	found_bool(l, FACT_SUSPEND_JOBS, l->dp->suspend_jobs);
-	return never_scalable(o) && !(is_job(o) && l->dp->suspend_jobs) &&
+	return never_scalable(o) && !(owner_is_job(o) && l->dp->suspend_jobs) &&
 	       evaluation_decide(l, VERDICT_REFUSE, REASON_KIND_NOT_SCALABLE);
 }
 

@@ -76,7 +76,7 @@ static bool escalate(const struct cluster_state *c, const struct pod_facts *p,
 	int64_t attempted, at;
 	enum escalation next;
 
-	if (i < 0)
+	if (i < 0 || owner_is_job(&p->owner))
 		return true;
 	attempted = workloads_clock(c->workloads, cluster_clock_key(p, (size_t)i)).attempted;
 	next = escalation_next(dp, attempted, now->server, &at);

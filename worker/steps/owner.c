@@ -172,7 +172,8 @@ static enum step_then take_top(struct action *a)
 		return refuse(a, REASON_OWNER_BEING_DELETED);
 	if (is_of_queue(a))
 		return refuse_for_queue(a);
-	if (action_policy(a)->suspend_jobs && suspend_fits(a))
+	/* What is deleted of a Job is one of its failures: it gets no fresh attempt (owner_is_job). */
+	if (action_policy(a)->suspend_jobs && !action_is_on_pod(a) && suspend_fits(a))
 		return suspend_begin(a);
 	if (ordinal_holds_up(a))
 		return read_observed(a->found.owners[0].json) ? ordinal_begin(a) : refuse_unobserved(a);

@@ -452,6 +452,20 @@ TEST(a_fresh_attempt_first)
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 0);
 }
 
+/* A Job counts a pod that is deleted as a failure, and may end by it. */
+TEST(a_job_gets_no_fresh_attempt)
+{
+	struct pod_facts p = pod_pull_failing();
+
+	policy.duty[DUTY_IMAGE_PULL].fresh_attempt_ms = 10 * S;
+	policy.duty[DUTY_IMAGE_PULL].suspend_jobs = true;
+	p.owner.kind = STR_LIT("Job");
+	p.owner.api_version = STR_LIT("batch/v1");
+	ready_with(&p, 1);
+	pass(HOURS + 1);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.action, ACTION_SCALE_DOWN);
+}
+
 /* Of an action that was nominated before this watcher began, whose end comes now; early: before the history
  * has told what it holds, and its rows tell of the action. */
 static void ended_from_before(const struct pod_facts *p, enum action_kind action, enum outcome outcome,

@@ -80,6 +80,16 @@ TEST(a_forged_since_is_not_believed)
 	RESULT(REFUSED, WAITING_FOR_THRESHOLD);
 }
 
+/* A Job counts a pod that is deleted as a failure: with backoffLimit 0 that would be its end. */
+TEST(a_fresh_attempt_is_none_for_a_job)
+{
+	fake.grant.action = ACTION_FRESH_ATTEMPT;
+	on("DELETE " POD_PATH, 200, "{'kind':'Pod','metadata':{'uid':'pod-1'}}");
+	go();
+	REQUESTS(GET, "GET " JOB);
+	RESULT(REFUSED, KIND_NOT_SCALABLE);
+}
+
 TEST_LOOP(a_cron_job_and_its_job, 0, 3)
 {
 	on_job(BY_CRON, SELECTED);
