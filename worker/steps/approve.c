@@ -56,6 +56,15 @@ static enum step_then refuse_annotated(struct action *a, const struct annotation
 			  &why);
 }
 
+enum step_then approve_beside(struct action *a, const struct pod_facts *p)
+{
+	const bool marked = p->skip || p->annotations.skip >> a->grant.duty & 1;
+
+	if (!marked || action_writes_pod(a))
+		return STEP_NEXT;
+	return refuse_annotated(a, &p->annotations, "Pod", p->name);
+}
+
 /* -- what stands above the object: its namespace, and what owns the pod -- */
 
 static bool refuses(const struct annotations *m, const json_t *o, enum duty duty)

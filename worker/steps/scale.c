@@ -251,6 +251,9 @@ enum step_then item_pod(struct action *a, const json_t *item)
 	if (says == SAYS_FAILS)
 		count_node(&a->found, p.node);
 	if (says == SAYS_FAILS && str_is(p.uid, a->grant.uid))
+	if (p.deletion == 0 && !pod_is_finished(&p) && !is_of_others(a, &p) &&
+	    approve_beside(a, &p) != STEP_NEXT)
+		return STEP_END;
 		a->found.pod_seen = true;
 	return STEP_NEXT;
 }

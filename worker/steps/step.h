@@ -122,6 +122,8 @@ enum step_then owner_refuse(struct action *a, enum reason reason, enum text why)
 /* Neither the namespace nor any owner that was read is marked to be left alone by this duty: STEP_NEXT, or an
  * end. */
 enum step_then approve_above(struct action *a);
+/* Nor is this pod, which would go with its workload: likewise. */
+enum step_then approve_beside(struct action *a, const struct pod_facts *p);
 
 /* autoscaler.c */
 /* Who marks the topmost owner as theirs, and who set its replicas last: STEP_NEXT, or an end when somebody

@@ -428,6 +428,34 @@ TEST(a_pod_that_crashes_has_pulled)
 	RESULT(REFUSED, FAILS_IN_TWO_WAYS);
 }
 
+/* "No duty touches it": a workload that is scaled to 0 takes all of its pods with it. */
+TEST_LOOP(another_pod_of_it_is_marked, 0, 5)
+{
+	static const char *const marks[] = {
+		"'annotations':{'ops-pod-cleaner.io/ignore':'true'},",
+		"'labels':{'ops-pod-cleaner.io/ignore':'true'},",
+		"'annotations':{'ops-pod-cleaner.io/skip':'errImagePull'},",
+		"'annotations':{'ops-pod-cleaner.io/skip':'deleteEvictedPod'},",
+		"'deletionTimestamp':'2026-09-21T14:00:00Z','annotations':{'ops-pod-cleaner.io/"
+		"ignore':'true'},",
+	};
+	char items[2000];
+
+	(void)snprintf(items, sizeof(items),
+		       "%s,{'metadata':{'name':'web-b','namespace':'shop','uid':'pod-2',%s%s},'spec':{},'"
+		       "status':{%s}}",
+		       OURS(BY_RS), marks[_i], BY_RS, PULLING);
+	on_pods(items);
+	go();
+	if (_i >= 3)
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+	else
+		expect_result(OUTCOME_REFUSED, _i == 2 ? REASON_SKIP_ANNOTATION : REASON_IGNORE_ANNOTATION,
+			      __LINE__);
+	if (_i < 3)
+		ck_assert_ptr_nonnull(strstr(EN(fake.result.detail), "Pod/web-b"));
+}
+
 /* Pods that end or have ended, and pods of older revisions, prove nothing either way. */
 TEST(pods_that_do_not_count)
 {
