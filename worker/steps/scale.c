@@ -188,6 +188,14 @@ static bool is_of_others(const struct action *a, const struct pod_facts *p)
 /* What a live pod of the newest revision says. */
 enum says { SAYS_FAILS, SAYS_FAILS_OTHERWISE, SAYS_NOTHING, SAYS_NO };
 
+static bool fails_by_any(const struct action *a, const struct pod_facts *p)
+{
+	for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
+		if (judge_fails(duty_of_workload(i), p, a->policy, action_now(a), NULL))
+			return true;
+	return false;
+}
+
 static enum says says_of(const struct action *a, const struct pod_facts *p)
 {
 	const enum duty duty = (enum duty)a->grant.duty;
@@ -197,9 +205,8 @@ static enum says says_of(const struct action *a, const struct pod_facts *p)
 		return SAYS_FAILS;
 	if (judge_fails(duty, p, a->policy, now, NULL)) /* its node is at fault */
 		return SAYS_NO;
-	for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
-		if (judge_fails(duty_of_workload(i), p, a->policy, now, NULL))
-			return SAYS_FAILS_OTHERWISE;
+	if (fails_by_any(a, p))
+		return SAYS_FAILS_OTHERWISE;
 	return judge_proves(p, a->pod.containers[a->verdict.container].kind) ? SAYS_NO : SAYS_NOTHING;
 }
 
@@ -226,6 +233,16 @@ static void count_pod(struct action *a, enum says says)
 	c->otherwise += says == SAYS_FAILS_OTHERWISE;
 }
 
+/* Of an older revision, and not Ready at this moment: a probe that fails once, or a node that is drained,
+ * makes no wreck of what served. */
+static enum step_then note_older(struct action *a, const struct pod_facts *p)
+{
+	if (!is_of_others(a, p) && !pod_is_finished(p) && !fails_by_any(a, p))
+		floors_add(&a->found.floors, FLOOR_SERVED,
+			   p->unready_since > 0 ? p->unready_since : p->created);
+	return STEP_NEXT;
+}
+
 enum step_then item_pod(struct action *a, const json_t *item)
 {
 	struct pod_facts p;
@@ -234,11 +251,14 @@ enum step_then item_pod(struct action *a, const json_t *item)
 	if (decode_pod_json(item, &p) < 0)
 		return owner_refuse(a, REASON_TALLY_UNKNOWN, TEXT_POD_UNREAD);
 	p.namespace_labels = namespace_labels(a);
+	if (p.deletion == 0 && !pod_is_finished(&p) && !is_of_others(a, &p) &&
+	    approve_beside(a, &p) != STEP_NEXT)
+		return STEP_END;
 	/* Whoever owns it: when a selector reaches too far, better nothing is done. */
 	if (pod_is_serving(&p))
 		return is_of_others(a, &p) ? peers_add(a, item, true) : refuse_serving(a, p.revision);
 	if (!of_newest_revision(&a->found, &p, a->pod.revision))
-		return STEP_NEXT;
+		return note_older(a, &p);
 	if (!is_of_others(a, &p))
 		floors_add(&a->found.floors, FLOOR_WORKED,
 			   judge_worked_at((enum duty)a->grant.duty, &p, action_now(a)));
@@ -251,9 +271,6 @@ enum step_then item_pod(struct action *a, const json_t *item)
 	if (says == SAYS_FAILS)
 		count_node(&a->found, p.node);
 	if (says == SAYS_FAILS && str_is(p.uid, a->grant.uid))
-	if (p.deletion == 0 && !pod_is_finished(&p) && !is_of_others(a, &p) &&
-	    approve_beside(a, &p) != STEP_NEXT)
-		return STEP_END;
 		a->found.pod_seen = true;
 	return STEP_NEXT;
 }

@@ -15,7 +15,7 @@ TEST_LOOP(each_floor_alone, 0, FLOOR__MAX)
 	static const bool heeds[FLOOR__MAX][2] = {
 		[FLOOR_WORKLOAD] = { true, true },     [FLOOR_REVISION] = { true, true },
 		[FLOOR_UNAVAILABLE] = { true, false }, [FLOOR_WORKED] = { true, true },
-		[FLOOR_KNOWN] = { true, true },
+		[FLOOR_SERVED] = { true, true },       [FLOOR_KNOWN] = { true, true },
 	};
 
 	for (size_t d = 0; d < 2; d++) {
@@ -52,7 +52,7 @@ TEST(the_latest_counts)
 /* A floor starts no clock: what nobody has seen failing does not fail since its workload was made. */
 TEST_LOOP(no_floor_makes_known_what_is_not, -1, 1)
 {
-	struct floors f = { { 5, 5, 5, 5, 5 } };
+	struct floors f = { { 5, 5, 5, 5, 5, 5 } };
 	enum text why;
 
 	ck_assert_int_eq(floors_since(&f, DUTY_IMAGE_PULL, _i, &why), _i);
@@ -62,7 +62,7 @@ TEST_LOOP(no_floor_makes_known_what_is_not, -1, 1)
 /* Duties that judge the pod alone have no use for it. */
 TEST(other_duties_do_not_heed_it)
 {
-	struct floors f = { { 5000, 5000, 5000, 5000, 5000 } };
+	struct floors f = { { 5000, 5000, 5000, 5000, 5000, 5000 } };
 	enum text why;
 
 	for (enum duty d = 0; d < DUTY__MAX; d++)

@@ -428,6 +428,34 @@ TEST(a_pod_that_crashes_has_pulled)
 	RESULT(REFUSED, FAILS_IN_TWO_WAYS);
 }
 
+#define OLDER(meta, status)                                                                                  \
+	OURS(BY_RS) "," ITEM("d", "pod-4", meta OWNED("apps/v1", "ReplicaSet", "web-1", "rs-1"), status)
+#define UNREADY(at) "'conditions':[{'type':'Ready','status':'False','lastTransitionTime':'" at "'}],"
+
+/* A pod of an older revision that is not Ready at this moment served until then, or is being made again: it
+ * has as long to come back as the newest has to fail. One that does not come back holds up nothing. */
+TEST_LOOP(what_served_until_a_moment_ago, 0, 6)
+{
+	static const char *const pods[] = {
+		OLDER("", UNREADY("2026-09-21T14:13:15Z") WORKS_NOT_READY),
+		OLDER("'deletionTimestamp':'2026-09-21T14:13:45Z',",
+		      UNREADY("2026-09-21T14:13:15Z") WORKS_NOT_READY),
+		OLDER("'creationTimestamp':'2026-09-21T14:13:15Z',", STARTING),
+		OLDER("", UNREADY(LIVE) WORKS_NOT_READY),
+		OLDER("", STARTING),
+		OLDER("", UNREADY("2026-09-21T14:13:15Z") LOOPING),
+	};
+
+	on_pods(pods[_i]);
+	go();
+	if (_i < 3)
+		RESULT(REFUSED, WAITING_FOR_THRESHOLD);
+	else
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+	if (_i < 3)
+		ck_assert_uint_eq(fake.result.retry_ms, HOUR - 5 * SEC + 1);
+}
+
 /* "No duty touches it": a workload that is scaled to 0 takes all of its pods with it. */
 TEST_LOOP(another_pod_of_it_is_marked, 0, 5)
 {

@@ -322,6 +322,18 @@ TEST(stateful_set_of_another_revision)
 	RESULT(REFUSED, NOT_NEWEST_REVISION);
 }
 
+/* Both of an older revision lose their probes for a moment: nothing of it is Ready, and it is no wreck. */
+TEST(stateful_set_that_served_a_moment_ago)
+{
+	with_stateful_set("", "'updateRevision':'web-9'");
+	on_pods(OURS(STS_POD("web-9")) "," ITEM("web-1", "pod-2", STS_POD("web-8"),
+						WORKS_NOT_READY
+						",'conditions':[{'type':'Ready','status':'False','"
+						"lastTransitionTime':'2026-09-21T14:13:15Z'}]"));
+	go();
+	RESULT(REFUSED, WAITING_FOR_THRESHOLD);
+}
+
 TEST(stateful_set_without_revision_counts_every_pod)
 {
 	with_stateful_set("", "");
