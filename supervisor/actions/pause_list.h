@@ -23,7 +23,8 @@ struct pause {
 	bool sent;          /* to the present reporter */
 	/* Of an earlier life: it does not end before it is known that this host's clock is not ahead. */
 	bool earlier;
-	uint64_t conn; /* to answer when it is on disk, 0 = nobody */
+	uint64_t conn;      /* to answer when it is on disk and nothing is under way, 0 = nobody */
+	uint64_t answer_by; /* boot ms: no later, whatever is under way */
 };
 
 /* known: that this host's clock is not ahead, where it is asked for. */

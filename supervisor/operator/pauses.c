@@ -13,6 +13,9 @@
 #include "supervisor/actions/dispatch.h"
 #include "text/facts_text.h"
 
+/* An operator waits no longer for what workers had begun. */
+#define ANSWER_MS 10000u
+
 /* -- sending -- */
 
 static void send_to_watcher(const struct supervisor *s, uint64_t cluster, const struct msg_pause *p)
@@ -98,6 +101,30 @@ static void answer_late(const struct supervisor *s, struct pause *e)
 	e->conn = 0;
 }
 
+/* Does a worker carry out what is paused? It was granted before. */
+static bool is_under_way(const struct supervisor *s, const struct msg_pause *p)
+{
+	const struct lease *l = NULL;
+
+	while ((l = lease_next(s->leases, l)))
+		if (p->on && l->phase == LEASE_GRANTED && !l->by_operator &&
+		    pause_covers(p, settings(s)->names[l->cluster], l->duty))
+			return true;
+	return false;
+}
+
+/* It is on disk. Who pauses means that nothing is written any more: what was begun ends first. */
+static void answer_saved(const struct supervisor *s, struct pause *e)
+{
+	const struct facts still = facts_of(TEXT_STILL_UNDER_WAY);
+	const bool waits = is_under_way(s, &e->p);
+
+	if (waits && clock_boot_ms() < e->answer_by)
+		return;
+	answers_end(&s->answers, e->conn, EXIT_CODE_OK, waits ? &still : NULL);
+	e->conn = 0;
+}
+
 static void send_to_reporter(const struct supervisor *s, struct pause *e)
 {
 	const struct msg m = { .type = MSG_PAUSE, .u.pause = e->p };
@@ -146,6 +173,7 @@ static void save_again(struct supervisor *s)
 static void wait_for(const struct supervisor *s, struct pause *e, uint64_t conn, bool late)
 {
 	e->conn = conn;
+	e->answer_by = clock_boot_ms() + ANSWER_MS;
 	if (late || !e->sent || s->pauses_unkept)
 		answer_late(s, e);
 }
@@ -297,6 +325,8 @@ void pauses_tick(struct supervisor *s)
 	for (size_t i = 0; (e = pause_list_get(&s->pause_list, i)); i++)
 		if (e->p.on && pause_has_ended(e, own_state_now(s->own), false))
 			resume(s, e);
+		else if (e->conn && !e->unsaved)
+			answer_saved(s, e);
 	if (s->pauses_unkept)
 		keep(s);
 	save_again(s);
@@ -310,9 +340,8 @@ static void on_confirmation(struct supervisor *s, const struct msg_pause *p)
 
 	if (!e || !e->unsaved || !e->sent || e->p.on != p->on || e->p.at != p->at)
 		return; /* of what was changed again since */
-	answers_end(&s->answers, e->conn, EXIT_CODE_OK, NULL);
-	e->conn = 0;
 	e->unsaved = false;
+	answer_saved(s, e);
 	if (!p->on)
 		pause_list_remove(&s->pause_list, e);
 }
@@ -364,7 +393,8 @@ void pauses_on_reporter_dead(struct supervisor *s)
 	struct pause *e;
 
 	for (size_t i = 0; (e = pause_list_get(&s->pause_list, i)); i++) {
-		answer_late(s, e);
+		if (e->unsaved)
+			answer_late(s, e);
 		e->sent = false;
 	}
 }

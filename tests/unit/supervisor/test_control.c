@@ -557,6 +557,30 @@ TEST(a_shorter_pause_does_not_replace_a_longer_one)
 	ck_assert_uint_ge(count(MSG_PAUSE), 1);
 }
 
+/* A worker has its grant when the operator pauses: "paused" means that nothing is written any more. */
+TEST_LOOP(a_pause_is_confirmed_when_nothing_is_under_way, 0, 4)
+{
+	struct msg pause = pause_all;
+
+	open_history();
+	nominate(1);
+	acknowledge(1);
+	ck_assert_uint_eq(count(MSG_GRANT), 1);
+	if (_i == 2) /* that is something else */
+		pause.u.ctl_pause.duty = DUTY_IMAGE_PULL;
+	ask(&pause);
+	say(ROLE_REPORTER, heard(MSG_PAUSE, count(MSG_PAUSE) - 1));
+	ck_assert_uint_eq(ends(operator_fd, EXIT_CODE_OK), _i == 2);
+	if (_i == 0)
+		end_lease(1, OUTCOME_DONE);
+	else if (_i == 1)
+		stage_pass(w.s, 9000);
+	else if (_i == 3)
+		stage_die(w.s, ROLE_REPORTER, 0); /* it is written down, and no answer comes of that */
+	stage_pass(w.s, 1500);
+	ck_assert_uint_eq(ends(operator_fd, EXIT_CODE_OK), _i < 2);
+}
+
 /* One that waits for an answer is not idle. */
 TEST_LOOP(an_idle_connection_is_closed, 0, 2)
 {
