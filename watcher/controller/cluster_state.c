@@ -357,6 +357,18 @@ static bool worked_since(const struct cluster_state *c, size_t i, const struct p
 	return since > 0 && judge_worked_at(duty_of_workload(i), p, cluster_clocks(c).server) > since;
 }
 
+/* It crashes, and since its clock began hardly has: a loop crashes several times an hour, and one that does
+ * not for an hour ends the clock. It rested while this watcher did not run, and what comes is another loop.
+ */
+static bool rested(const struct cluster_state *c, size_t i, const struct pod_facts *p)
+{
+	const struct failing f = workloads_clock(c->workloads, cluster_clock_key(p, i));
+	const int64_t crashes = (int64_t)pod_most_restarts(p) - f.restarts;
+
+	return duty_of_workload(i) == DUTY_CRASH_LOOP && f.since > 0 && p->created <= f.since &&
+	       crashes >= 0 && cluster_clocks(c).server - f.since > (crashes + 2) * WORKLOADS_IDLE_MS;
+}
+
 /* The duty by which p fails or has begun to: 0 to WORKLOAD_DUTIES - 1, -1: by none. */
 static int begun_by(const struct cluster_state *c, const struct pod_facts *p, uint8_t mark)
 {
@@ -391,7 +403,7 @@ void cluster_track(struct cluster_state *c, uint32_t h, const struct pod_facts *
 	for (size_t i = 0; i < WORKLOAD_DUTIES; i++) {
 		const bool proved = t.works[i] > 0 || (!p->owner.uid.n && (mark & MARK_WORKS(i)));
 
-		if (proved || worked_since(c, i, p))
+		if (proved || worked_since(c, i, p) || (by == (int)i && rested(c, i, p)))
 			workloads_works(c->workloads, cluster_clock_key(p, i));
 		works = works || (proved && (by < 0 || by == (int)i));
 	}

@@ -69,7 +69,7 @@ TEST(restarts_before_it_was_seen_do_not_count)
 	struct pod_facts p = down(pod_crashing(), 100, S), q;
 
 	ready_with(&p, 1);
-	wait_for(2 * HOUR);
+	wait_for(HOUR + MIN);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	q = down(p, 104, S);
 	event(&q);
@@ -232,6 +232,33 @@ TEST(it_survives_a_restart)
 	wait_for(50 * MIN);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 	ck_assert_int_eq(last(MSG_NOMINATE)->u.nominate.restarts_before, 100);
+}
+
+/* Its clock is two days old, and the program did not run: a pod that looped all the while has restarted many
+ * times since; one that has hardly restarted rested, whatever its last run was. */
+TEST_LOOP(a_rest_that_nobody_saw, 0, 3)
+{
+	struct pod_facts p = pod_crashing(), q;
+	struct msg_failing_since_row row = {
+		.duty = DUTY_CRASH_LOOP, .at = NOW - 48 * HOUR, .restarts = 100, .ready_at = NOW - 47 * HOUR
+	};
+
+	memcpy(row.owner, p.owner.uid.p, p.owner.uid.n);
+	memcpy(row.revision, p.revision.p, p.revision.n);
+	p.created = _i == 2 ? NOW - 2 * HOUR : NOW - 50 * HOUR; /* of a younger one nothing follows */
+	HEAR(FAILING_SINCE_ROW, failing_since_row, row);
+	q = down(p, _i == 0 ? 106 : _i == 1 ? 600 : 12, S);
+	ready_with(&q, 1);
+	wait_for(MIN);
+	ck_assert_uint_eq(count(MSG_NOMINATE), _i > 0);
+	if (_i > 0)
+		return;
+	wait_for(HOUR);
+	q = down(p, 118, S);
+	event(&q);
+	wait_for(S);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	ck_assert_int_eq(last(MSG_NOMINATE)->u.nominate.restarts_before, 106);
 }
 
 /* Never scheduled, it speaks for nobody; one that runs does. */
