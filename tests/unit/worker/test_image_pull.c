@@ -457,7 +457,7 @@ TEST_LOOP(what_served_until_a_moment_ago, 0, 6)
 }
 
 /* "No duty touches it": a workload that is scaled to 0 takes all of its pods with it. */
-TEST_LOOP(another_pod_of_it_is_marked, 0, 5)
+TEST_LOOP(another_pod_of_it_is_marked, 0, 6)
 {
 	static const char *const marks[] = {
 		"'annotations':{'ops-pod-cleaner.io/ignore':'true'},",
@@ -466,6 +466,7 @@ TEST_LOOP(another_pod_of_it_is_marked, 0, 5)
 		"'annotations':{'ops-pod-cleaner.io/skip':'deleteEvictedPod'},",
 		"'deletionTimestamp':'2026-09-21T14:00:00Z','annotations':{'ops-pod-cleaner.io/"
 		"ignore':'true'},",
+		"'labels':{'ops-pod-cleaner.io/ignore':'true'},", /* only ours is deleted */
 	};
 	char items[2000];
 
@@ -474,8 +475,14 @@ TEST_LOOP(another_pod_of_it_is_marked, 0, 5)
 		       "status':{%s}}",
 		       OURS(BY_RS), marks[_i], BY_RS, PULLING);
 	on_pods(items);
+	if (_i == 5) {
+		fake.grant.action = ACTION_FRESH_ATTEMPT;
+		on("DELETE " POD_PATH, 200, "{'kind':'Pod','metadata':{'uid':'pod-1'}}");
+	}
 	go();
-	if (_i >= 3)
+	if (_i == 5)
+		RESULT(DONE, FRESH_ATTEMPT);
+	else if (_i >= 3)
 		RESULT(DONE, CANNOT_PULL_IMAGE);
 	else
 		expect_result(OUTCOME_REFUSED, _i == 2 ? REASON_SKIP_ANNOTATION : REASON_IGNORE_ANNOTATION,
