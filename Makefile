@@ -4,6 +4,10 @@ PREFIX  ?= /usr
 DESTDIR ?=
 export OPC_BUILD_ROOT := $(BUILD)
 PROGRAM := ops-pod-cleaner supervisor watcher worker reporter loader completions
+# Root installs, and whose tree it is builds: a file of root in build/ would end the owner's next build.
+OWNER    := $(filter-out root UNKNOWN,$(shell stat -c %U .))
+AS_OWNER := $(if $(OWNER),$(if $(filter 0,$(shell id -u)),HOME=~$(OWNER) runuser -u $(OWNER) --))
+FORGET   := rm -f $(BUILD)/release/install_manifest.txt
 
 .PHONY: demo check mutants versions bench torture build install uninstall deb dist image clean help
 
@@ -57,16 +61,18 @@ build:
 
 install:
 	@scripts/deps
-	@scripts/build release -DOPC_TESTS=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(PROGRAM) >/dev/null
+	@$(AS_OWNER) scripts/build release -DOPC_TESTS=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(PROGRAM) >/dev/null
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)/release
+	@$(FORGET)
 
 image:
 	@scripts/deps
 	@deploy/image/build
 
 uninstall:
-	@scripts/build release -DOPC_TESTS=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(PROGRAM) >/dev/null
+	@$(AS_OWNER) scripts/build release -DOPC_TESTS=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(PROGRAM) >/dev/null
 	@DESTDIR=$(DESTDIR) scripts/uninstall $(BUILD)/release
+	@$(FORGET)
 
 deb:
 	@scripts/deps
