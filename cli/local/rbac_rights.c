@@ -591,8 +591,6 @@ static json_t *role_values(const struct rbac_request *q, enum right_role role)
 json_t *rbac_values(const struct rbac_request *q)
 {
 	const struct policy *p = &q->config->settings.policy;
-	const char *writer =
-		q->o->writer ? q->o->writer : "system:serviceaccount:" RBAC_HOME ":ops-pod-cleaner-writer";
 	json_t *roles = json_array();
 	json_t *all = json_pack("{s:s, s:s*, s:o}", "home", RBAC_HOME, "user", q->o->writer, "roles", roles);
 	struct value v;
@@ -604,8 +602,10 @@ json_t *rbac_values(const struct rbac_request *q)
 			json_array_append(roles, role);
 		json_decref(role);
 	}
-	put_string(begin(&v), STR_C(writer));
-	end(&v, all, "writer");
+	if (q->o->writer) {
+		put_string(begin(&v), STR_C(q->o->writer));
+		end(&v, all, "writer");
+	}
 	put_in_namespaces(begin(&v), &p->exclude_namespaces);
 	end(&v, all, "excluded");
 	put_in_namespaces(begin(&v), &p->default_exclude_namespaces);

@@ -50,7 +50,7 @@ app.kubernetes.io/name: ops-pod-cleaner
 {{- range $document := splitList "\n---\n" (printf "\n%s" .text) }}
 {{- if not (contains "\nkind: Namespace\n" $document) }}
 ---
-{{ $document | replace "namespace: ops-pod-cleaner" (printf "namespace: %s" $ns) | replace "serviceaccount:ops-pod-cleaner:" (printf "serviceaccount:%s:" $ns) | replace "variables.ns == 'ops-pod-cleaner'" (printf "variables.ns == '%s'" $ns) | trim }}
+{{ $document | replace "namespace: ops-pod-cleaner" (printf "namespace: %s" $ns) | trim }}
 {{- end }}
 {{- end }}
 {{- end }}
