@@ -195,7 +195,7 @@ def the_watchdog_restarts_what_hangs(world):
 def one_instance_a_cluster(world):
     world.machine.sh(f"""sed 's/^mode: enforce/mode: observe\\nmetricsListen: 127.0.0.1:9465/' {CONFIG} >/etc/ops-pod-cleaner/two.yml
 		cp {KUBECONFIG} /etc/ops-pod-cleaner/two.kubeconfig
-		systemd-tmpfiles --create ops-pod-cleaner.conf; systemctl start {TWO}""")
+		systemd-tmpfiles --create ops-pod-cleaner.conf; systemctl enable --now {TWO}""")
     wait_synced(world, TWO)
     modes = [status(world, unit)["mode"] for unit in (UNIT, TWO)]
     assert modes == ["enforce", "observe"], modes
