@@ -1,6 +1,6 @@
 {{- define "opc.labels" -}}
 app.kubernetes.io/name: ops-pod-cleaner
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
