@@ -32,6 +32,12 @@ app.kubernetes.io/name: ops-pod-cleaner
 {{- with .Values.mode }}
 {{- $_ := set $all "mode" . }}
 {{- end }}
+{{- range $key := list "kubeconfig" "writerKubeconfig" }}
+{{- $file := index $all $key | toString | trimPrefix "/etc/ops-pod-cleaner/" }}
+{{- if not (or (hasPrefix "credentials/" $file) (hasKey $.Values.secretFiles $file)) }}
+{{- fail (printf "%s: no pod has the file %q: leave the key out, and it is the chart's own, or give the file in secretFiles" $key $file) }}
+{{- end }}
+{{- end }}
 {{- toYaml $all }}
 {{- end }}
 
