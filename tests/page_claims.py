@@ -55,6 +55,7 @@ CLAIMS = (
     ("chart", "docs/troubleshooting.md", "ops-pod-cleaner rbac *"),
     ("node", "docs/troubleshooting.md", "kubectl ops_pod_cleaner *"),
     ("chart", "docs/faq.md", "kubectl *"),
+    ("chart", "docs/without-a-daemon.md", "kubectl create *"),
 )
 
 # why, page, command: what no test runs.

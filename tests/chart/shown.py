@@ -88,10 +88,18 @@ def it_says_who_scaled_it_down(_, said):
     assert "ops-pod-cleaner.io/scaled-down-by" in said, said
 
 
+def a_round_needs_no_more(operator, _):
+    """As the page's CronJob: one account, the writer's, with what `rbac` prints and this."""
+    operator.type(f"{PRINTED} | kubectl apply -f - && ops-pod-cleaner rbac --kubeconfig-for writer | sh")
+    said = operator.type("ops-pod-cleaner run --once --config config.yml --kubeconfig writer.kubeconfig --state-dir state --control-socket ./ctl")
+    assert said.startswith("round over: 0 left"), said
+    operator.type("kubectl delete clusterrolebinding ops-pod-cleaner-once")
+
+
 AFTER = (("helm install *", the_chart_is_in), ("kubectl apply -k *", the_base_is_in), ("helm upgrade *mode=enforce", the_mode_is_enforce),
          ("helm upgrade *configFile*", the_file_is_in_it), ("*--admission | kubectl apply *", the_policy_is_in),
          ("*config.yml | kubectl apply *", the_rights_are_in), ("*--kubeconfig-for *", it_makes_a_kubeconfig),
-         ("kubectl *get deployment*", it_says_who_scaled_it_down))
+         ("kubectl create clusterrolebinding *", a_round_needs_no_more), ("kubectl *get deployment*", it_says_who_scaled_it_down))
 # Other ways to the same: what was done before is taken away.
 ANEW = ("kubectl apply -k *", "helm install *", "*config.yml | kubectl apply *")
 FIRST = ("kubectl apply -k *",)     # the page goes on with the other one
