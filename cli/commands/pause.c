@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
+#include "base/xalloc.h"
 #include "cli/commands/command.h"
 #include "cli/instance/ctl.h"
 #include "cli/view/output.h"
@@ -61,6 +62,35 @@ static void print_text(const struct msg_ctl_pause *p, const struct table_view *v
 		table_text(stdout, view, TEXT(PAUSE_OFF), output_duties(p->duty), clusters);
 }
 
+/* The pauses that `resume` left in force and that cover a part of what it named. */
+struct remaining {
+	struct msg_pause *v;
+	size_t n;
+};
+
+static void add_remaining(void *ctx, const struct msg *m)
+{
+	struct remaining *r = ctx;
+
+	if (m->type != MSG_PAUSE)
+		return;
+	r->v = xreallocarray(r->v, r->n + 1, sizeof(*r->v));
+	r->v[r->n++] = m->u.pause;
+}
+
+static void print_json(const struct msg_ctl_pause *p, const struct remaining *r)
+{
+	json_t *root = json_of(MSG_CTL_PAUSE, p), *pauses = json_array();
+
+	for (size_t i = 0; i < r->n; i++)
+		(void)json_array_append_new(pauses, json_of(MSG_PAUSE, &r->v[i]));
+	if (p->on)
+		json_decref(pauses);
+	else
+		(void)json_object_set_new(root, "pauses", pauses);
+	output_json(root);
+}
+
 int command_pause(const struct options *o)
 {
 	struct msg request = { .type = MSG_CTL_PAUSE, .u.ctl_pause = { .duty = -1 } };
@@ -76,11 +106,16 @@ int command_pause(const struct options *o)
 	if (o->reason)
 		facts_quoted(&p->why, FACT_WHY, STR_C(o->reason));
 	set_name(&request);
-	code = ctl_ask(o->socket, &request, 20000, NULL, NULL);
+	struct remaining remaining = { 0 };
 
-	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
-		output_json(json_of(MSG_CTL_PAUSE, p));
-	else if (code == EXIT_CODE_OK)
+	code = ctl_ask(o->socket, &request, 20000, add_remaining, &remaining);
+	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON) {
+		print_json(p, &remaining);
+	} else if (code == EXIT_CODE_OK) {
 		print_text(p, &view);
+		for (size_t i = 0; i < remaining.n; i++)
+			output_pause(&remaining.v[i], &view);
+	}
+	free(remaining.v);
 	return code;
 }

@@ -363,17 +363,8 @@ static void print_unseen(const struct joined *j, const struct table_view *view)
 
 static void print_pauses(const struct rows *r, const struct table_view *view)
 {
-	for (size_t i = 0; i < r->pause.n; i++) {
-		const struct msg_pause *p = &r->pause.v[i];
-		char since[RFC3339_MAX], until[RFC3339_MAX];
-		_cleanup_free_ char *clusters = output_clusters(p->cluster_name);
-		_cleanup_free_ char *why = output_facts(&p->why, view);
-
-		output_time(view, p->at, since);
-		output_time(view, p->until, until);
-		table_text(stdout, view, TEXT(STATUS_PAUSED), output_duties(p->duty), clusters, since, p->by,
-			   p->until ? until : TEXT(UNTIL_RESUMED), *why ? ": " : "", why);
-	}
+	for (size_t i = 0; i < r->pause.n; i++)
+		output_pause(&r->pause.v[i], view);
 }
 
 static void print_blocked(const struct joined *j, const struct table_view *view)

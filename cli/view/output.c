@@ -15,6 +15,7 @@
 #include "base/unicode.h"
 #include "base/xalloc.h"
 #include "config/diag.h"
+#include "ipc/msg.h"
 #include "text/facts_text.h"
 #include "text/templates.h"
 #include "model/duties.h"
@@ -146,6 +147,18 @@ const char *output_duties(int64_t d)
 char *output_clusters(const char *name)
 {
 	return name[0] ? xasprintf(TEXT(THAT_CLUSTER), name) : xstrdup(TEXT(EVERY_CLUSTER));
+}
+
+void output_pause(const struct msg_pause *p, const struct table_view *v)
+{
+	_cleanup_free_ char *clusters = output_clusters(p->cluster_name);
+	_cleanup_free_ char *why = output_facts(&p->why, v);
+	char since[RFC3339_MAX], until[RFC3339_MAX];
+
+	output_time(v, p->at, since);
+	output_time(v, p->until, until);
+	table_text(stdout, v, TEXT(STATUS_PAUSED), output_duties(p->duty), clusters, since, p->by,
+		   p->until ? until : TEXT(UNTIL_RESUMED), *why ? ": " : "", why);
 }
 
 const char *output_action(uint64_t action)

@@ -56,6 +56,9 @@ const char *output_remedy(const char *code, enum language l);
 /* "every duty" where d is negative; "cluster prod", or "every cluster" of "", owned by the caller. */
 const char *output_duties(int64_t d);
 char *output_clusters(const char *name);
+/* Print "PAUSED: ..." on stdout: what is paused, by whom, until when and why. */
+struct msg_pause;
+void output_pause(const struct msg_pause *p, const struct table_view *v);
 /* "duty", "retry", "restore" */
 const char *output_action(uint64_t action);
 /* "errImagePull restore"; the duty alone when the action is what it does anyway. */

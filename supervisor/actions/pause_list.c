@@ -10,6 +10,12 @@ bool pause_covers(const struct msg_pause *scope, const char *cluster_name, int64
 	       (!scope->cluster_name[0] || strcmp(scope->cluster_name, cluster_name) == 0);
 }
 
+bool pause_meets(const struct msg_pause *a, const struct msg_pause *b)
+{
+	return (a->duty < 0 || b->duty < 0 || a->duty == b->duty) &&
+	       (!a->cluster_name[0] || !b->cluster_name[0] || strcmp(a->cluster_name, b->cluster_name) == 0);
+}
+
 bool pause_has_ended(const struct pause *e, int64_t now_ms, bool known)
 {
 	return (known || !e->earlier) && e->p.until != 0 && e->p.until <= now_ms;

@@ -17,6 +17,9 @@
 /* What lies within a scope: cluster_name "" and duty -1 cover everything. */
 bool pause_covers(const struct msg_pause *scope, const char *cluster_name, int64_t duty);
 
+/* True when some action lies within both scopes. */
+bool pause_meets(const struct msg_pause *a, const struct msg_pause *b);
+
 struct pause {
 	struct msg_pause p; /* not `on`: resumed, which the history does not know yet */
 	bool unsaved;       /* the history has not confirmed it */

@@ -75,15 +75,32 @@ static const struct pause *next_in_force(const struct supervisor *s, size_t *i)
 	return NULL;
 }
 
-void pauses_send_status(const struct supervisor *s, uint64_t conn)
+/* As next_in_force(), of those that cover a part of the scope. */
+static const struct pause *next_that_meets(const struct supervisor *s, const struct msg_pause *scope,
+					   size_t *i)
 {
 	const struct pause *e;
 
-	for (size_t i = 0; (e = next_in_force(s, &i));) {
+	do
+		e = next_in_force(s, i);
+	while (e && !pause_meets(scope, &e->p));
+	return e;
+}
+
+static void send_those_that_meet(const struct supervisor *s, const struct msg_pause *scope, uint64_t conn)
+{
+	const struct pause *e;
+
+	for (size_t i = 0; (e = next_that_meets(s, scope, &i));) {
 		const struct msg m = { .type = MSG_PAUSE, .u.pause = e->p };
 
 		answers_send(&s->answers, conn, &m);
 	}
+}
+
+void pauses_send_status(const struct supervisor *s, uint64_t conn)
+{
+	send_those_that_meet(s, &(struct msg_pause){ .duty = -1 }, conn);
 }
 
 bool pauses_any(const struct supervisor *s)
@@ -219,12 +236,9 @@ static void pause_scope(struct supervisor *s, const struct msg_pause *p, uint64_
 
 static void say_nothing_to_resume(const struct supervisor *s, const struct msg_pause *scope, uint64_t conn)
 {
-	const bool all = scope->duty < 0 && !scope->cluster_name[0];
-	const uint64_t duty = scope->duty < 0 ? DUTY_EVICTED : (uint64_t)scope->duty;
-	const bool wider = !all && pause_list_pauses(&s->pause_list, scope->cluster_name, duty,
-						     own_state_now(s->own), false);
+	size_t i = 0;
 
-	end(s, conn, EXIT_CODE_FAILURE, wider ? TEXT_PAUSED_WIDER : TEXT_NOT_PAUSED);
+	end(s, conn, EXIT_CODE_FAILURE, next_that_meets(s, scope, &i) ? TEXT_PAUSED_WIDER : TEXT_NOT_PAUSED);
 }
 
 static void resume(struct supervisor *s, struct pause *e)
@@ -247,10 +261,12 @@ static void resume_scope(struct supervisor *s, const struct msg_pause *scope, ui
 		late = late || !e->sent;
 		last = e;
 	}
-	if (last)
-		wait_for(s, last, conn, late);
-	else
+	if (!last) {
 		say_nothing_to_resume(s, scope, conn);
+		return;
+	}
+	send_those_that_meet(s, scope, conn);
+	wait_for(s, last, conn, late);
 }
 
 /* -- the clock -- */

@@ -120,6 +120,14 @@ def resume_says_what_it_did_not_find():
     assert "nothing of that is paused" in t.ask("resume", code=1)
     t.ask("pause")
     assert "wider pause" in t.ask("resume", "errImagePull", code=1)
+    # What it did end is not all that held.
+    t.ask("pause", "errImagePull")
+    said = t.ask("resume", "errImagePull").splitlines()
+    assert said[0].startswith("resumed: errImagePull") and said[1].startswith("PAUSED: every duty of every cluster since"), said
+    t.ask("pause", "errImagePull")
+    [still] = t.ask("resume", "errImagePull", "-o", "json")["pauses"]
+    assert still["duty"] is None and still["paused"], still
+    assert t.ask("resume", "-o", "json")["pauses"] == []
     assert "no cluster of that name" in t.ask("pause", "elsewhere", code=64)
 
 

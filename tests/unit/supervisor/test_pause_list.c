@@ -140,6 +140,21 @@ TEST(resume_takes_what_lies_within_and_nothing_else)
 	ck_assert_ptr_null(pause_list_get(l, 0));
 }
 
+/* What a resume leaves in force and has to name. */
+TEST(scopes_that_share_an_action_meet)
+{
+	const struct msg_pause all = scope("", -1, 0), prod = scope("prod", -1, 0),
+			       staging = scope("staging", -1, 0), evicted = scope("", DUTY_EVICTED, 0),
+			       pull = scope("prod", DUTY_IMAGE_PULL, 0);
+
+	ck_assert(pause_meets(&all, &pull));
+	ck_assert(pause_meets(&pull, &all));
+	ck_assert(pause_meets(&prod, &evicted));
+	ck_assert(pause_meets(&evicted, &prod));
+	ck_assert(!pause_meets(&prod, &staging));
+	ck_assert(!pause_meets(&evicted, &pull));
+}
+
 TEST(full_list_says_so)
 {
 	char name[32];
