@@ -211,7 +211,7 @@ void document_add_links(struct document *d, const struct link_settings *links)
 
 /* -- to JSON -- */
 
-static const struct document_part all = { SIZE_MAX, NULL, SIZE_MAX, SIZE_MAX };
+static const struct document_part all = { SIZE_MAX, NULL, SIZE_MAX, SIZE_MAX, SIZE_MAX };
 static const char *const tones[TONE__MAX] = {
 	[TONE_GOOD] = "good",
 	[TONE_INFO] = "info",
@@ -219,9 +219,9 @@ static const char *const tones[TONE__MAX] = {
 	[TONE_BAD] = "bad",
 };
 
-static json_t *text_to(const struct document_part *p, const char *s)
+static json_t *text_to(size_t max, const char *s)
 {
-	const size_t n = strlen(s ? s : ""), cut = unicode_cut(s ? s : "", n, p->text_max);
+	const size_t n = strlen(s ? s : ""), cut = unicode_cut(s ? s : "", n, max);
 
 	if (cut == n)
 		return json_string(s ? s : "");
@@ -230,12 +230,12 @@ static json_t *text_to(const struct document_part *p, const char *s)
 	return json_string(text);
 }
 
-static json_t *list_to(const struct document_part *p, const struct str_list *l)
+static json_t *list_to(const struct document_part *p, size_t max, const struct str_list *l)
 {
 	json_t *a = json_array();
 
 	for (size_t i = 0; i < l->n && i < p->lines_max; i++)
-		(void)json_array_append_new(a, text_to(p, l->v[i]));
+		(void)json_array_append_new(a, text_to(max, l->v[i]));
 	if (l->n > p->lines_max)
 		(void)json_array_append_new(a, json_string("…"));
 	return a;
@@ -270,12 +270,14 @@ static json_t *entry_to(const struct document_part *p, const struct entry *e)
 
 	for (size_t i = 0; i < e->n_facts && i < p->lines_max; i++)
 		if (strlen(e->facts[i].key) <= p->text_max)
-			(void)json_object_set_new(facts, e->facts[i].key, text_to(p, e->facts[i].value));
-	return json_pack("{s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "key", text_to(p, e->key),
-			 "over", (int)e->is_over, "begin", time_to(e->begin_ms), "end", time_to(e->end_ms),
-			 "title", text_to(p, e->title), "lines", list_to(p, &e->lines), "command",
-			 fits ? json_string(e->command) : json_null(), "mentions", list_to(p, &e->mentions),
-			 "facts", facts, "links", links_to(p, e));
+			(void)json_object_set_new(facts, e->facts[i].key,
+						  text_to(p->text_max, e->facts[i].value));
+	return json_pack("{s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "key",
+			 text_to(p->text_max, e->key), "over", (int)e->is_over, "begin", time_to(e->begin_ms),
+			 "end", time_to(e->end_ms), "title", text_to(p->title_max, e->title), "lines",
+			 list_to(p, p->text_max, &e->lines), "command",
+			 fits ? json_string(e->command) : json_null(), "mentions",
+			 list_to(p, p->text_max, &e->mentions), "facts", facts, "links", links_to(p, e));
 }
 
 static json_t *section_to(const struct document_part *p, const struct section *s, size_t shown)
@@ -284,7 +286,7 @@ static json_t *section_to(const struct document_part *p, const struct section *s
 
 	for (size_t i = 0; i < shown; i++)
 		(void)json_array_append_new(a, entry_to(p, &s->entries[i]));
-	return json_pack("{s:o, s:o, s:I}", "title", text_to(p, s->title), "entries", a, "more",
+	return json_pack("{s:o, s:o, s:I}", "title", text_to(p->title_max, s->title), "entries", a, "more",
 			 (json_int_t)(s->more + (s->n - shown)));
 }
 
@@ -306,8 +308,9 @@ json_t *document_value(const struct document *d, const struct document_part *par
 			 "apiVersion", "ops-pod-cleaner.io/v1", "kind", "Message", "id", d->id, "news",
 			 news_name(d->kind), "tone", tones[d->tone], "language", language_name(d->language),
 			 "time", time_to(d->at_ms), "test", (int)d->is_test, "repeat", (int)d->is_repeat,
-			 "title", text_to(p, d->title), "lines", list_to(p, &d->lines), "sections", a,
-			 "moreSections", (json_int_t)more, "footer", text_to(p, d->footer));
+			 "title", text_to(p->title_max, d->title), "lines",
+			 list_to(p, p->title_max, &d->lines), "sections", a, "moreSections", (json_int_t)more,
+			 "footer", text_to(p->title_max, d->footer));
 }
 
 char *document_to_json(const struct document *d)

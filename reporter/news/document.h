@@ -93,7 +93,8 @@ void document_add_links(struct document *d, const struct link_settings *links);
 struct document_part {
 	size_t sections;     /* from the first */
 	const size_t *shown; /* entries of each of them, from the first */
-	size_t text_max;     /* bytes of one text; what is longer is cut and ends with "…" */
+	size_t title_max;    /* bytes of a title, of a line of the document and of its footer; as below */
+	size_t text_max;     /* bytes of another text; what is longer is cut and ends with "…" */
 	size_t lines_max; /* of an entry, and of the document; a last line "…" says that there are more */
 };
 /* The document as a value of jansson, a new reference: what docs/sinks.md says of the body of a webhook. part

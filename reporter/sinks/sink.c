@@ -47,19 +47,20 @@ int64_t sink_remind_ms(const struct sink_settings *s, uint64_t remind_ms)
 
 #define FIRST_TRY 16u /* entries */
 
-/* From all there is (for machines), by what people read, down to what fits everywhere. An entry of the last
- * ones may not say any more what it is about: they are for what has no room otherwise. */
+/* From all there is (for machines), by what people read, down to what fits everywhere. A title names what its
+ * entry is about, behind the names of a cluster and a namespace: of fewer entries that say it a reader has
+ * more than of many that do not. The last ones may not say it: they are for what has no room otherwise. */
 static const struct {
-	size_t text_max, lines_max, sections_max;
+	size_t title_max, text_max, lines_max, sections_max;
 	bool is_last_resort;
 } levels[] = {
-	{ SIZE_MAX, SIZE_MAX, SIZE_MAX, false },
-	{ 600, 12, 40, false },
-	{ 300, 8, 40, false },
-	{ 150, 5, 20, false },
-	{ 80, 2, 8, false },
-	{ 40, 1, 2, true },
-	{ 20, 0, 0, true },
+	{ SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX, false },
+	{ 600, 600, 12, 40, false },
+	{ 300, 300, 8, 40, false },
+	{ 200, 150, 5, 20, false },
+	{ 200, 80, 2, 8, false },
+	{ 40, 40, 1, 2, true },
+	{ 20, 20, 0, 0, true },
 };
 
 static size_t count_entries(const struct document *doc, size_t sections)
@@ -190,6 +191,7 @@ static char *render_best(const struct sink_ops *ops, const struct sink_settings 
 			.form = form,
 			.now_ms = now_ms,
 			.part = { .sections = smaller(doc->n_sections, levels[i].sections_max),
+				  .title_max = levels[i].title_max,
 				  .text_max = levels[i].text_max,
 				  .lines_max = levels[i].lines_max },
 		};

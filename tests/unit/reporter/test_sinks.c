@@ -443,7 +443,8 @@ TEST_LOOP(an_entry_that_is_shown_says_what_it_is, 0, N_TYPES)
 	struct section *s = document_add_section(&d, "long");
 
 	for (size_t k = 0; k < 3000; k++)
-		(void)section_add_entry(s, "ENTRY of a namespace/checkout of payments: 12 restarts");
+		(void)section_add_entry(s, "ENTRY of prod-shanghai-01 payments-production/"
+					   "payment-gateway-service (Deployment): 12 restarts");
 	char *body = body_of((size_t)_i, &d, 0, &left_out);
 	const size_t shown = count_of(body, "ENTRY");
 
