@@ -17,6 +17,7 @@
 #include "config/window.h"
 #include "config/zone_file.h"
 #include "model/namespaces.h"
+#include "model/sink_types.h"
 
 struct value {
 	const struct setting *row;
@@ -70,7 +71,11 @@ static int find_option(struct value *v, struct str text, bool ignore_case)
 			return n;
 		options[n++] = one;
 	}
-	const char *near = setting_nearest(v->shown, options, (size_t)n);
+	const char *also = sink_type_also_called(v->shown), *near = NULL;
+
+	for (int i = 0; also && i < n; i++)
+		near = strcmp(options[i], also) == 0 ? also : near;
+	near = near ? near : setting_nearest(v->shown, options, (size_t)n);
 
 	if (near)
 		FAIL(v, NONE_OF_NEAR, v->shown, v->row->unit, near);

@@ -24,6 +24,15 @@ bool sink_type_has_host(enum sink_type t, const char *host)
 	return false;
 }
 
+const char *sink_type_also_called(const char *word)
+{
+	for (enum sink_type t = 0; t < SINK_TYPE__MAX; t++)
+		for (struct str rest = STR_C(rows[t].also); rest.n > 0;)
+			if (str_is_word(str_cut(&rest, ','), word))
+				return rows[t].name;
+	return NULL;
+}
+
 enum sink_type sink_type_of_host(const char *host)
 {
 	enum sink_type t = 0;

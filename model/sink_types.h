@@ -18,7 +18,7 @@ enum sink_secret { SINK_SECRET_NONE, SINK_SECRET_MAY, SINK_SECRET_SHOULD };
 struct sink_type_desc {
 	const char *name, *label, *schemes, *hosts, *path;
 	enum sink_secret secret;
-	const char *query, *secret_begin, *mention, *mention_like;
+	const char *query, *secret_begin, *mention, *mention_like, *also;
 };
 
 /* Its row. t is below SINK_TYPE__MAX. */
@@ -26,6 +26,8 @@ const struct sink_type_desc *sink_type_desc(enum sink_type t);
 
 /* Does its owner serve it at that host? */
 bool sink_type_has_host(enum sink_type t, const char *host);
+/* The name of the type that people also call so ("lark"), in any case; NULL when they call none so. */
+const char *sink_type_also_called(const char *word);
 /* The type that is served there; SINK_TYPE__MAX when none is. */
 enum sink_type sink_type_of_host(const char *host);
 
