@@ -420,7 +420,7 @@ static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const struc
 		l->ops->on_loaded(l->above);
 		start_all_loaded(l);
 	}
-	if (err && l->phase != LIFECYCLE_STARTING)
+	if (err)
 		(void)log_error(0, "reload failed, the old settings stay in force", kv_s("detail", text));
 	if (l->told_ready)
 		notify_send(&l->notify, "READY=1\nSTATUS=%s%s%s", err ? "reload failed" : "settings in force",
@@ -456,10 +456,11 @@ static void on_reload_signal(evutil_socket_t sig, short what, void *arg)
 
 	(void)sig;
 	(void)what;
-	if (l->phase != LIFECYCLE_RUNNING)
+	if (l->phase > LIFECYCLE_RUNNING)
 		return;
-	notify_send(&l->notify, "RELOADING=1\nMONOTONIC_USEC=%llu",
-		    (unsigned long long)clock_boot_ms() * 1000);
+	if (l->told_ready)
+		notify_send(&l->notify, "RELOADING=1\nMONOTONIC_USEC=%llu",
+			    (unsigned long long)clock_boot_ms() * 1000);
 	(void)lifecycle_reload(l, 0);
 }
 

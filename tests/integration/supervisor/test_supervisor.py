@@ -431,6 +431,13 @@ def ready_during_a_reload_catches_up():
         assert re.search(rf"SETTINGS {role} 2 pid={pid}\n(.*\n)*COMMIT {role} 2 pid={pid}", t.text()), t.text()
 
 
+def a_sighup_before_the_history_is_open_is_not_lost():
+    t = Service(reporter="slow-ready")
+    t.wait_for("SETTINGS watcher 1")
+    t.reload(reporter="slow-ready", watcher="other")
+    t.wait_for("SETTINGS watcher 2")
+
+
 def fixed_settings_are_not_reloaded():
     t = ready()
     t.write(loader="other-lease")
