@@ -184,21 +184,32 @@ static char *in_form(struct report_requests *d, enum report_form form, const str
 	return form == REPORT_FORM_HTML ? xstrdup(doc->html) : body_of(s, doc);
 }
 
+/* For programs and browsers, which take no bare sentence. */
+static void compose_nothing(const char *title, enum language l, struct document *ret)
+{
+	document_init(ret, NEWS_REPORT, l, clock_wall_ms());
+	ret->tone = TONE_GOOD;
+	document_set(&ret->title, title);
+	document_add(&ret->lines, phrase(REPORT_NOTHING, l));
+}
+
 static void show(struct ask *a, const struct report_run *e, const struct report_schedule *schedule,
 		 const struct sink_settings *s)
 {
 	const enum language l = (enum language)a->question.language;
+	const enum report_form form = (enum report_form)a->question.form;
 	_cleanup_(attention_done) struct attention attention = { 0 };
 	struct report_requests *d = a->requests;
 	struct document doc;
 
 	(void)attention_preview(d->db, &attention);
-	if (!report_run_compose(e, schedule, s, 0, &attention, &doc)) {
-		send_text(d, a->question.conn, phrase(REPORT_NOTHING, l));
-		end_ask(a, EXIT_CODE_OK, NULL);
-		return;
-	}
-	_cleanup_free_ char *text = in_form(d, (enum report_form)a->question.form, s, schedule->zone, &doc);
+	const bool any = report_run_compose(e, schedule, s, 0, &attention, &doc);
+
+	if (!any)
+		compose_nothing(schedule->title, l, &doc);
+	_cleanup_free_ char *text = any || form == REPORT_FORM_JSON || form == REPORT_FORM_HTML
+					    ? in_form(d, form, s, schedule->zone, &doc)
+					    : xstrdup(phrase(REPORT_NOTHING, l));
 
 	document_done(&doc);
 	send_text(d, a->question.conn, text);

@@ -171,6 +171,10 @@ def preview(t):
         assert alert[0]["labels"]["alertname"] == "OpsPodCleanerReport", alert
         nothing = p.ask("report", "preview", "--sink", "elsewhere", "-o", "text", timeout=60, check=True).stdout
         assert ns not in nothing and other not in nothing, nothing
+        as_json = json.loads(p.ask("report", "preview", "--sink", "elsewhere", "-o", "json", timeout=60, check=True).stdout)
+        assert as_json["sections"] == [] and as_json["lines"] == [nothing.strip()] and as_json["tone"] == "good", as_json
+        page = p.ask("report", "preview", "--sink", "elsewhere", "-o", "html", timeout=60, check=True).stdout
+        assert page.startswith("<!DOCTYPE html>") and "Nothing to report" in page and ns not in page, page[:300]
         for words, code in ((("preview", "--sink", "x"), 64), (("send",), 64), (("show",), 64), (("--sink", "chat"), 64)):
             r = p.ask("report", *words)
             assert r.returncode == code and r.stderr, f"{words}: {r.returncode} {r.stderr}"
