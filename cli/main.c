@@ -45,7 +45,7 @@ static int unknown(const char *name)
 {
 	const struct command *c;
 	const char *best = NULL;
-	size_t best_distance = 4;
+	size_t best_distance = strlen(name) < 6 ? strlen(name) / 2 + 1 : 4; /* of "top" none is near */
 
 	for (size_t i = 0; (c = command_at(i)); i++) {
 		const size_t d = str_distance(name, c->name);

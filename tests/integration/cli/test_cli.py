@@ -82,6 +82,8 @@ def version():
 
 def misuse_is_64_and_helps():
     assert "did you mean 'history'" in call("histroy", code=64)
+    assert "did you mean 'plan'" in call("pln", code=64)
+    assert "did you mean" not in call("top", code=64)
     assert "usage" in call(code=64)
     for args in (("status", "--nonsense"), ("cron",), ("cron", "next"), ("config",), ("config", "check"), ("explain",),
                  ("history", "--since", "yesterday"), ("history", "--limit", "0"), ("history", "--duty", "x"),
