@@ -186,6 +186,8 @@ static void on_run_timer(void *ctx)
 	if (w->stopped)
 		return;
 	(void)controller_run(w->controller);
+	if (w->news && questions_open(w->questions)) /* who asks looks at the figures, too */
+		send_watch_stats(w);
 	r = questions_step(w->questions);
 	if (is_done_with_list(w))
 		send_watch_stats(w);

@@ -297,6 +297,7 @@ static int ask_status(struct ctl *c, struct plan *p)
 	struct rows status = { 0 };
 	const int code = instance_status_request(c, &p->o->clusters, &status);
 
+	p->n_stops = 0;
 	p->observe = supervisor_status(&status)->observe;
 	p->duties = supervisor_status(&status)->duties;
 	for (size_t i = 0; i < status.ctl_cluster.n; i++) {
@@ -392,6 +393,9 @@ static int ask_all(struct ctl *c, struct plan *p)
 		code = ask_watchers(c, p);
 	if (p->answered == 0)
 		return code;
+	/* Of what a watcher cannot read it may have heard after the first question and before its answer. */
+	if (code == EXIT_CODE_OK)
+		code = ask_status(c, p);
 	dry_run_rows_find_refusals(&p->rows, c, ns);
 	const int asked = dry_run_rows_ask_workers(&p->rows, c, DRY_RUN_MS);
 
