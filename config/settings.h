@@ -17,7 +17,7 @@
 struct cluster_settings {
 	char *name;
 	char *server;  /* "https://host:port/prefix", no trailing slash */
-	char *address; /* resolved "ip:port" for CURLOPT_CONNECT_TO; NULL when server is an IP literal */
+	char *address; /* resolved "ip,[v6]:port" of server, or of proxy; NULL when that is an IP literal */
 	char *tls_server_name; /* NULL = the server's host */
 	bool insecure;         /* insecure-skip-tls-verify */
 	bool shared;           /* watcher and workers have one credential */
@@ -53,7 +53,7 @@ struct sink_settings {
 	struct str_list to;
 	char *url_file, *secret_file, *ca_file; /* end in the loader */
 	/* made by the loader */
-	char *address; /* resolved "ip:port"; NULL when the host is an IP literal */
+	char *address; /* resolved "ip,[v6]:port", or of proxy; NULL when the host is an IP literal */
 	char *problem; /* why nothing can be sent: no address, no secret (model/sentence.h); NULL = nothing is
 			* wrong */
 };

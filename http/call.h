@@ -13,8 +13,8 @@
 /* Borrowed for the call to http_client_new only. NULL members mean "not used". */
 struct http_endpoint {
 	const char *base_url; /* "https://host:port/prefix" */
-	const char *address; /* "ip:port" to connect to, NULL when base_url holds an IP literal; with an https
-				proxy, the proxy's */
+	const char *address; /* "ip,[v6]:port" to connect to, in turn; NULL when base_url holds an IP literal;
+				with a proxy, the proxy's */
 	const char *tls_server_name;
 	const char *ca_pem, *cert_pem, *key_pem;
 	bool insecure;

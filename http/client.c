@@ -142,6 +142,16 @@ static void on_idle(evutil_socket_t fd, short what, void *ctx)
 
 /* -- libcurl on libevent -- */
 
+static void nudge(struct http_client *c)
+{
+	const struct http_request *r;
+
+	c->sockets.lost = false;
+	TAILQ_FOREACH (r, &c->requests, entry)
+		if (r->state == REQUEST_RUNNING && r->sends == 0)
+			sockets_nudge(r->easy);
+}
+
 static void drive(void *ctx, curl_socket_t fd, int events)
 {
 	struct http_client *c = ctx;
@@ -149,6 +159,8 @@ static void drive(void *ctx, curl_socket_t fd, int events)
 
 	enter(c);
 	(void)curl_multi_socket_action(c->multi, fd, events, &running);
+	if (c->sockets.lost)
+		nudge(c);
 	leave(c);
 }
 

@@ -11,6 +11,8 @@
 #include "base/xalloc.h"
 #include "http/global.h"
 
+#define NAME_OF_LIST_MAX 200 /* names have 255 bytes at most */
+
 struct parts {
 	char *scheme, *host, *port, *rest;
 	bool ok;
@@ -130,6 +132,34 @@ static void set_prefix(struct endpoint *e, const char *rest)
 	e->bare = *rest == '\0';
 }
 
+/* CURLOPT_RESOLVE: where that name is. */
+static void add_addresses(struct endpoint *e, const char *name, const char *address)
+{
+	const char *port = strrchr(address, ':');
+	_cleanup_free_ char *entry =
+		port ? xasprintf("%s:%s:%.*s", name, port + 1, (int)(port - address), address) : NULL;
+
+	if (entry)
+		e->resolve = curl_slist_append(e->resolve, entry);
+}
+
+/* libcurl takes several addresses of a name only. The list itself is the name: no connection is used again
+ * for another list, and messages show it. Returns what CURLOPT_CONNECT_TO wants. */
+static char *connect_to_address(struct endpoint *e, const char *address)
+{
+	char name[NAME_OF_LIST_MAX], *w = name;
+	const char *port = strrchr(address, ':');
+
+	if (!strchr(address, ',') || !port)
+		return xasprintf("::%s", address);
+	for (const char *s = address; s < port && w < name + sizeof(name) - 1; s++)
+		if (*s != '[' && *s != ']')
+			*w++ = (char)(*s == ':' ? '_' : *s);
+	*w = '\0';
+	add_addresses(e, name, address);
+	return xasprintf("::%s%s", name, port);
+}
+
 /* The origin carries the name the certificate must hold; the connection goes elsewhere (CONNECT_TO), and the
  * Host header names the server as the operator did. */
 static void set_target(struct endpoint *e, const struct http_endpoint *from, const struct parts *p)
@@ -152,7 +182,7 @@ static void set_target(struct endpoint *e, const struct http_endpoint *from, con
 		add_header(e, "Host", host);
 	}
 	if (from->address && !has_proxy)
-		to = xasprintf("::%s", from->address);
+		to = connect_to_address(e, from->address);
 	else if (renamed)
 		to = xasprintf("::%s:%s", p->host, p->port);
 	if (to)
@@ -160,17 +190,6 @@ static void set_target(struct endpoint *e, const struct http_endpoint *from, con
 	/* A name without an address would ask the resolver: files and threads the sandbox forbids. */
 	if (!from->address && !has_proxy && !is_literal(p->host) && strcmp(p->host, "localhost") != 0)
 		set_problem(e, TEXT_NO_ADDRESS, FACT_SERVER, p->host);
-}
-
-/* An https proxy keeps its name, which its certificate is of; where that is has been looked up. */
-static void set_proxy_address(struct endpoint *e, const char *host, const char *address)
-{
-	const char *port = strrchr(address, ':');
-	_cleanup_free_ char *entry =
-		port ? xasprintf("%s:%s:%.*s", host, port + 1, (int)(port - address), address) : NULL;
-
-	if (entry)
-		e->resolve = curl_slist_append(NULL, entry);
 }
 
 static void set_proxy(struct endpoint *e, const char *proxy, const char *address)
@@ -186,8 +205,8 @@ static void set_proxy(struct endpoint *e, const char *proxy, const char *address
 	e->is_tls_proxy = strncmp(proxy, "https://", 8) == 0;
 	if (!ok)
 		set_problem(e, TEXT_PROXY_NO_URL, FACT_SERVER, NULL);
-	else if (e->is_tls_proxy && address)
-		set_proxy_address(e, host, address);
+	else if (address)
+		add_addresses(e, host, address);
 	else if (!is_literal(host) && strcmp(host, "localhost") != 0)
 		set_problem(e, TEXT_PROXY_BY_NAME, FACT_SERVER, host);
 }
@@ -312,9 +331,10 @@ bool endpoint_set_proxy(const struct endpoint *e, CURL *easy)
 
 	SET(CURLOPT_PROXY, e->proxy ? e->proxy : "");
 	SET(CURLOPT_NOPROXY, "");
+	if (e->proxy && strncmp(e->proxy, "http:", 5) == 0)
+		SET(CURLOPT_PROXYPORT, 80L); /* unless it names one; libcurl's own is 1080 */
 	if (!e->is_tls_proxy)
 		return ok;
-	SET(CURLOPT_RESOLVE, e->resolve);
 	SET(CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(CURLOPT_PROXY_SSL_VERIFYPEER, e->insecure ? 0L : 1L);
 	SET(CURLOPT_PROXY_SSL_VERIFYHOST, e->insecure ? 0L : 2L);

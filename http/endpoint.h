@@ -23,7 +23,7 @@ struct endpoint {
 	char *username, *password;
 	char *proxy;
 	struct curl_slist *connect_to;
-	struct curl_slist *resolve;     /* where an https proxy is */
+	struct curl_slist *resolve;     /* a name's addresses, for each handle's cache; NULL = none */
 	struct curl_slist *headers;     /* that every request has, the last ones of its list */
 	struct curl_blob ca, cert, key; /* data NULL = not used */
 	bool is_https, is_mail, is_tls_proxy, insecure;

@@ -335,6 +335,9 @@ static void drive(void *ctx, curl_socket_t fd, int events)
 	int n;
 
 	(void)curl_multi_socket_action(m->multi, fd, events, &n);
+	if (m->sockets.lost)
+		sockets_nudge(m->easy);
+	m->sockets.lost = false;
 	while ((msg = curl_multi_info_read(m->multi, &n))) {
 		if (msg->msg != CURLMSG_DONE)
 			continue;
@@ -387,6 +390,7 @@ static bool set_server(CURL *easy, struct mail *m)
 	SET(CURLOPT_HTTPPROXYTUNNEL, 1L);
 	SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	SET(CURLOPT_CONNECT_TO, e->connect_to);
+	SET(CURLOPT_RESOLVE, e->resolve);
 	if (e->username) {
 		SET(CURLOPT_LOGIN_OPTIONS, "AUTH=PLAIN;AUTH=LOGIN"); /* others would open files */
 		SET(CURLOPT_USERNAME, e->username);

@@ -68,20 +68,23 @@ static void watch_for(struct socket_watch *w, short events)
 
 int sockets_watch(CURL *easy, curl_socket_t fd, int what, void *ctx, void *assigned)
 {
-	struct socket_watch *w = watch_of(ctx, fd);
+	struct sockets *s = ctx;
+	struct socket_watch *w = watch_of(s, fd);
 
 	(void)assigned;
 	if (what == CURL_POLL_REMOVE) {
 		/* Once it was answered on, a socket is closed by sockets_close alone; before, libcurl does
 		 * it. */
-		if (w && w->events == EV_READ && w->sockets->is_answered(easy))
+		if (w && w->events == EV_READ && s->is_answered(easy)) {
 			w->in_use = false;
-		else if (w)
+		} else if (w) {
 			watch_free(w);
+			s->lost = true;
+		}
 		return 0;
 	}
 	if (!w)
-		w = watch_new(ctx, fd);
+		w = watch_new(s, fd);
 	w->in_use = true;
 	watch_for(w, (short)((what & CURL_POLL_IN ? EV_READ : 0) | (what & CURL_POLL_OUT ? EV_WRITE : 0)));
 	return 0;
@@ -94,4 +97,12 @@ int sockets_close(void *ctx, curl_socket_t fd)
 	if (w)
 		watch_free(w);
 	return close(fd);
+}
+
+/* When an address fails libcurl 7.88 turns to the next one, and connects to it at the end of a timer of its
+ * own: at the end of all its time, if need be. */
+void sockets_nudge(CURL *easy)
+{
+	(void)curl_easy_pause(easy, CURLPAUSE_RECV);
+	(void)curl_easy_pause(easy, CURLPAUSE_CONT);
 }

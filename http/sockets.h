@@ -18,10 +18,13 @@ struct sockets {
 	void *ctx;
 	/* Has an answer arrived to the request of this handle? */
 	bool (*is_answered)(CURL *easy);
+	bool lost; /* a socket went before an answer: whoever still connects is to be nudged */
 };
 
 /* libcurl's callbacks; ctx is the struct sockets. */
 int sockets_watch(CURL *easy, curl_socket_t fd, int what, void *ctx, void *assigned);
 int sockets_close(void *ctx, curl_socket_t fd);
+/* Have libcurl look at a handle that connects as soon as the loop runs. From outside libcurl only. */
+void sockets_nudge(CURL *easy);
 
 #endif

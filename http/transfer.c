@@ -376,6 +376,8 @@ static bool set_request(CURL *easy, struct http_request *r)
 
 	SET(CURLOPT_TIMEOUT_MS, (long)r->call.total_timeout_ms);
 	SET(CURLOPT_FORBID_REUSE, (long)r->call.alone);
+	SET(CURLOPT_RESOLVE,
+	    r->endpoint->resolve); /* which libcurl keeps with the connections, not in easy */
 	SET(CURLOPT_BUFFERSIZE, r->call.on_data ? STREAM_BUFFER : COLLECT_BUFFER);
 	SET(CURLOPT_PRIVATE, r);
 	SET(CURLOPT_ERRORBUFFER, r->error);

@@ -133,35 +133,29 @@ static bool ask_plugin(struct loader *l, struct kube_target *t, enum role role, 
 	return true;
 }
 
-/* The proxy's name goes too: the process that uses it cannot ask the DNS. */
+/* The process that uses the proxy cannot ask the DNS. */
 static bool resolve_proxy(struct loader *l, struct kube_target *t)
 {
 	static const char socks[] = "socks5://";
 	const bool is_socks = strncmp(t->c.proxy, socks, strlen(socks)) == 0;
-	_cleanup_free_ char *address = NULL, *for_curl = NULL;
 	const struct place at = { .file = t->source, .key = "proxy-url" };
 	char why[SENTENCE_MAX];
 	enum phrase wrong;
 	struct url u;
 
 	/* curl's socks5h leaves the name of the API server to the proxy, as Go's socks5 does. */
-	for_curl = is_socks ? xasprintf("socks5h://%s", t->c.proxy + strlen(socks)) : xstrdup(t->c.proxy);
-	if (url_parse_as(for_curl, "https|" URL_PROXIES, &u, &wrong) < 0)
-		return loader_tell(l, -EINVAL, at, WORD(wrong));
-	if (u.ip && u.https)
-		return true;
-	if (!u.ip && loader_resolve(u.host, u.port, &address, why) < 0)
-		return loader_tell(l, -EAGAIN, at, why);
-	if (!u.ip)
-		loader_refresh_within(l, NAME_MS);
-	else
-		address = xasprintf("%s%s%s:%u", u.six ? "[" : "", u.host, u.six ? "]" : "", u.port);
-	if (u.https) { /* the name stays: its certificate is of it */
-		t->c.address = TAKE_PTR(address);
-		return true;
+	if (is_socks) {
+		_cleanup_free_ char *given = t->c.proxy;
+
+		t->c.proxy = xasprintf("socks5h://%s", given + strlen(socks));
 	}
-	free(t->c.proxy);
-	t->c.proxy = xasprintf("%s%s", is_socks ? "socks5h://" : "http://", address);
+	if (url_parse_as(t->c.proxy, "https|" URL_PROXIES, &u, &wrong) < 0)
+		return loader_tell(l, -EINVAL, at, WORD(wrong));
+	if (u.ip)
+		return true;
+	if (loader_resolve(u.host, u.port, &t->c.address, why) < 0)
+		return loader_tell(l, -EAGAIN, at, why);
+	loader_refresh_within(l, NAME_MS);
 	return true;
 }
 

@@ -28,6 +28,8 @@ struct candidate {
 	char text[INET6_ADDRSTRLEN];
 };
 
+#define LIST_MAX (CANDIDATES * (INET6_ADDRSTRLEN + 3)) /* in brackets, with a comma */
+
 static bool answers(const struct candidate *c)
 {
 	_cleanup_close_ int fd = socket(c->addr.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -69,12 +71,26 @@ static size_t collect(const struct addrinfo *list, struct candidate *ret)
 	return n;
 }
 
+/* The one that answers before the others, which stay in order. */
+static void list_text(const struct candidate *all, size_t n, size_t best, char ret[static LIST_MAX])
+{
+	int at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct candidate *c = &all[i == 0 ? best : i - (i <= best)];
+		const bool six = c->addr.ss_family == AF_INET6;
+
+		at += snprintf(ret + at, LIST_MAX - (size_t)at, "%s%s%s%s", i ? "," : "", six ? "[" : "",
+			       c->text, six ? "]" : "");
+	}
+}
+
 int loader_resolve(const char *host, unsigned port, char **ret, char why[static SENTENCE_MAX])
 {
 	const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
 	struct candidate all[CANDIDATES];
 	struct addrinfo *list = NULL;
-	char service[8];
+	char service[8], addresses[LIST_MAX];
 	size_t n, best = 0;
 
 	(void)snprintf(service, sizeof(service), "%u", port);
@@ -92,9 +108,8 @@ int loader_resolve(const char *host, unsigned port, char **ret, char why[static 
 			best = i;
 			break;
 		}
-	const bool six = all[best].addr.ss_family == AF_INET6;
-
-	*ret = xasprintf("%s%s%s:%u", six ? "[" : "", all[best].text, six ? "]" : "", port);
+	list_text(all, n, best, addresses);
+	*ret = xasprintf("%s:%u", addresses, port);
 	return 0;
 }
 

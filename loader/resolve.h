@@ -5,8 +5,9 @@
 
 #include "loader/loader.h"
 
-/* Address for a host and port: the first that answers, else the first; "ip:port", "[v6]:port", malloc()ed. 0,
- * or -EAGAIN with a sentence in why. */
+/* Look up a host: *ret = "ip,[v6],ip:port", malloc()ed, with at most 8 addresses. The first one that takes a
+ * connection now stands in front, for a dead one may cost whoever connects seconds. Returns 0, or -EAGAIN
+ * with a sentence in why. */
 int loader_resolve(const char *host, unsigned port, char **ret, char why[static SENTENCE_MAX]);
 
 /* One of several names to be looked up at the same time. */

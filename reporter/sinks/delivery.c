@@ -77,29 +77,14 @@ static void free_sink(struct sink_settings *s)
 
 /* -- where to -- */
 
-/* "scheme://user:word@host:port" with the address that was found for its host. */
-static char *proxy_at(const struct sink_settings *s)
-{
-	if (!s->proxy || !*s->proxy || !s->address)
-		return s->proxy && *s->proxy ? xstrdup(s->proxy) : NULL;
-	const char *scheme = strstr(s->proxy, "://");
-	const char *authority = scheme ? scheme + 3 : s->proxy;
-	const size_t n = strcspn(authority, "/?#");
-	const char *at = memrchr(authority, '@', n);
-	const char *host = at ? at + 1 : authority;
-
-	return xasprintf("%.*s%s", (int)(host - s->proxy), s->proxy, s->address);
-}
-
-/* What e points to is held by base_url and proxy, and by s. */
-static struct http_endpoint endpoint_of(const struct sink_settings *s, char **base_url, char **proxy)
+/* What e points to is held by base_url, and by s. */
+static struct http_endpoint endpoint_of(const struct sink_settings *s, char **base_url)
 {
 	*base_url = xstrndup(s->url, sink_base_length(s->url));
-	*proxy = proxy_at(s);
 	return (struct http_endpoint){
 		.base_url = *base_url,
-		.address = *proxy ? NULL : s->address,
-		.proxy = *proxy,
+		.address = s->address,
+		.proxy = s->proxy,
 		.ca_pem = s->ca_pem,
 		.user_agent = "ops-pod-cleaner",
 	};
@@ -107,8 +92,8 @@ static struct http_endpoint endpoint_of(const struct sink_settings *s, char **ba
 
 static void set_endpoint(struct delivery *d)
 {
-	_cleanup_free_ char *base_url = NULL, *proxy = NULL;
-	const struct http_endpoint e = endpoint_of(&d->sink, &base_url, &proxy);
+	_cleanup_free_ char *base_url = NULL;
+	const struct http_endpoint e = endpoint_of(&d->sink, &base_url);
 
 	if (d->client)
 		http_client_set_endpoint(d->client, &e);
@@ -280,8 +265,8 @@ static void on_mailed(void *ctx, const struct mail_result *m)
 static void start_mail(struct delivery *d, const struct sink_request *rq)
 {
 	const struct sink_settings *s = &d->sent_to;
-	_cleanup_free_ char *base_url = NULL, *proxy = NULL, *user = NULL;
-	struct http_endpoint e = endpoint_of(s, &base_url, &proxy);
+	_cleanup_free_ char *base_url = NULL, *user = NULL;
+	struct http_endpoint e = endpoint_of(s, &base_url);
 	const struct mail_call call = {
 		.from = s->from ? s->from : "",
 		.to = s->to.v,

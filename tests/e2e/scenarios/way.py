@@ -1,9 +1,13 @@
 """The way to a sink, or to the API server, by a proxy; and what is said when the proxy is what fails."""
+import ctypes
+import os
 import pathlib
 import re
+import socket
+import threading
 
 from harness.mail import MailServer
-from harness.scenario import scenario
+from harness.scenario import Skip, scenario
 from harness.tls import Authority
 
 from .digest import Crasher, config as report_config
@@ -149,3 +153,74 @@ def proxy_url_https(t):
             t.until("the proxy in the log", lambda: "the proxy: " in p.log(), 30)
             assert not proxy.asked, proxy.asked
         assert p.stop() == 0
+
+
+class Relay:
+    """Another address of this machine at which a port of 127.0.0.1 is reached, until it dies with all that goes through."""
+
+    def __init__(self, t, host, port):
+        self.port, self.ends, self.listener = port, [], socket.create_server((host, port), backlog=64)
+        self.used = threading.Event()
+        t.closing.append(self)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+                server = socket.create_connection(("127.0.0.1", self.port))
+            except OSError:
+                return
+            self.used.set()
+            self.ends += [client, server]
+            for pair in ((client, server), (server, client)):
+                threading.Thread(target=self._copy, args=pair, daemon=True).start()
+
+    def _copy(self, source, sink):
+        try:
+            while data := source.recv(65536):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass        # it has died
+
+    def close(self):
+        for end in [self.listener, *self.ends]:
+            try:
+                end.shutdown(socket.SHUT_RDWR)      # wakes who waits in accept() or recv()
+            except OSError:
+                pass
+            end.close()
+        self.ends = []
+
+
+def with_hosts(path):
+    """Makes this process (before it becomes the program) see that file as /etc/hosts."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    private, bind = 0x40000 | 0x4000, 0x1000
+    if libc.unshare(0x20000) or libc.mount(b"none", b"/", None, private, None) or libc.mount(str(path).encode(), b"/etc/hosts", None, bind, None):
+        raise OSError(ctypes.get_errno(), "a mount of its own")
+
+
+@scenario("wire/several-addresses", timeout=90)
+def several_addresses(t):
+    """Of the API server's addresses one dies after its name was looked up: the next one serves at once, in the same processes."""
+    if os.geteuid():
+        raise Skip("only root can give a process an /etc/hosts of its own")
+    ns, port = t.ns(), int(t.server.url.rsplit(":", 1)[1])
+    first, second = Relay(t, "127.0.0.2", port), Relay(t, "127.0.0.3", port)
+    hosts = t.write("hosts", "127.0.0.3 api.behind.test\n127.0.0.2 api.behind.test\n127.0.0.1 localhost\n")
+    path = t.kubeconfig()
+    path.write_text(path.read_text().replace(f"    server: {t.server.url}\n",
+                                             f"    server: https://api.behind.test:{port}\n    tls-server-name: 127.0.0.1\n"))
+    p = t.program(t.config(evicted=ns), path, start=False)
+    p.preexec = lambda: with_hosts(hosts)
+    p.start()
+    t.canary(ns)
+    assert first.used.is_set() and not second.used.is_set(), "not the one that answered first"
+    watchers = p.pids("watcher")
+    first.close()
+    t.canary(ns)
+    assert second.used.is_set()
+    assert p.pids("watcher") == watchers and "child died" not in p.log(), "a process died of it"
+    assert p.stop() == 0

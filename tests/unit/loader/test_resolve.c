@@ -34,7 +34,8 @@ int getaddrinfo(const char *host, const char *service, const struct addrinfo *hi
 	for (size_t i = 0; i < ARRAY_SIZE(addresses); i++) {
 		struct sockaddr_in *sa = &socket_addresses[i];
 
-		*sa = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(1) };
+		*sa = (struct sockaddr_in){ .sin_family = AF_INET,
+					    .sin_port = htons((uint16_t)atoi(service)) };
 		ck_assert_int_eq(
 			inet_pton(AF_INET, addresses[(first + i) % ARRAY_SIZE(addresses)], &sa->sin_addr), 1);
 		list[i] = (struct addrinfo){ .ai_family = AF_INET,
@@ -61,7 +62,9 @@ TEST(resolves_names)
 	char *address = NULL, why[SENTENCE_MAX];
 
 	ck_assert_msg(loader_resolve("localhost", 6443, &address, why) == 0, "%s", words(why, LANGUAGE_EN));
-	ck_assert(strcmp(address, "127.0.0.1:6443") == 0 || strcmp(address, "[::1]:6443") == 0);
+	ck_assert(strcmp(address, "127.0.0.1:6443") == 0 || strcmp(address, "[::1]:6443") == 0 ||
+		  strcmp(address, "[::1],127.0.0.1:6443") == 0 ||
+		  strcmp(address, "127.0.0.1,[::1]:6443") == 0);
 	free(address);
 	ck_assert_int_eq(loader_resolve("no-such-host.invalid", 1, &address, why), -EAGAIN);
 	ck_assert_ptr_nonnull(strstr(words(why, LANGUAGE_EN), "\"no-such-host.invalid\" cannot be resolved"));
@@ -77,8 +80,27 @@ TEST(a_rotating_answer_is_no_change)
 		char why[SENTENCE_MAX];
 
 		ck_assert_msg(loader_resolve("h", 1, &address, why) == 0, "%s", words(why, LANGUAGE_EN));
-		ck_assert_str_eq(address, "127.0.0.10:1");
+		ck_assert_str_eq(address, "127.0.0.10,127.0.0.2,127.0.0.3,127.0.0.4:1");
 	}
+}
+
+/* Who connects later tries the others only when this one has failed. */
+TEST(the_one_that_answers_stands_first)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	socklen_t len = sizeof(a);
+	_cleanup_close_ int listener = socket(AF_INET, SOCK_STREAM, 0);
+	_cleanup_free_ char *address = NULL, *expected = NULL;
+	char why[SENTENCE_MAX];
+
+	rotates = true;
+	ck_assert_int_eq(inet_pton(AF_INET, "127.0.0.3", &a.sin_addr), 1);
+	ck_assert_int_eq(bind(listener, (struct sockaddr *)&a, sizeof(a)), 0);
+	ck_assert_int_eq(listen(listener, 1), 0);
+	ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&a, &len), 0);
+	ck_assert_int_eq(loader_resolve("h", ntohs(a.sin_port), &address, why), 0);
+	expected = xasprintf("127.0.0.3,127.0.0.10,127.0.0.2,127.0.0.4:%u", ntohs(a.sin_port));
+	ck_assert_str_eq(address, expected);
 }
 
 /* Equal names are asked for once and answered each; what is not asked for gets nothing. */

@@ -46,15 +46,16 @@ static size_t warnings(void)
 	return n;
 }
 
-/* Of a proxy by name its address goes beside it, and the name stays: its certificate is of it. In clear, and
- * where it is an address, that is all there is. */
+/* Of a proxy by name its addresses go beside it, and the name stays: its certificate may be of it. */
 static const struct {
 	const char *given, *proxy, *address;
 } proxies[] = {
 	{ "https://localhost:3129", "https://localhost:3129", ":3129" },
 	{ "https://127.0.0.1:3129", "https://127.0.0.1:3129", NULL },
-	{ "http://127.0.0.1", "http://127.0.0.1:80", NULL },
-	{ "socks5://127.0.0.1", "socks5h://127.0.0.1:1080", NULL },
+	{ "http://127.0.0.1", "http://127.0.0.1", NULL },
+	{ "http://localhost", "http://localhost", ":80" },
+	{ "socks5://127.0.0.1", "socks5h://127.0.0.1", NULL },
+	{ "socks5://localhost", "socks5h://localhost", ":1080" },
 };
 
 TEST_LOOP(the_way_by_a_proxy, 0, ARRAY_SIZE(proxies))

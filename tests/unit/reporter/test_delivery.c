@@ -194,10 +194,11 @@ TEST(proxy_is_asked_for_the_server)
 {
 	struct server server;
 	struct sink_settings s = sink_of_type(SINK_TEAMS, "http://teams.example/hook", NULL, LANGUAGE_EN);
-	char proxy[] = "http://bastion.example:3128";
+	char proxy[64];
 	struct run r;
 
 	server_start(&server, takes_all, false);
+	(void)snprintf(proxy, sizeof(proxy), "http://bastion.example:%u", server.port);
 	s.proxy = proxy;
 	s.address = server.address; /* of the proxy */
 	begin(&r, &s);
@@ -238,10 +239,11 @@ TEST(socks_proxy_resolves_the_name)
 {
 	struct server server;
 	struct sink_settings s = sink_of_type(SINK_TEAMS, "http://teams.example:81/hook", NULL, LANGUAGE_EN);
-	char proxy[] = "socks5h://bastion.example:1080";
+	char proxy[64];
 	struct run r;
 
 	server_start_talk(&server, socks, false, false);
+	(void)snprintf(proxy, sizeof(proxy), "socks5h://bastion.example:%u", server.port);
 	s.proxy = proxy;
 	s.address = server.address;
 	begin(&r, &s);
