@@ -46,7 +46,8 @@ static bool answers(const struct candidate *c)
 	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &n) == 0 && err == 0;
 }
 
-/* By family in the resolver's order, then by text: a rotating answer is no change. */
+/* By family in the resolver's order, then by text: a rotating answer is no change. An address of one link
+ * (%eth0), as a machine's own name may have, is of no use in a sandbox that knows no interfaces. */
 static size_t collect(const struct addrinfo *list, struct candidate *ret)
 {
 	size_t n = 0;
@@ -57,7 +58,8 @@ static size_t collect(const struct addrinfo *list, struct candidate *ret)
 
 		if (a->ai_addrlen > sizeof(c.addr) ||
 		    getnameinfo(a->ai_addr, a->ai_addrlen, c.text, sizeof(c.text), NULL, 0, NI_NUMERICHOST) !=
-			    0)
+			    0 ||
+		    strchr(c.text, '%'))
 			continue;
 		memcpy(&c.addr, a->ai_addr, a->ai_addrlen);
 		while (at > 0 && ret[at - 1].addr.ss_family == c.addr.ss_family &&

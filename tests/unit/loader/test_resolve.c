@@ -21,7 +21,11 @@ static const char *const addresses[] = { "127.0.0.3", "127.0.0.10", "127.0.0.2",
 static size_t first; /* in the answer of the name server, which rotates */
 static bool rotates;
 static struct sockaddr_in socket_addresses[ARRAY_SIZE(addresses)];
-static struct addrinfo list[ARRAY_SIZE(addresses)];
+/* As nss-myhostname has for a machine's own name. */
+static struct sockaddr_in6 of_a_link = { .sin6_family = AF_INET6,
+					 .sin6_addr.s6_addr = { 0xfe, 0x80, [15] = 1 },
+					 .sin6_scope_id = 1 };
+static struct addrinfo list[ARRAY_SIZE(addresses) + 1];
 
 int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **ret)
 {
@@ -42,8 +46,12 @@ int getaddrinfo(const char *host, const char *service, const struct addrinfo *hi
 					     .ai_socktype = SOCK_STREAM,
 					     .ai_addr = (struct sockaddr *)sa,
 					     .ai_addrlen = sizeof(*sa),
-					     .ai_next = i + 1 < ARRAY_SIZE(addresses) ? &list[i + 1] : NULL };
+					     .ai_next = &list[i + 1] };
 	}
+	list[ARRAY_SIZE(addresses)] = (struct addrinfo){ .ai_family = AF_INET6,
+							 .ai_socktype = SOCK_STREAM,
+							 .ai_addr = (struct sockaddr *)&of_a_link,
+							 .ai_addrlen = sizeof(of_a_link) };
 	*ret = list;
 	return 0;
 }
