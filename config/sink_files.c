@@ -13,6 +13,7 @@
 #include "base/xalloc.h"
 #include "config/config.h"
 #include "config/sinks_validate.h"
+#include "config/certificates.h"
 #include "config/file.h"
 #include "config/table.h"
 #include "config/url.h"
@@ -86,6 +87,18 @@ static int take_line(const struct setting *row, struct sink_settings *s, struct 
 	return r < 0 ? -EBADMSG : 0;
 }
 
+static int take_certificates(char **ret, struct str pem, struct diags *d)
+{
+	size_t damaged;
+
+	*ret = xstrndup(pem.p, pem.n);
+	if (certificates_keep_whole(*ret, &damaged) == 0)
+		return diags_error(d, nowhere, NO_CERTIFICATE), -EBADMSG;
+	if (damaged > 0)
+		diags_warn(d, nowhere, CERTIFICATES_DAMAGED, damaged);
+	return 0;
+}
+
 int sink_file_read(const struct sink_file *f, const char *path, struct sink_settings *s, struct diags *d)
 {
 	const struct setting *row = sink_file_value(f);
@@ -107,7 +120,7 @@ int sink_file_read(const struct sink_file *f, const char *path, struct sink_sett
 	else if (!file_is_pem(value.p, value.n))
 		r = (diags_error(d, nowhere, NO_PEM), -EBADMSG);
 	else
-		*(char **)setting_member(row, s) = xstrndup(value.p, value.n);
+		r = take_certificates(setting_member(row, s), value, d);
 	explicit_bzero(text, n);
 	free(text);
 	return r;

@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "config/blob.h"
+#include "config/certificates.h"
 #include "config/clusters.h"
 #include "config/file.h"
 #include "config/url.h"
@@ -48,6 +49,23 @@ static bool read_pem(struct loader *l, const char *path, const char *key, char *
 		return loader_tell(l, r, at, why);
 	if (!file_is_pem(*ret, n))
 		return loader_error(l, -EINVAL, at, NO_PEM);
+	return true;
+}
+
+/* Of the authority. As with client-go one that is damaged hinders no other. */
+static bool keep_whole(struct loader *l, const struct kube_target *t)
+{
+	const struct place at = { .file = t->ca_file ? t->ca_file : t->source,
+				  .key = t->ca_file ? "certificate-authority"
+						    : "certificate-authority-data" };
+	size_t damaged;
+
+	if (!t->c.ca_pem)
+		return true;
+	if (certificates_keep_whole(t->c.ca_pem, &damaged) == 0)
+		return loader_error(l, -EINVAL, at, NO_CERTIFICATE);
+	if (damaged > 0)
+		diags_warn(&l->diags, at, CERTIFICATES_DAMAGED, damaged);
 	return true;
 }
 
@@ -224,7 +242,7 @@ static bool load_target(struct loader *l, const struct kube_options *o, enum rol
 	watches_add(&l->watches, t->cert_file);
 	watches_add(&l->watches, t->key_file);
 	watches_add(&l->watches, t->token_file);
-	ok = read_pem(l, t->ca_file, "certificate-authority", &t->c.ca_pem) && ok;
+	ok = read_pem(l, t->ca_file, "certificate-authority", &t->c.ca_pem) && keep_whole(l, t) && ok;
 	ok = read_pem(l, t->cert_file, "client-certificate", &t->c.cert_pem) && ok;
 	ok = read_pem(l, t->key_file, "client-key", &t->c.key_pem) && ok;
 	ok = (!t->token_file || read_token(l, t)) && ok;

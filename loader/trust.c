@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "config/certificates.h"
 #include "config/file.h"
 #include "config/url.h"
 
@@ -22,11 +23,11 @@ static const char *const places[] = {
 static char *read_bundle(const char *path, char why[static SENTENCE_MAX])
 {
 	char *text = NULL;
-	size_t n = 0;
+	size_t n = 0, damaged;
 
 	if (file_read(path, SYSTEM_CA_MAX, &text, &n, why) < 0)
 		return NULL;
-	if (file_is_pem(text, n))
+	if (file_is_pem(text, n) && certificates_keep_whole(text, &damaged) > 0)
 		return text;
 	sentence_make(why, NO_PEM);
 	free(text);

@@ -22,6 +22,9 @@
 #define DINGTALK "https://oapi.dingtalk.com/robot/send?access_token=HIDE"
 
 /* The file f, named by that key of a sink of that type, and the one line that is said; NULL: none. */
+#define WHOLE   "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"
+#define DAMAGED "-----BEGIN CERTIFICATE-----\nHIDE\n"
+
 static const struct {
 	const char *type, *key, *text;
 	size_t n; /* 0 = strlen */
@@ -60,7 +63,10 @@ static const struct {
 	{ "dingtalk", "secretFile", "SECHIDE\n", 0, false, NULL },
 	{ "dingtalk", "secretFile", "HIDE\n", 0, false,
 	  "/f: warning: sinks[].secretFile (a): the secret of a DingTalk robot begins with SEC" },
-	{ "webhook", "caFile", "-----BEGIN CERTIFICATE-----\nHIDE\n", 0, false, NULL },
+	{ "webhook", "caFile", WHOLE, 0, false, NULL },
+	{ "webhook", "caFile", WHOLE DAMAGED, 0, false,
+	  "/f: warning: sinks[].caFile (a): damaged certificates, which are left out: 1" },
+	{ "webhook", "caFile", DAMAGED, 0, true, "holds no certificate that is whole" },
 	{ "webhook", "caFile", "HIDE", 0, true, "sinks[].caFile (a): the file is not PEM" },
 	{ "webhook", "caFile", "-----BEGIN \0HIDE", 16, true, "the file is not PEM" },
 	{ "webhook", "caFile", "\n", 0, true, "the file is empty" },

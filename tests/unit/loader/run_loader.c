@@ -53,7 +53,7 @@ void set_up(void)
 		"{current-context: x, clusters: [{name: c, cluster: {server: 'https://127.0.0.1:6443'}}], "
 		"users: [{name: u, user: {token: WRITERTOKEN}}], "
 		"contexts: [{name: x, context: {cluster: c, user: u}}]}\n"));
-	free(suite_file(dir, "ca.crt", "-----BEGIN CERTIFICATE-----\nx\n"));
+	free(suite_file(dir, "ca.crt", "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"));
 	free(suite_file(dir, "token", "READERTOKEN\n"));
 }
 

@@ -14,6 +14,9 @@
 #include "base/xalloc.h"
 #include "tests/suite.h"
 
+#define WHOLE   "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"
+#define DAMAGED "-----BEGIN CERTIFICATE-----\nMIIxx\n-----END CERTIFICATE-----\n"
+
 static char dir[SUITE_PATH_MAX];
 static struct loader_options options;
 static struct loader loader;
@@ -72,7 +75,7 @@ static void complains(const char *text)
 
 TEST(files_are_read_and_soon_read_again)
 {
-	free(suite_file(dir, "ca", "-----BEGIN CERTIFICATE-----\nx"));
+	free(suite_file(dir, "ca", WHOLE));
 	free(suite_file(dir, "token", " secret\n"));
 	write_kubeconfig("kc", "server: 'https://127.0.0.1:6443', certificate-authority: ca",
 			 "tokenFile: token");
@@ -81,7 +84,7 @@ TEST(files_are_read_and_soon_read_again)
 	ck_assert_uint_eq(cluster.workers, 8);
 	ck_assert_uint_eq(cluster.workers_min, 0);
 	ck_assert_str_eq(cluster.reader.c.token, "secret");
-	ck_assert_str_eq(cluster.reader.c.ca_pem, "-----BEGIN CERTIFICATE-----\nx");
+	ck_assert_str_eq(cluster.reader.c.ca_pem, WHOLE);
 	ck_assert_ptr_null(cluster.reader.c.address); /* the server is an address */
 	ck_assert(cluster.shared && !cluster.own_writer && !loader.lasting);
 	ck_assert_uint_eq(loader.refresh_ms, 50000); /* as client-go reads a token file */
@@ -125,6 +128,24 @@ TEST(a_token_beside_its_file_is_the_fallback)
 	ck_assert(load("kubeconfig: kc\n"));
 	ck_assert_str_eq(cluster.reader.c.token, "old");
 	complains("warning: token: cannot be read: No such file or directory; the token beside it is used");
+}
+
+/* As with client-go, which says of the second that it cannot load them. */
+TEST(a_damaged_certificate_hinders_no_other)
+{
+	free(suite_file(dir, "ca", DAMAGED WHOLE));
+	write_kubeconfig("kc", "server: 'https://127.0.0.1', certificate-authority: ca", "token: t");
+	ck_assert(load("kubeconfig: kc\n"));
+	ck_assert_str_eq(cluster.reader.c.ca_pem, WHOLE);
+	complains("/ca: warning: certificate-authority: damaged certificates, which are left out: 1");
+}
+
+TEST(an_authority_of_damaged_certificates_alone_is_none)
+{
+	free(suite_file(dir, "ca", DAMAGED));
+	write_kubeconfig("kc", "server: 'https://127.0.0.1', certificate-authority: ca", "token: t");
+	ck_assert(!load("kubeconfig: kc\n"));
+	complains("/ca: certificate-authority: holds no certificate that is whole");
 }
 
 TEST(a_proxy_by_its_address_has_no_other)

@@ -45,7 +45,8 @@ TEST(the_original_file)
 	ck_assert_str_eq(run.watcher[0].cluster.server, "https://127.0.0.1:6443");
 	ck_assert_ptr_null(run.watcher[0].cluster.address);
 	ck_assert_str_eq(run.watcher[0].cluster.token, "READERTOKEN");
-	ck_assert_str_eq(run.watcher[0].cluster.ca_pem, "-----BEGIN CERTIFICATE-----\nx\n");
+	ck_assert_str_eq(run.watcher[0].cluster.ca_pem,
+			 "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n");
 	ck_assert_str_eq(run.worker[0].cluster.token, "READERTOKEN");
 	ck_assert_str_eq(run.worker[0].policy.duty[DUTY_EVICTED].namespaces.v[0], "default");
 	ck_assert_uint_eq(run.watcher[0].n_sinks, 0);
@@ -310,7 +311,7 @@ TEST(an_error_is_told_in_the_language_of_who_reads)
 	ck_assert_msg(strstr(zh, "1:10: workers: \"many\" 不是十进制整数"), "%s", zh);
 }
 
-#define OF_THE_SYSTEM "-----BEGIN CERTIFICATE-----\nSYSTEM\n"
+#define OF_THE_SYSTEM "-----BEGIN CERTIFICATE-----\nMAFF\n-----END CERTIFICATE-----\n"
 
 /* Whoever names no CA has the system's: SSL_CERT_FILE, as for OpenSSL and Go. A plain or an insecure
  * connection has no use for it. */
@@ -461,7 +462,8 @@ TEST(what_is_in_force_stays_where_a_cluster_cannot_be_loaded)
 	succeeds("mode: observe\n" TWO_CLUSTERS, NULL);
 	ck_assert(!run.clusters[0].loaded && run.kept[0] && !run.kept[1]);
 	ck_assert_str_eq(run.watcher[0].cluster.token, "READERTOKEN");
-	ck_assert_str_eq(run.watcher[0].cluster.ca_pem, "-----BEGIN CERTIFICATE-----\nx\n");
+	ck_assert_str_eq(run.watcher[0].cluster.ca_pem,
+			 "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n");
 	ck_assert_str_eq(run.worker[0].cluster.server, "https://127.0.0.1:6443");
 	ck_assert_int_eq((int)run.worker[0].policy.mode, (int)MODE_OBSERVE);
 	ck_assert_str_eq(run.watcher[1].cluster.token, "WRITERTOKEN");
@@ -579,7 +581,7 @@ TEST(each_sink_has_its_own_problem)
 {
 	free(suite_file(dir, "slack", "https://hooks.slack.com/services/HIDE"));
 	free(suite_file(dir, "nopem", "x"));
-	free(suite_file(dir, "pem", "-----BEGIN CERTIFICATE-----\nx\n"));
+	free(suite_file(dir, "pem", "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"));
 	free(suite_file(dir, "good", "https://localhost:9/GOOD\n"));
 	succeeds("sinks:\n"
 		 "- {name: missing, type: feishu, urlFile: nowhere}\n"
@@ -605,7 +607,8 @@ TEST(each_sink_has_its_own_problem)
 	ck_assert(has_problem("cut-off", "proxy: the name"));
 	ck_assert_ptr_null(sink("good")->problem);
 	ck_assert_ptr_nonnull(strstr(sink("good")->address, ":9"));
-	ck_assert_str_eq(sink("good")->ca_pem, "-----BEGIN CERTIFICATE-----\nx");
+	ck_assert_str_eq(sink("good")->ca_pem,
+			 "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----");
 	ck_assert_ptr_null(sink("near")->problem);
 	ck_assert_ptr_nonnull(strstr(sink("near")->address, ":8"));
 	ck_assert_uint_eq(run.errors, 0);

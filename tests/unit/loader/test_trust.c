@@ -15,7 +15,7 @@
 #include "base/xalloc.h"
 #include "tests/suite.h"
 
-#define BEGIN "-----BEGIN CERTIFICATE-----\n"
+#define BEGIN "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"
 
 static char dir[SUITE_PATH_MAX];
 
