@@ -359,12 +359,13 @@ struct http_way endpoint_way(const struct endpoint *e, CURL *easy, CURLcode code
 {
 	static const CURLcode of_socks[] = { CURLE_PROXY, CURLE_COULDNT_CONNECT,
 					     CURLE_COULDNT_RESOLVE_PROXY };
-	static const CURLcode of_tls[] = { CURLE_SSL_CONNECT_ERROR,  CURLE_PEER_FAILED_VERIFICATION,
-					   CURLE_SSL_CERTPROBLEM,    CURLE_SSL_CIPHER,
-					   CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR };
+	static const CURLcode of_tls[] = { CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION,
+					   CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE,
+					   CURLE_SSL_ISSUER_ERROR };
 	long status = 0;
 
-	if (!e->proxy || code == CURLE_OK)
+	/* No proxy is given a certificate of ours. */
+	if (!e->proxy || code == CURLE_OK || code == CURLE_SSL_CERTPROBLEM)
 		return (struct http_way){ 0 };
 	if (strncmp(e->proxy, "socks", 5) == 0)
 		return (struct http_way){ .at_proxy = is_one_code(code, of_socks, ARRAY_SIZE(of_socks)) };
@@ -375,9 +376,12 @@ struct http_way endpoint_way(const struct endpoint *e, CURL *easy, CURLcode code
 	return (struct http_way){ .at_proxy = true, .proxy_status = status };
 }
 
-void endpoint_transport(const struct http_way *way, const char *words, struct facts *f)
+void endpoint_transport(const struct http_way *way, CURLcode code, const char *words, struct facts *f)
 {
-	facts_text(f, FACT_PROBLEM, way->at_proxy ? TEXT_PROXY_TRANSPORT : TEXT_TRANSPORT);
+	facts_text(f, FACT_PROBLEM,
+		   way->at_proxy                   ? TEXT_PROXY_TRANSPORT
+		   : code == CURLE_SSL_CERTPROBLEM ? TEXT_CLIENT_CERTIFICATE
+						   : TEXT_TRANSPORT);
 	facts_quoted(f, FACT_TRANSPORT, STR_C(words));
 }
 

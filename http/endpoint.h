@@ -49,8 +49,8 @@ bool endpoint_set_trust(const struct endpoint *e, CURL *easy);
 bool endpoint_set_proxy(const struct endpoint *e, CURL *easy);
 /* Where the way ended of a handle that ended so before anything was sent to the server. */
 struct http_way endpoint_way(const struct endpoint *e, CURL *easy, CURLcode code);
-/* libcurl's words as a problem, which says so where it is the proxy's. */
-void endpoint_transport(const struct http_way *way, const char *words, struct facts *f);
+/* libcurl's words as a problem, which says so where it is the proxy's, or our own certificate's. */
+void endpoint_transport(const struct http_way *way, CURLcode code, const char *words, struct facts *f);
 /* Release its idle handles but `keep` of them. */
 void endpoint_free_idle(struct endpoint *e, size_t keep);
 

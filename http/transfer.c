@@ -513,6 +513,6 @@ void transfer_result(struct http_request *r, CURLcode code, struct http_result *
 		if (r->sends == 0)
 			ret->way = endpoint_way(r->endpoint, r->easy, code);
 		ret->failure = ret->way.at_proxy ? HTTP_CONNECT : failure_of(code, r);
-		endpoint_transport(&ret->way, words, &ret->why);
+		endpoint_transport(&ret->way, code, words, &ret->why);
 	}
 }

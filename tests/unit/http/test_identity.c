@@ -143,8 +143,9 @@ TEST(an_authority_of_its_own_is_not_widened_by_the_systems)
 	server_stop(&s);
 }
 
-/* A key of that kind, which nobody is there to say the password of; with its certificate. */
-static void make_locked(const char *type, char **ret_cert, char **ret_key)
+/* A key of that kind, which nobody is there to say the password of unless that is NULL; with its certificate.
+ */
+static void make_pair(const char *type, char **ret_cert, char **ret_key)
 {
 	EVP_PKEY *key = EVP_EC_gen("P-256");
 	X509 *x = X509_new();
@@ -158,7 +159,9 @@ static void make_locked(const char *type, char **ret_cert, char **ret_key)
 	X509_gmtime_adj(X509_getm_notAfter(x), 3600);
 	X509_sign(x, key, EVP_sha256());
 	PEM_write_bio_X509(b, x);
-	if (strcmp(type, "PKCS#8") == 0)
+	if (!type)
+		PEM_write_bio_PKCS8PrivateKey(k, key, NULL, NULL, 0, NULL, NULL);
+	else if (strcmp(type, "PKCS#8") == 0)
 		PEM_write_bio_PKCS8PrivateKey(k, key, EVP_aes_256_cbc(), (char *)word, 4, NULL, NULL);
 	else
 		PEM_write_bio_PrivateKey_traditional(k, key, EVP_aes_256_cbc(), word, 4, NULL, NULL);
@@ -180,7 +183,7 @@ TEST_LOOP(a_key_that_needs_a_password_is_no_connection, 0, ARRAY_SIZE(locked))
 	struct server s;
 	char *cert, *key;
 
-	make_locked(locked[_i], &cert, &key);
+	make_pair(locked[_i], &cert, &key);
 	server_start(&s, serve_ok, true);
 	const struct http_endpoint e = {
 		.base_url = s.url, .ca_pem = s.ca_pem, .cert_pem = cert, .key_pem = key
@@ -191,6 +194,42 @@ TEST_LOOP(a_key_that_needs_a_password_is_no_connection, 0, ARRAY_SIZE(locked))
 	ck_assert(!t.r.sent);
 	free(cert);
 	free(key);
+	server_stop(&s);
+}
+
+/* libcurl says of it that it is unable to set '(memory blob)'. */
+TEST(a_key_of_another_certificate_is_named)
+{
+	static const char damaged[] = "-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n";
+	struct server s;
+	char *cert, *key, *other_cert, *other_key;
+
+	make_pair(NULL, &cert, &key);
+	make_pair(NULL, &other_cert, &other_key);
+	server_start(&s, serve_ok, true);
+	const struct {
+		const char *cert, *key;
+		enum http_failure failure;
+	} pairs[] = { { cert, key, HTTP_OK },
+		      { cert, other_key, HTTP_CONNECT },
+		      { cert, damaged, HTTP_CONNECT },
+		      { key, key, HTTP_CONNECT } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		const struct http_endpoint e = { .base_url = s.url,
+						 .ca_pem = s.ca_pem,
+						 .cert_pem = pairs[i].cert,
+						 .key_pem = pairs[i].key };
+		const struct run t = tls_get(&e);
+
+		ck_assert_int_eq(t.r.failure, pairs[i].failure);
+		ck_assert(t.r.failure == HTTP_OK ||
+			  strstr(EN(t.r.why), "client-certificate and client-key of the kubeconfig") != NULL);
+	}
+	free(cert);
+	free(key);
+	free(other_cert);
+	free(other_key);
 	server_stop(&s);
 }
 
