@@ -464,8 +464,8 @@ TEST_LOOP(another_pod_of_it_is_marked, 0, 6)
 		"'labels':{'ops-pod-cleaner.io/ignore':'true'},",
 		"'annotations':{'ops-pod-cleaner.io/skip':'errImagePull'},",
 		"'annotations':{'ops-pod-cleaner.io/skip':'deleteEvictedPod'},",
-		"'deletionTimestamp':'2026-09-21T14:00:00Z','annotations':{'ops-pod-cleaner.io/"
-		"ignore':'true'},",
+		("'deletionTimestamp':'2026-09-21T14:00:00Z',"
+		 "'annotations':{'ops-pod-cleaner.io/ignore':'true'},"),
 		"'labels':{'ops-pod-cleaner.io/ignore':'true'},", /* only ours is deleted */
 	};
 	char items[2000];
