@@ -1,9 +1,10 @@
 # An instrumented process takes longer to begin and to look for leaks at its end than most cases take: there the cases of a program
 # share one. These change what the next case relies on, and keep a process for each.
 set(OPC_PROCESS_PER_CASE
-	cli/answers cli/commands cli/joined config/zone http/client http/kept http/mail http/odd http/proxy loader/loader loader/resolve
-	process/settings reporter/digest_run reporter/report supervisor/control supervisor/hostile supervisor/known_since
-	supervisor/no_history supervisor/saved supervisor/worker_pool watcher/membership worker/jobs)
+	base/private_dir cli/answers cli/commands cli/joined config/config config/zone http/client http/kept http/mail http/odd http/proxy
+	loader/loader loader/program loader/resolve process/settings reporter/digest_run reporter/fallback reporter/report rules/kept_pods
+	supervisor/control supervisor/hostile supervisor/known_since supervisor/no_history supervisor/saved supervisor/worker_pool
+	watcher/membership worker/jobs)
 
 # opc_unit_test(NAME SOURCES... LIBS...): one libcheck binary, run by ctest under the name unit/NAME.
 function(opc_unit_test name)

@@ -107,6 +107,7 @@ TEST_LOOP(other_settings_judge_anew, 0, 3)
 		expect_result(OUTCOME_REFUSED, _i == 1 ? REASON_DUTY_DISABLED : REASON_NAMESPACE_EXCLUDED,
 			      __LINE__);
 	}
+	str_list_done(&other.exclude_namespaces);
 }
 
 /* What the grant says counts, not what was known before it. */
