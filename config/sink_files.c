@@ -11,10 +11,10 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "config/config.h"
-#include "config/sinks_validate.h"
 #include "config/certificates.h"
+#include "config/config.h"
 #include "config/file.h"
+#include "config/sinks_validate.h"
 #include "config/table.h"
 #include "config/url.h"
 

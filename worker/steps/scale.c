@@ -235,12 +235,11 @@ static void count_pod(struct action *a, enum says says)
 
 /* Of an older revision, and not Ready at this moment: a probe that fails once, or a node that is drained,
  * makes no wreck of what served. */
-static enum step_then note_older(struct action *a, const struct pod_facts *p)
+static void note_older(struct action *a, const struct pod_facts *p)
 {
-	if (!is_of_others(a, p) && !pod_is_finished(p) && !fails_by_any(a, p))
+	if (!pod_is_finished(p) && !fails_by_any(a, p))
 		floors_add(&a->found.floors, FLOOR_SERVED,
 			   p->unready_since > 0 ? p->unready_since : p->created);
-	return STEP_NEXT;
 }
 
 enum step_then item_pod(struct action *a, const json_t *item)
@@ -251,21 +250,25 @@ enum step_then item_pod(struct action *a, const json_t *item)
 	if (decode_pod_json(item, &p) < 0)
 		return owner_refuse(a, REASON_TALLY_UNKNOWN, TEXT_POD_UNREAD);
 	p.namespace_labels = namespace_labels(a);
-	if (p.deletion == 0 && !pod_is_finished(&p) && !is_of_others(a, &p) &&
-	    approve_beside(a, &p) != STEP_NEXT)
+	const bool others = is_of_others(a, &p), is_over = p.deletion > 0 || pod_is_finished(&p);
+
+	if (!is_over && !others && approve_beside(a, &p) != STEP_NEXT)
 		return STEP_END;
 	/* Whoever owns it: when a selector reaches too far, better nothing is done. */
 	if (pod_is_serving(&p))
-		return is_of_others(a, &p) ? peers_add(a, item, true) : refuse_serving(a, p.revision);
-	if (!of_newest_revision(&a->found, &p, a->pod.revision))
-		return note_older(a, &p);
-	if (!is_of_others(a, &p))
+		return others ? peers_add(a, item, true) : refuse_serving(a, p.revision);
+	if (!of_newest_revision(&a->found, &p, a->pod.revision)) {
+		if (!others)
+			note_older(a, &p);
+		return STEP_NEXT;
+	}
+	if (!others)
 		floors_add(&a->found.floors, FLOOR_WORKED,
 			   judge_worked_at((enum duty)a->grant.duty, &p, action_now(a)));
-	if (p.deletion > 0 || pod_is_finished(&p))
+	if (is_over)
 		return STEP_NEXT;
 	says = says_of(a, &p);
-	if (is_of_others(a, &p))
+	if (others)
 		return says == SAYS_FAILS || says == SAYS_NOTHING ? STEP_NEXT : peers_add(a, item, false);
 	count_pod(a, says);
 	if (says == SAYS_FAILS)

@@ -91,12 +91,15 @@ class Release:
     def configure(self, *spaces):
         """As `helm upgrade` changes the Secret. A kubelet looks at a mounted one about once a minute, or when its pod changes."""
         text = chart.config_of(self.render(spaces))
-        self.t.admin.patch(f"/api/v1/namespaces/{chart.NAME}/secrets/ops-pod-cleaner-config", {"stringData": {"config.yml": text}}, MERGE)
+        self.write_config(text)
         self.touch_until(lambda: all(self.generation(p) > 1 for p in self.pods()))
         # A token that is read again may bring the settings along just before: whoever did not notice the file notices the next one.
         if not self.both_noticed():
-            self.t.admin.patch(f"/api/v1/namespaces/{chart.NAME}/secrets/ops-pod-cleaner-config", {"stringData": {"config.yml": f"{text}\n# again\n"}}, MERGE)
+            self.write_config(f"{text}\n# again\n")
             self.touch_until(self.both_noticed)
+
+    def write_config(self, text):
+        self.t.admin.patch(f"/api/v1/namespaces/{chart.NAME}/secrets/ops-pod-cleaner-config", {"stringData": {"config.yml": text}}, MERGE)
 
     def touch_until(self, is_so):
         end = time.monotonic() + 90
