@@ -143,14 +143,17 @@ def status(good, body=""):
     return lambda code: (good, "text/plain", body) if code == 0 else (int(code), "text/plain", "error")
 
 
+# The secret of every address. No namespace, uid or time can hold it: what a log is searched for must not be there by chance.
+TOKEN = "TokenOfTheBot"
+
 # type: what it says to a message, how it says a code (0 is a yes), the path of its address, a code of its own that refuses
 KINDS = {
-    "feishu": (feishu, json_code("code", "msg"), "/open-apis/bot/v2/hook/0123", 19024),
-    "dingtalk": (dingtalk, json_code("errcode", "errmsg"), "/robot/send?access_token=0123", 310000),
-    "wecom": (wecom, json_code("errcode", "errmsg"), "/cgi-bin/webhook/send?key=0123", 93000),
-    "slack": (slack, status(200, "ok"), "/services/T0/B0/0123", 403),
-    "teams": (teams, status(202), "/workflows/0123/triggers/manual/paths/invoke?sig=0123", 403),
-    "webhook": (webhook, status(204), "/in/0123", 403),
+    "feishu": (feishu, json_code("code", "msg"), f"/open-apis/bot/v2/hook/{TOKEN}", 19024),
+    "dingtalk": (dingtalk, json_code("errcode", "errmsg"), f"/robot/send?access_token={TOKEN}", 310000),
+    "wecom": (wecom, json_code("errcode", "errmsg"), f"/cgi-bin/webhook/send?key={TOKEN}", 93000),
+    "slack": (slack, status(200, "ok"), f"/services/T0/B0/{TOKEN}", 403),
+    "teams": (teams, status(202), f"/workflows/{TOKEN}/triggers/manual/paths/invoke?sig={TOKEN}", 403),
+    "webhook": (webhook, status(204), f"/in/{TOKEN}", 403),
     "alertmanager": (alertmanager, status(200), "/", 400),
 }
 

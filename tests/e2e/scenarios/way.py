@@ -8,6 +8,7 @@ import threading
 
 from harness.mail import MailServer
 from harness.scenario import Skip, scenario
+from harness.sink import TOKEN
 from harness.tls import Authority
 
 from .digest import Crasher, config as report_config
@@ -34,8 +35,8 @@ class Behind:
         by = {"proxy": proxy.url}
         ca = {"caFile": str(self.authority.ca)}
         user = LOGIN[0].replace("@", "%40")
-        return [self.chat.settings("chat" + mark, url=f"https://{CHAT}/open-apis/bot/v2/hook/0123", **by, **ca),
-                self.hook.settings("hook" + mark, url=f"http://{HOOK}/in/0123", **by),
+        return [self.chat.settings("chat" + mark, url=f"https://{CHAT}/open-apis/bot/v2/hook/{TOKEN}", **by, **ca),
+                self.hook.settings("hook" + mark, url=f"http://{HOOK}/in/{TOKEN}", **by),
                 mail_sink(self.mails, self.authority, "mail" + mark, url=f"smtp://{user}@{MAIL}:587", **by)]
 
 
@@ -47,7 +48,7 @@ def runs(texts):
 def through(t, scheme):
     ns, behind = t.ns(), Behind(t)
     proxy, near = t.forward(scheme, behind.names), t.sink()
-    sinks = [*behind.settings(proxy), behind.chat.settings("alone", url=f"https://{CHAT}/open-apis/bot/v2/hook/0123")]
+    sinks = [*behind.settings(proxy), behind.chat.settings("alone", url=f"https://{CHAT}/open-apis/bot/v2/hook/{TOKEN}")]
     t.objects.crash(t.objects.pod(ns), 7)
     config = report_config(t, near, ns)
     config["sinks"] = sinks
@@ -60,9 +61,9 @@ def through(t, scheme):
     # The names are the proxy's alone: who asks for one here does not find it.
     r = p.ask("report", "send", "--sink", "alone", "--test", timeout=60)
     assert r.returncode == 78 and CHAT in r.stderr, r.stderr
-    tunnels = {("CONNECT", f"{CHAT}:443"), ("POST", f"http://{HOOK}/in/0123"), ("CONNECT", f"{MAIL}:587")}
+    tunnels = {("CONNECT", f"{CHAT}:443"), ("POST", f"http://{HOOK}/in/{TOKEN}"), ("CONNECT", f"{MAIL}:587")}
     assert set(proxy.asked) == (tunnels if scheme == "http" else {("SOCKS", place) for place in behind.names}), proxy.asked
-    assert "0123" not in p.log() and LOGIN[1] not in p.log(), "a secret is in the log"
+    assert TOKEN not in p.log() and LOGIN[1] not in p.log(), "a secret is in the log"
 
 
 for _scheme, _doc in (("http", "An HTTP proxy opens tunnels for https and mails, and forwards what is in clear"),
@@ -103,7 +104,7 @@ def proxy_fails(t):
         for name in ("chat", "hook", "mail"):
             r = p.ask("report", "send", "--sink", name, "--test", timeout=60)
             assert r.returncode == 69 and "the proxy refused the connection" in r.stderr and "the proxy: " in r.stderr, f"{r.returncode} {r.stderr}"
-            assert "0123" not in r.stderr and LOGIN[1] not in r.stderr, r.stderr
+            assert TOKEN not in r.stderr and LOGIN[1] not in r.stderr, r.stderr
         assert "secret or proxy" in p.ask("status").stdout, p.ask("status").stdout
         for proxy in proxies:
             proxy.answer = None
@@ -113,7 +114,7 @@ def proxy_fails(t):
             p.reload()      # what somebody has to correct is tried again seldom; this is how it is said
         t.until("the end of the trouble", lambda: not detail(), 60)
         t.until("all that waited", lambda: all(x == runs(y.text for y in near.accepted) for x in all_there()), 60)
-    assert "0123" not in p.log() and LOGIN[1] not in p.log(), "a secret is in the log"
+    assert TOKEN not in p.log() and LOGIN[1] not in p.log(), "a secret is in the log"
     assert runs(x.text for x in near.accepted) == sorted(set(all_there()[0])), all_there()
 
 
