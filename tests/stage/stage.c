@@ -23,6 +23,7 @@
 
 #define ACTORS   (ROLE__MAX * STAGE_WORKERS)
 #define RUNS_MAX 1000
+#define PID_TOP  (1 << 22) /* PID_MAX_LIMIT of linux/threads.h: hardly any process comes so far */
 
 struct actor {
 	enum role role;
@@ -80,7 +81,7 @@ int spawn_child(const struct spawn_images *images, enum role role, const char *c
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
 		return -errno;
 	*ret = (struct spawned){
-		.pid = 1000 + (pid_t)(a - on_stage->actors), .pidfd = -1, .ops = ops, .ctx = ctx
+		.pid = PID_TOP - (pid_t)(a - on_stage->actors), .pidfd = -1, .ops = ops, .ctx = ctx
 	};
 	if (role == ROLE_WORKER && number == 0 && on_stage->o.worker_pid)
 		ret->pid = on_stage->o.worker_pid;
