@@ -38,6 +38,15 @@ void when_format_zone(int64_t at_ms, const struct zone *zone, char ret[static WH
 			       abs(minutes) % 60);
 }
 
+void when_format_in_zone(int64_t at_ms, const struct zone *zone, char ret[static WHEN_IN_ZONE_MAX])
+{
+	char when[WHEN_TEXT_MAX], name[WHEN_TEXT_MAX];
+
+	when_format(at_ms, zone, when);
+	when_format_zone(at_ms, zone, name);
+	(void)snprintf(ret, WHEN_IN_ZONE_MAX, at_ms > 0 ? "%s %s" : "%s", when, name);
+}
+
 char *cluster_prefix(const struct str_list *clusters, const char *name)
 {
 	return cluster_names_count(clusters, NULL) > 1 && *name ? xasprintf("[%s] ", name) : xstrdup("");

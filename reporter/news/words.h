@@ -16,6 +16,9 @@
 void when_format(int64_t at_ms, const struct zone *zone, char ret[static WHEN_TEXT_MAX]);
 /* How far that local time is ahead of UTC: "UTC", "UTC+8", "UTC-3:30". */
 void when_format_zone(int64_t at_ms, const struct zone *zone, char ret[static WHEN_TEXT_MAX]);
+/* Both, for a text that names the zone nowhere else: "2026-11-22 17:55 UTC+8"; "?" alone as above. */
+#define WHEN_IN_ZONE_MAX (2 * WHEN_TEXT_MAX)
+void when_format_in_zone(int64_t at_ms, const struct zone *zone, char ret[static WHEN_IN_ZONE_MAX]);
 
 /* "[prod] " where there are several clusters, "" where there is one, or none is named; the caller frees it.
  */

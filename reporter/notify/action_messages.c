@@ -107,10 +107,10 @@ static char *verb_of(const struct composer *c, const struct action_details *t)
 
 static char *announcement_of(const struct composer *c, const struct action_details *t)
 {
-	char when[WHEN_TEXT_MAX];
+	char when[WHEN_IN_ZONE_MAX];
 	const enum phrase verb = object_event_of((enum action_kind)t->intent.action, way_of(t))->will_phrase;
 
-	when_format(t->result.at + (int64_t)t->result.retry_ms, c->zone, when);
+	when_format_in_zone(t->result.at + (int64_t)t->result.retry_ms, c->zone, when);
 	return xasprintf(phrase(NEWS_EARLIEST, c->language), phrase_text(verb, c->language), when);
 }
 
@@ -162,11 +162,11 @@ static char *add_short(const struct composer *c, struct entry *e, const struct a
 static void add_why(const struct composer *c, struct entry *e, const struct action_details *t)
 {
 	const char *sentence = reason_find(t->intent.reason)->text[c->language].sentence;
-	char when[WHEN_TEXT_MAX];
+	char when[WHEN_IN_ZONE_MAX];
 
 	document_addf(&e->lines, phrase(NEWS_WHY, c->language), sentence, t->intent.reason);
 	if (t->intent.since > 0) {
-		when_format(t->intent.since, c->zone, when);
+		when_format_in_zone(t->intent.since, c->zone, when);
 		document_addf(&e->lines, phrase(NEWS_SINCE, c->language), when);
 	}
 }

@@ -154,10 +154,10 @@ static void add_names(const struct composer *t, struct entry *e, const struct al
 
 static void add_times(const struct composer *t, struct entry *e, const struct alarm *a)
 {
-	char begin[WHEN_TEXT_MAX], end[WHEN_TEXT_MAX];
+	char begin[WHEN_IN_ZONE_MAX], end[WHEN_IN_ZONE_MAX];
 
-	when_format(a->state.begin_at, t->from->zone, begin);
-	when_format(a->state.gone_at, t->from->zone, end);
+	when_format_in_zone(a->state.begin_at, t->from->zone, begin);
+	when_format_in_zone(a->state.gone_at, t->from->zone, end);
 	if (e->is_over)
 		document_addf(&e->lines, phrase(NEWS_FROM_TO, t->language), begin, end);
 	else

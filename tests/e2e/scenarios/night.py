@@ -59,7 +59,8 @@ class Reader:
 
 # What differs from run to run -> what the page says of every run; a name keeps its length, for the columns. A request is cut at a length,
 # within its last annotation.
-STABLE = ((r",\"ops-pod-cleaner\.io/scaled-down-f\S*", ","), (r"\d{4}-\d\d-\d\d", "2026-03-02"), (r"(?<!\d)\d\d:\d\d:\d\d(\.\d+)?", "03:12:00"), (r"\b\d\d:\d\d\b", "03:12"),
+STABLE = ((r"\bUTC[+-]\d+(:\d\d)?", "UTC"),
+          (r",\"ops-pod-cleaner\.io/scaled-down-f\S*", ","), (r"\d{4}-\d\d-\d\d", "2026-03-02"), (r"(?<!\d)\d\d:\d\d:\d\d(\.\d+)?", "03:12:00"), (r"\b\d\d:\d\d\b", "03:12"),
           (r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "6f1c2a9e-5b7d-4e13-9a42-0c8d7e6f5a41"), (r"-0c8d7e6f5a41 +", "-0c8d7e6f5a41 "),
           (r"/\S+/(config\.yml|kubeconfig)[-\w]*", r"/etc/ops-pod-cleaner/\1"), (r"https://127\.0\.0\.1:\d+", "https://prod.example.com:6443"),
           (r"\b(\d+\.\d+\.\d+)(-[0-9a-f]{12})+\b", r"\1"), (r"resourceVersion(\":\"| )\d+", r"resourceVersion\g<1>1042"), (r"(resource_version +)\d+", r"\g<1>1042"),

@@ -26,7 +26,7 @@ TEST(what_was_done_is_told_once_with_the_way_back)
 	HAS("[prod] Scaled 1 workload to 0, force-deleted 1 pod, deleted 34 evicted pods");
 	HAS("shop/web (Deployment): scaled from 3 to 0");
 	HAS("$ ops-pod-cleaner restore 1\n");
-	HAS("since 2023-11-14 22:13");
+	HAS("since 2023-11-14 22:13 UTC\n");
 	HAS("shop/db-0: deleted by force");
 	HAS("certificate: pod x");
 	HAS("shop, node node-7: 34 pods deleted");
@@ -361,7 +361,7 @@ TEST(a_trouble_is_told_as_it_begins_and_as_it_ends)
 	look(MINUTE);
 	(void)told("team");
 	HAS("Resolved: ");
-	HAS("from 2023-11-14 22:13 to 2023-11-14 23:14");
+	HAS("from 2023-11-14 22:13 UTC to 2023-11-14 23:14 UTC");
 	(void)told("pay");
 	HAS("已恢复：");
 	look(DAY);
@@ -443,7 +443,7 @@ TEST(a_reminder_of_a_trouble_tells_its_detail_of_today)
 	look(DAY);
 	(void)told("team");
 	HAS("Still: ");
-	HAS("since 2023-11-14 22:13");
+	HAS("since 2023-11-14 22:13 UTC\n");
 	HAS("cannot scale deployments");
 	HAS_NO("cannot delete pods");
 }

@@ -38,14 +38,14 @@ TEST_LOOP(latest_run_is_found, 0, (int)(sizeof(cases) / sizeof(cases[0])))
 static const struct {
 	const char *zone, *text;
 } zones[] = {
-	{ NULL, "2023-11-13 09:00" },
-	{ "Asia/Kolkata", "2023-11-13 14:30" },
-	{ "America/St_Johns", "2023-11-13 05:30" },
+	{ NULL, "2023-11-13 09:00 UTC" },
+	{ "Asia/Kolkata", "2023-11-13 14:30 UTC+5:30" },
+	{ "America/St_Johns", "2023-11-13 05:30 UTC-3:30" },
 };
 
 TEST_LOOP(times_are_written_in_their_zone, 0, (int)(sizeof(zones) / sizeof(zones[0])))
 {
-	char text[WHEN_TEXT_MAX];
+	char text[WHEN_IN_ZONE_MAX];
 	struct zone *z = NULL;
 	void *bytes = NULL;
 	size_t size = 0;
@@ -54,8 +54,10 @@ TEST_LOOP(times_are_written_in_their_zone, 0, (int)(sizeof(zones) / sizeof(zones
 		ck_assert_int_eq(zone_load(zones[_i].zone, &bytes, &size), 0);
 		ck_assert_int_eq(zone_parse(bytes, size, &z), 0);
 	}
-	when_format(MON, z, text);
+	when_format_in_zone(MON, z, text);
 	ck_assert_str_eq(text, zones[_i].text);
+	when_format_in_zone(0, z, text);
+	ck_assert_str_eq(text, "?");
 	zone_free(&z);
 	free(bytes);
 }
