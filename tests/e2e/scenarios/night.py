@@ -54,7 +54,8 @@ class Reader:
                 break
             text += piece
         os.close(master)
-        return process.wait(10), text.decode().replace("\r\n", "\n")
+        shown = text.decode().replace("\r\n", "\n")
+        return process.wait(10), re.sub(r"[^\n]*\r\x1b\[K", "", shown)     # a line that was erased: how long it waited
 
 
 # What differs from run to run -> what the page says of every run; a name keeps its length, for the columns. A request is cut at a length,
