@@ -7,6 +7,8 @@ import socket
 import struct
 import threading
 
+from .port import free_port
+
 REFUSED = 2     # SOCKS: connection not allowed by ruleset
 
 
@@ -17,7 +19,7 @@ class Forward:
         self.scheme, self.names, self.authority = scheme, dict(names), authority
         self.asked = []     # ("CONNECT", "host:port"), ("POST", "http://host/path"), ("SOCKS", "host:port")
         self.answer = None
-        self.port = 0
+        self.port = free_port()     # still its own when it comes up again
         self.listener = None
         self.up()
 
@@ -27,7 +29,6 @@ class Forward:
 
     def up(self):
         self.listener = socket.create_server(("127.0.0.1", self.port), backlog=64)
-        self.port = self.listener.getsockname()[1]
         threading.Thread(target=self._accept, args=(self.listener,), daemon=True).start()
 
     def down(self):
