@@ -164,7 +164,7 @@ class Sink:
         self.script = list(script)
         self.secret, self.kind = secret, kind
         self.judge, self.say, own_path, self.refusal = KINDS[kind]
-        self.on_post = None     # called with every post after it was noted and before it is answered
+        self.on_post = None     # called with every post before it is noted and answered: who sees the post knows that this is over
         self.lock = threading.Lock()
         sink = self
 
@@ -207,9 +207,10 @@ class Sink:
             verdict = self.judge(post, self.secret)
             step = self.script.pop(0) if self.script and verdict == 0 else verdict
             post.answered = step
+        if call := self.on_post:
+            call(post)
+        with self.lock:
             self.posts.append(post)
-        if self.on_post:
-            self.on_post(post)
         if step == "drop":
             handler.close_connection = True
             handler.connection.close()
