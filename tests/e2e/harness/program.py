@@ -232,8 +232,13 @@ class Program:
                 found.append((pid, names[pid]))
         return found
 
+    def lasting(self):
+        """tree() without what comes and goes: a loader, and what the supervisor has forked and is not another program yet."""
+        return sorted((pid, role) for pid, role in self.tree() if role in ROLES and role != "loader" and (role != "supervisor" or pid == self.process.pid))
+
     def pids(self, role):
-        return [pid for pid, name in self.tree() if name == role]
+        """Of the supervisor its own: what it has forked bears its name until it is another program."""
+        return [pid for pid, name in self.tree() if name == role and (role != "supervisor" or pid == self.process.pid)]
 
     def kill(self, role, which=0, sig=signal.SIGKILL):
         """One process of that role; its pid, or None when there is none."""

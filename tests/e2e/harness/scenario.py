@@ -2,6 +2,7 @@
 import functools
 import pathlib
 import re
+import subprocess
 import time
 import traceback
 import uuid
@@ -32,6 +33,8 @@ class Scenario:
         self.fn, self.name, self.servers, self.alone, self.timeout, self.needs = fn, name, servers, alone, timeout, needs
 
 
+PREFIXES = set()    # of the scenarios of this run: two of them may share a server
+
 PLURALS = {"Pod": "pods", **{kind: row[1] for kind, row in KINDS.items()}}
 
 
@@ -52,6 +55,14 @@ def seconds(text):
     raise ValueError(text)
 
 
+def new_prefix():
+    """Of the namespaces of one scenario, and of no other."""
+    while (prefix := "e" + uuid.uuid4().hex[:6]) in PREFIXES:
+        pass
+    PREFIXES.add(prefix)
+    return prefix
+
+
 class Test:
     """One run of a scenario: its namespaces, its program, its part of the server's log."""
 
@@ -61,7 +72,7 @@ class Test:
         self.dir = pathlib.Path(folder)
         self.dir.mkdir(parents=True)
         self.admin = server.admin
-        self.prefix = "e" + uuid.uuid4().hex[:6]
+        self.prefix = new_prefix()
         self.objects = Objects(server, self.prefix)
         self.programs, self.closing = [], []
         self.pairs = set()                  # kubeconfigs with the credentials of watcher and workers
@@ -80,6 +91,13 @@ class Test:
     def write(self, name, text):
         path = self.dir / name
         path.write_text(text)
+        return path
+
+    def script(self, name, text):
+        """One that may be run at once. Another process writes it: what this one has open for writing while it forks for another scenario
+        cannot be executed (ETXTBSY)."""
+        path = self.dir / name
+        subprocess.run(["install", "-m", "700", "/dev/stdin", path], input=text, text=True, check=True)
         return path
 
     def kubeconfig(self, user=None, proxy=None):

@@ -52,9 +52,10 @@ def kill_each(t):
         while not feeder.done.is_set() or min(kills.values()) < KILLS:
             time.sleep(dice.uniform(0.05, 0.4))
             role = min(kills, key=lambda r: (kills[r], dice.random())) if dice.random() < 0.5 else dice.choice(list(kills))
-            if program.kill(role, dice.randrange(3) if role == "worker" else 0):
-                kills[role] += 1
-            if role == "supervisor":
+            killed = program.kill(role, dice.randrange(3) if role == "worker" else 0)
+            kills[role] += killed is not None
+            # One that was just started may not be the program yet.
+            if role == "supervisor" and (killed or program.process.poll() is not None):
                 program.process.wait(10)
                 program.start(wait=False)
                 time.sleep(dice.uniform(0.2, 0.8))

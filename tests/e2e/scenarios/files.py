@@ -34,7 +34,7 @@ def configuration(t):
     t.complete = False
     first, second = t.ns(), t.ns()
     program = t.run(evicted=first)
-    gone, pids = [t.canary(first)], sorted(program.tree())
+    gone, pids = [t.canary(first)], program.lasting()
     generation = program.status()["generation"]
     good = settings_text(t, program, t.config(evicted=[first, second]))
     replace(program.config_path, good + "nonsense: 1\n")
@@ -45,7 +45,7 @@ def configuration(t):
     program.config_path.write_text(good)        # in place, as `kubectl cp` and `cat >` do
     gone.append(taken(t, program, second, generation))
     assert "nonsense" not in program.ask("status").stdout
-    assert pids == sorted(program.tree()), "a process was started again"
+    assert pids == program.lasting(), "a process was started again"
     t.expect(deleted=gone)
 
 
