@@ -365,15 +365,17 @@ class Workload:
                 and (p["metadata"].get("labels") or {}).get("app") == self.name]
 
     def leave(self):
-        """Ends those of its pods that were asked to go, as a kubelet does; where there is no controller nobody asks them."""
+        """Ends those of its pods that were asked to go, as a kubelet does; where there is no controller all of them were. Nothing is left
+        of it that the program could look at while somebody restores it."""
         def left():
             answer = self.objects.admin.get(pod_path(self.ns), labelSelector=f"app={self.name}").get("items") or []
             for pod in answer:
                 if pod["metadata"].get("deletionTimestamp"):
                     self.objects.force_delete(pod)
             return not answer
-        if self._controllers_make_pods():
-            until(f"the pods of {self.name} to leave", left, 20)
+        for pod in self.pods() if not self._controllers_make_pods() else ():
+            self.objects.force_delete(pod)
+        until(f"the pods of {self.name} to leave", left, 20)
 
     def becomes_available(self, value):
         """Its condition Available is that; since when, Unix seconds. Where there is no controller, it is written here."""

@@ -83,6 +83,8 @@ def another_name(t):
     two.reload("new")
     two.becomes("new")
     gone.append(t.canary(two.ns))
+    for pod in gone:
+        t.wait_history(program, uid=pod["metadata"]["uid"], outcome="done")
     assert [r["cluster"] for r in program.history() if r["outcome"] == "done"] == ["here", "new"], program.history()
     t.expect(deleted=gone)
 
@@ -131,6 +133,7 @@ def leaves_at_work(t):
     two.reload("here")
     two.becomes("here", limit=60)
     gone = [t.canary(two.ns)]
+    t.wait_history(program, uid=gone[0]["metadata"]["uid"], outcome="done")
     rows = program.history()
     assert all(r["outcome"] for r in rows), [r for r in rows if not r["outcome"]]
     left = [p for p in pods if two.there.get(p)]

@@ -213,7 +213,7 @@ def two_ways(t):
 def recovers(t):
     """A container that ran for ten minutes has shown that it starts, Ready or not: a later loop gets the whole time again."""
     ns = t.ns()
-    run(t, ns, "4s")
+    run(t, ns, "6s")
     workload = t.objects.workload("Deployment", ns, 1)
     begin = crash(t, workload)
     time.sleep(max(0, begin + 2 - time.time()))
@@ -222,7 +222,7 @@ def recovers(t):
     t.objects.crash(pod, 9, ran=660)
     time.sleep(0.5)
     t.objects.crash(pod, 20)
-    t.never("acted on the old clock", t.writes, second + 3.9 - time.time())
+    t.never("acted on the old clock", t.writes, second + 5.9 - time.time())
     t.wait_write(workload)
     t.expect(scaled=[workload])
 
@@ -253,5 +253,5 @@ def clock(t):
     program.kill_all()
     program.start()
     request = t.wait_write(workload)
-    assert 0 <= request.t - begin - 12 < 2.5, f"acted {request.t - begin - 12:+.3f} s from the threshold"
+    assert 0 <= request.t - begin - 12 < 5, f"acted {request.t - begin - 12:+.3f} s from the threshold"
     t.expect(scaled=[workload])

@@ -71,8 +71,7 @@ def troubles(program):
 
 def plugin(t, command):
     """A kubeconfig whose credential is what this shell command prints."""
-    script = t.write(f"plugin-{command.split()[0]}", f"#!/bin/sh\n{command}\n")
-    script.chmod(0o700)
+    script = t.script(f"plugin-{command.split()[0]}", f"#!/bin/sh\n{command}\n")
     text = t.server.kubeconfig("cleaner")
     return text.replace(f"    token: {t.server.tokens['cleaner']}", f"    exec: {{command: {script}, interactiveMode: Never, "
                         "apiVersion: client.authentication.k8s.io/v1}")
@@ -292,10 +291,10 @@ def token_file(t):
     text = t.server.kubeconfig("cleaner").replace(f"    token: {t.server.tokens['cleaner']}", f"    tokenFile: {token}")
     program = t.program(t.config(evicted=ns), t.write("kubeconfig-file", text))
     gone = [t.canary(ns)]
-    second = t.server.tokens["cleaner-writer"]
-    token.write_text(second + "\n")
+    generation = program.status()["generation"]
+    token.write_text(t.server.tokens["cleaner-writer"] + "\n")
     program.reload()
-    time.sleep(1)
+    t.until("the new token to be in force", lambda: program.status()["generation"] > generation, 20)
     gone.append(t.canary(ns))
     t.expect(deleted=gone)
     assert t.writes()[-1].user == "cleaner-writer", t.writes()[-1]

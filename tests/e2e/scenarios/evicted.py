@@ -65,8 +65,8 @@ def any_bytes(t):
 def kept(t):
     """With `hours` the record of an eviction stays so long, as its message says why; then it goes."""
     ns = t.ns()
-    config = t.config(evicted=ns, deleteEvictedPod={"hours": "4s"})
-    t.policy.evicted_hours = 4.0
+    config = t.config(evicted=ns, deleteEvictedPod={"hours": "8s"})
+    t.policy.evicted_hours = 8.0
     program = t.program(config)
     pod = t.objects.finish(t.objects.pod(ns), "Evicted")
     name = f"{ns}/{pod['metadata']['name']}"

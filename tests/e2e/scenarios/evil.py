@@ -112,8 +112,7 @@ class Tree:
         """What holds after every attack, and while it lasts."""
         slowest = self.slowest_elsewhere() if served else 0
         assert slowest < LATE, f"a deletion in the other cluster took {slowest:.1f} s"
-        # Beside it for a moment: a child that it has forked, until that is another program.
-        assert self.program.process.poll() is None and self.pid in self.program.pids("supervisor"), "the supervisor has ended"
+        assert self.program.process.poll() is None and self.program.pids("supervisor") == [self.pid], "the supervisor has ended"
         assert self.program.status(), "the supervisor does not answer"
         assert self.memory_kb() < MEMORY_KB, f"the supervisor takes {self.memory_kb()} KiB"
         grown = len(self.program.log()) - self.log_bytes
@@ -178,9 +177,10 @@ def attack(name, role, *commands, killed=False, holds=None, log_bytes=LOG_BYTES,
 def keeps_the_old(tree, role, command):
     """A duty that is switched off is off, whatever that process says to it; and when it is on again it works."""
     tree.obey(role, command)
+    generation = tree.program.status()["generation"]
     tree.program.write_config({**tree.config, "deleteEvictedPod": {**tree.config["deleteEvictedPod"], "enable": False}})
     tree.program.reload()
-    time.sleep(1)
+    tree.t.until("the settings to be in force", lambda: tree.program.status()["generation"] > generation, 20)
     pod = tree.t.objects.evict(tree.t.objects.pod(tree.ns))
     tree.t.never("a duty acts that was switched off", lambda: tree.t.writes_on(pod), 3)
     tree.program.write_config(tree.config)

@@ -106,8 +106,12 @@ def window(t):
     config["timeZone"] = "UTC"
     program = t.program(config)
     pods = evicted(t, ns, 3)
-    rows = wait_held(t, program, 3, "OutsideWindow") if time.time() < opens - 3 else []
-    for row in rows:
+
+    def look():
+        """The rows; none where the machine was too slow to see them before the window opened."""
+        rows = held(program)
+        return len(rows) == 3 and {r["reason"] for r in rows} == {"OutsideWindow"} and (rows,) or time.time() >= opens and ([],)
+    for row in t.until("3 pods held by OutsideWindow", look, 20)[0]:
         assert row["until"][:19] == time.strftime("%Y-%m-%dT%H:%M:%S", at), (row, opens)
     for pod in pods:
         request = t.wait_write(pod, 40)
@@ -262,12 +266,11 @@ def quiet(t):
     """Nothing at all for so long after the first complete list, and it says so."""
     ns = t.ns()
     pod = evicted(t, ns, 1)[0]
+    begin = time.time()
     program = t.program(t.config(evicted=ns, startupQuiet="8s"))
-    ready = time.time()
     wait_held(t, program, 1, "StartupQuiet")
     request = t.wait_write(pod, 20)
-    # Ready is told at most two seconds after the list was complete.
-    assert request.t >= ready + 8 - 2.5, f"acted {request.t - ready:.3f} s after it was ready"
+    assert request.t >= begin + 8, f"acted {request.t - begin:.3f} s after its start"
     t.expect(deleted=[pod])
 
 

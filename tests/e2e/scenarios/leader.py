@@ -157,11 +157,11 @@ def observer_leaves(t):
     mine = t.until("its presence", lambda: (lease_of(t) or {}).get("holderIdentity"), 10)
     program.write_config({**configured(t, ns), "mode": "observe"})
     program.reload()
-    t.until("the Lease to be nobody's", lambda: not lease_of(t).get("holderIdentity"), 5)
-    t.until("the word of it", lambda: [c["presence"] for c in program.status()["clusters"]] == [False], 5)
+    t.until("the Lease to be nobody's", lambda: not lease_of(t).get("holderIdentity"), 15)
+    t.until("the word of it", lambda: [c["presence"] for c in program.status()["clusters"]] == [False], 15)
     program.write_config({**configured(t, ns), "mode": "enforce"})
     program.reload()
-    t.until("it to be taken again", lambda: lease_of(t).get("holderIdentity") == mine, 5)
+    t.until("it to be taken again", lambda: lease_of(t).get("holderIdentity") == mine, 15)
 
 
 @scenario("leader/election-beside-a-presence", timeout=180)
@@ -235,7 +235,7 @@ def election_without_namespace(t):
     else:
         t.ns(where)
     t.until("it leads", lambda: leading(program), 15)
-    t.until("its end", lambda: not told(), 5)
+    t.until("its end", lambda: not told(), 15)
     t.wait_write(pod)
     t.expect(deleted=[pod])
 

@@ -72,7 +72,7 @@ def alertmanager(t):
     forbidden(t, sink.url, lambda name: newest(name) and newest(name)["endsAt"] > rfc3339(time.time() + 3600))
     ours = [a for p in sink.accepted for a in p.body if a["labels"]["alertname"] == "OpsPodCleanerForbidden"]
     assert len({json.dumps(a["labels"], sort_keys=True) for a in ours}) == 1, ours
-    assert "rbac" in ours[0]["annotations"]["remedy"] and ours[-1]["endsAt"] <= rfc3339(time.time()), ours
+    assert "rbac" in ours[0]["annotations"]["remedy"] and ours[-1]["endsAt"][:19] <= rfc3339(time.time()), ours
 
 
 @scenario("sinks/alertmanager-itself", timeout=120)
@@ -144,14 +144,14 @@ def send_test(t):
 @scenario("tell/preview")
 def preview(t):
     """The report as of now on a terminal, as a page, and as each sink would get it; nothing is sent and nothing written down."""
-    ns, sink, alerts, mails = t.ns(), t.sink(), t.sink(kind="alertmanager"), MailServer()
+    ns, second, sink, alerts, mails = t.ns(), t.ns(), t.sink(), t.sink(kind="alertmanager"), MailServer()
     t.objects.crash(t.objects.workload("ReplicaSet", ns, 1).pods()[0], 40)
-    other = t.objects.crash(t.objects.pod(t.ns()), 50)["metadata"]["name"]
+    other = t.objects.crash(t.objects.pod(second), 50)["metadata"]["name"]
     sinks = [{"name": "chat", "type": "feishu", "language": "zh", "url": sink.url}, mail_sink(mails),
              {"name": "alerts", "type": "alertmanager", "url": alerts.url, "language": "en"},
              {"name": "elsewhere", "type": "webhook", "url": alerts.url, "namespaces": ["no-such-*"]}]
     try:
-        p = t.program(config(t, "*", sinks))
+        p = t.program(config(t, [ns, second], sinks))      # those that others make on that server may be worse
         t.until("the crashes to be seen", lambda: all(x in p.ask("report", timeout=60).stdout for x in (ns, other)), 30)
         text = p.ask("report", timeout=60, check=True).stdout
         assert "40" in text and text.startswith("restarts"), text

@@ -168,6 +168,7 @@ def unguarded(t):
         workload.fail_to_pull()
     for workload in workloads:
         t.wait_write(workload, 15)
+    t.until("a refusal for each", lambda: len([r for r in t.requests() if r.code == 403]) >= len(workloads), 15)
     time.sleep(1)
     marks = [r for r in t.requests() if r.code == 403]
     assert all(r.verb == "patch" and not r.subresource for r in marks), [str(r) for r in marks]

@@ -256,14 +256,14 @@ def shown_as_one(t):
     t.until("all to go", lambda: not any(objects.get(pod) for objects, pod in gone), SOON_S)
     for i, replica in enumerate(fleet.replicas):
         t.write(f"a-{i}", str(replica.socket))
-    t.write("kubectl", KUBECTL.format(folder=t.dir, binary=fleet.replicas[0].binary)).chmod(0o755)
+    t.script("kubectl", KUBECTL.format(folder=t.dir, binary=fleet.replicas[0].binary))
 
     def plugin(*args, code=0):
         done = subprocess.run(["/bin/sh", TOP / "cli" / "kubectl-ops_pod_cleaner", *args], stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, timeout=60, env={**fleet.replicas[0].env, "PATH": f"{t.dir}:/usr/bin:/bin"})
         assert done.returncode == code, (args, done)
         return done.stderr if code else json.loads(done.stdout) if "json" in args else done.stdout
-    t.until("both to know the ends", lambda: all(r["outcome"] == "done" for r in plugin("history", "-o", "json")["items"]), 10)
+    t.until("both to know the ends", lambda: [r["outcome"] for r in plugin("history", "-o", "json")["items"]] == ["done"] * 4, 20)
     rows = plugin("history", "-o", "json")["items"]
     assert sorted((r["cluster"], r["replica"], r["name"]) for r in rows) == sorted(
         (f"c{i:02d}", f"a-{before[i]}", pod["metadata"]["name"]) for i, (_, pod) in enumerate(gone)), rows

@@ -23,10 +23,10 @@ def scaled_down(t, kind="Deployment", replicas=2, leave=True, proxy=None, **more
     return program, workload, row["id"]
 
 
-def restore(program, *args):
+def restore(program, *args, how="--yes"):
     """As a person does it: once more where it says so. Another pod of the workload may be looked at in that moment."""
     def answer():
-        done = program.ask("restore", *args, "--yes", timeout=30)
+        done = program.ask("restore", *args, how, timeout=60)
         return None if "try again" in done.stdout + done.stderr else done
     return until("an answer to the restore", answer, 20)
 
@@ -40,7 +40,7 @@ def make(kind):
     @scenario(f"restore/{kind.lower()}")
     def back(t):
         program, workload, number = scaled_down(t, kind, 3)
-        dry = program.ask("restore", str(number), "--dry-run", timeout=30)
+        dry = restore(program, str(number), how="--dry-run")
         assert dry.returncode == 0 and not ups(t) and workload.wanted() == 0, dry.stdout + dry.stderr
         done = restore(program, str(number))
         assert done.returncode == 0, done.stdout + done.stderr
@@ -169,7 +169,7 @@ def by_the_mark(t):
     name = f"{workload.ns}/{workload.name}"
     unknown = program.ask("restore", f"{other.ns}/{other.name}", "--yes", timeout=30)
     assert unknown.returncode == 1 and "knows no scale-down" in unknown.stderr, unknown
-    dry = program.ask("restore", name, "--dry-run", timeout=30)
+    dry = restore(program, name, how="--dry-run")
     assert dry.returncode == 0 and "would" in dry.stdout and "as its mark says" in dry.stdout and not ups(t), dry
     assert "what its mark says is all that is known" in dry.stderr, dry
     done = restore(program, name)

@@ -216,7 +216,7 @@ def one_cannot(t):
 def excluded_in_time(t):
     """A pod that gets stuck in an excluded namespace is told of when it is, without any event, and not touched."""
     served, excluded = t.ns(), t.ns()
-    config = t.config(terminating=[served, excluded], hours="2s", excludeNamespaces=[excluded])
+    config = t.config(terminating=[served, excluded], hours="5s", excludeNamespaces=[excluded])
     t.policy.terminating = {served}
     program = t.program(config)
     pod = t.objects.pod(excluded)

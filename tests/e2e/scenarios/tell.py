@@ -1,13 +1,14 @@
 """What people are told: what was done, and what only an operator can change, as it begins and as it ends."""
 import contextlib
-import socket
 import sqlite3
 import time
 import urllib.error
 import urllib.request
 
+from harness.port import free_port
 from harness.proxy import Answer
 from harness.scenario import scenario
+from scenarios.restore import restore
 from scenarios.switches import turn
 from scenarios.terminating import stuck
 
@@ -55,7 +56,7 @@ def actions(t):
     assert (down["workload"], down["kind"], str(down["replicas"]), down["reason"]) == (workload.name, "Deployment", "2", "CannotPullImage"), down
     number = down["undo"].rsplit(" ", 1)[1]
     workload.leave()
-    assert program.ask("restore", number, "--dry-run", timeout=30).returncode == 0, down
+    assert restore(program, number, how="--dry-run").returncode == 0, down
     gone = [f for f in rows if f["reason"] == "Evicted"]
     assert all(f["namespace"] == ns and f["node"] for f in gone), gone
     forced = next(e for e in entries(hook.accepted, "actions") if e["facts"]["reason"] == "StuckTerminating")
@@ -147,7 +148,7 @@ def down(t):
         t.objects.evict(t.objects.pod(ns))
         t.until("the good sink", lambda: len(counted(good.accepted)) > i, 20)
         if i == 0:
-            t.until("status to say what waits", waits, 8)
+            t.until("status to say what waits", waits, 15)
             chinese = program.ask("status", env={"LANG": "zh_CN.UTF-8"}).stdout
             assert "HTTP 状态码 500" in chinese, chinese
         program.kill("reporter")
@@ -267,8 +268,7 @@ def told(chat, *words):
 def without_history(t, hook, chat, spoil):
     """A program that has acted, stopped; its history spoilt; started again with a pod that is due. (program, that file, the pod.)"""
     ns = t.ns()
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        listen = f"127.0.0.1:{s.getsockname()[1]}"
+    listen = f"127.0.0.1:{free_port()}"
     program = t.program(t.config(evicted=ns, tell=GATHER, metricsListen=listen,
                                  sinks=[hook.settings("hook", tell=["attention"]), chat.settings("chat", tell=["attention"])]))
     program.listen = listen

@@ -27,7 +27,7 @@ def announce_pod(t):
     """The annotation first, with an Event; the act when its grace is over, and not before."""
     ns = t.ns()
     config = t.config(evicted=ns)
-    config["deleteEvictedPod"]["announce"] = "3s"
+    config["deleteEvictedPod"]["announce"] = "5s"
     program = t.program(config)
     pod = t.objects.evict(t.objects.pod(ns))
     t.wait_history(program, outcome="announced", reason="Announced")
@@ -35,7 +35,7 @@ def announce_pod(t):
     assert announced.startswith("deleteEvictedPod="), announced
     first = next(r for r in t.writes() if r.verb == "patch")
     deleted = t.until("the delete", lambda: next((r for r in t.writes() if r.verb == "delete"), None), 30)
-    assert deleted.t - first.t >= 2, f"acted {deleted.t - first.t:.3f} s after the announcement"
+    assert deleted.t - first.t >= 4, f"acted {deleted.t - first.t:.3f} s after the announcement"
     t.expect(deleted=[pod], patched=[pod])
 
 
@@ -60,7 +60,7 @@ def announce_terminating(t):
 def announce_workload(t):
     """It stands on the workload, and its owner can prolong it."""
     ns = t.ns()
-    program = t.program(configured(t, ns, announce="2s"))
+    program = t.program(configured(t, ns, announce="6s"))
     workload = t.objects.workload("Deployment", ns, 1)
     workload.fail_to_pull()
     row = t.wait_history(program, outcome="announced")
@@ -68,7 +68,7 @@ def announce_workload(t):
     first = next(r for r in t.writes() if r.verb == "patch" and not r.subresource)
     assert workload.name in row["target"], row
     scaled = t.until("the scale", lambda: next((r for r in t.writes() if judge.kind_of(r) == "scale"), None), 30)
-    assert scaled.t - first.t >= 4, f"acted {scaled.t - first.t:.3f} s after the announcement"
+    assert scaled.t - first.t >= 8, f"acted {scaled.t - first.t:.3f} s after the announcement"
     t.expect(scaled=[workload], patched=[workload])
 
 
@@ -76,7 +76,7 @@ def announce_workload(t):
 def announced_and_refused(t):
     """The owner reads the announcement and refuses."""
     ns = t.ns()
-    program = t.program(configured(t, ns, announce="2s"))
+    program = t.program(configured(t, ns, announce="6s"))
     workload = t.objects.workload("StatefulSet", ns, 1)
     workload.fail_to_pull()
     t.wait_history(program, outcome="announced")
