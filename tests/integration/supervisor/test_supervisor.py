@@ -39,14 +39,14 @@ def second_signal_ends_at_once():
     began = time.monotonic()
     t.signal(signal.SIGTERM)
     assert t.wait_exit() == 0
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 8     # of the 12 s that a child has
 
 
 def a_signal_before_the_first_settings_ends_at_once():
     t = Service(loader="hangs")
     t.wait_for("LOADER hangs")
     t.signal(signal.SIGTERM)
-    assert t.wait_exit(5) == 0
+    assert t.wait_exit(20) == 0     # of the 30 s that a loader has
 
 
 def an_action_end_to_end():
@@ -149,9 +149,11 @@ def who_begins_anew_for_new_settings_is_not_broken():
 
 def death_before_ready_backs_off():
     t = Service(watcher="die-before-ready")
+    t.wait_for("child died")
     time.sleep(2)
     deaths = len(re.findall("child died", t.text()))
-    assert 2 <= deaths <= 6, deaths
+    assert deaths <= 6, deaths
+    t.wait_for("child died", count=2)
 
 
 def configuration_death_ends_with_78():
@@ -333,7 +335,7 @@ def a_reload_waits_for_a_load_that_is_under_way():
 
 def no_ready_within_ten_seconds_kills():
     t = Service(watcher="never-ready")
-    t.wait_for("not ready within 10s", limit=20)
+    t.wait_for("not ready within 10s", limit=40)
 
 
 def a_hung_child_is_killed():
@@ -424,7 +426,7 @@ def ready_during_a_reload_catches_up():
     t = ready(worker="slow-ready", watcher="slow-ack")
     t.write(worker="slow-ready", watcher="slow-ack", reporter="other")
     t.kill("worker")
-    t.wait_for("child died")
+    t.wait_for("TAKES worker 1", count=3)   # the next one has the settings of before
     t.reload()
     t.wait_for("COMMIT worker 2", count=2)
     for role, pid in re.findall(r"COMMIT (\w+) 2 pid=(\d+)", t.text()):
