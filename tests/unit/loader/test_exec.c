@@ -188,8 +188,9 @@ TEST_LOOP(tells_what_went_wrong, 0, ARRAY_SIZE(errors))
 {
 	set_plugin(errors[_i].body);
 	const uint64_t before = clock_boot_ms();
+	const int limit_ms = errors[_i].r == -ETIMEDOUT ? 1000 : 10000; /* else a busy machine is heard */
 
-	ck_assert_int_eq(loader_exec(&target, 1000, &expiry, why), errors[_i].r);
+	ck_assert_int_eq(loader_exec(&target, limit_ms, &expiry, why), errors[_i].r);
 	ck_assert_msg(strstr(words(why, LANGUAGE_EN), errors[_i].text), "%s", words(why, LANGUAGE_EN));
 	ck_assert_ptr_null(target.c.token);
 	ck_assert_uint_lt(clock_boot_ms() - before, 5000);
@@ -209,7 +210,7 @@ static void ends(const char *name)
 	const pid_t pid = (pid_t)strtol(text, NULL, 10);
 
 	ck_assert_int_gt(pid, 1);
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 500; i++) {
 		char state[256] = "Z";
 		_cleanup_free_ char *stat_of = xasprintf("/proc/%d/stat", (int)pid);
 
@@ -231,7 +232,7 @@ TEST(children_of_a_plugin_end_with_it)
 	_cleanup_free_ char *body = xasprintf("sleep 60 & echo $! > %s/pid; wait", dir);
 
 	set_plugin(body);
-	ck_assert_int_eq(loader_exec(&target, 500, &expiry, why), -ETIMEDOUT);
+	ck_assert_int_eq(loader_exec(&target, 3000, &expiry, why), -ETIMEDOUT);
 	ends("pid");
 }
 
