@@ -123,8 +123,7 @@ class Release:
 
     def type(self, text):
         """What an operator types: kubectl finds the plugin on the PATH, and that the pod that leads."""
-        folder = self.t.write("kubectl-ops_pod_cleaner", PLUGIN.read_text()).parent
-        (folder / "kubectl-ops_pod_cleaner").chmod(0o755)
+        folder = self.t.script("kubectl-ops_pod_cleaner", PLUGIN.read_text()).parent
         server = self.t.server
         env = {**os.environ, "PATH": f"{folder}:{server.tools}:{chart.tools()}:{os.environ['PATH']}", "KUBECONFIG": str(server.dir / "kubeconfig"),
                "HOME": str(folder), "CONTAINERD_ADDRESS": str(server.home / "containerd.sock"), "CONTAINERD_SNAPSHOTTER": "native"}
