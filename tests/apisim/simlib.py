@@ -44,8 +44,8 @@ class Sim:
             return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=timeout, context=self.tls)
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
-    def raw(self, data, timeout=5, limit=1 << 20):
-        """Bytes as they come, for requests http.client would not make."""
+    def raw(self, data, timeout=20, limit=1 << 20, enough=None):
+        """Bytes as they come, for requests http.client would not make: until it closes, they are enough(bytes), or nothing came for so long."""
         s = socket.create_connection(("127.0.0.1", self.port), timeout)
         s.sendall(data)
         out = b""
@@ -55,6 +55,8 @@ class Sim:
                 if not piece:
                     break
                 out += piece
+                if enough and enough(out):
+                    break
         except (socket.timeout, ConnectionResetError):
             pass
         s.close()
