@@ -259,16 +259,23 @@ TEST(a_lock_that_goes_a_little_later_is_waited_for)
 	_cleanup_close_ int fd = -1, other = -1;
 	struct private_dir_error e;
 
+	char go = 0;
+	int ends[2];
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
 	ck_assert_int_eq(private_dir_lock(dir, 0, &fd, &e), 0);
 	const pid_t pid = fork();
 
-	if (pid == 0) { /* the only one who has it open, for a while */
+	if (pid == 0) { /* the only one who has it open, until it was met, and for a while */
+		if (read(ends[0], &go, 1) != 1)
+			_exit(1);
 		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, 50000000 }, NULL);
 		_exit(0);
 	}
 	(void)close(fd);
 	fd = -1;
 	ck_assert_int_eq(private_dir_lock(dir, 0, &other, &e), -EWOULDBLOCK);
+	ck_assert_int_eq((int)write(ends[1], &go, 1), 1);
 	ck_assert_int_eq(private_dir_lock(dir, 10000, &other, &e), 0);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }

@@ -350,7 +350,7 @@ static int serve_hanging(struct server_conn *c, const char *request)
 
 TEST(no_answer_is_trouble)
 {
-	const struct reflector_config config = { .stalled_ms = 500 };
+	const struct reflector_config config = { .stalled_ms = 1500 };
 	const struct seen s = run(serve_hanging, &config, "healthy ");
 	begins_with(s.text, "trouble list: +a +b -b sync: healthy ");
 	ck_assert_ptr_nonnull(strstr(s.trouble, "does not answer"));

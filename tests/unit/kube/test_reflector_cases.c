@@ -208,7 +208,7 @@ TEST(wl01_no_sync_without_the_bookmark)
 /* The bookmark does not come and nothing else either: given up, said, and tried again. */
 TEST(wl12_a_bookmark_that_stays_away_is_told)
 {
-	const struct reflector_config config = { .backoff_base_ms = 2, .stalled_ms = 400 };
+	const struct reflector_config config = { .backoff_base_ms = 2, .stalled_ms = 1200 };
 	const struct seen s = run(serve_no_bookmark, &config, "trouble ");
 	ck_assert_str_eq(s.text, "list: +a +b failed: list: +a +b failed: trouble ");
 }
