@@ -272,12 +272,9 @@ static void on_settings(const struct msg_settings *s, int fd, bool first)
 	end_if(is("die-before-ready"), 1);
 	if (is("never-ready"))
 		return;
-	if (is(first ? "slow-ready" : "slow-ack")) {
-		(void)fprintf(stderr, "TAKES %s %llu pid=%d\n", role, (unsigned long long)s->generation,
-			      getpid());
-		(void)usleep(first ? 1000000 : 2500000);
-	}
 	(void)fprintf(stderr, "SETTINGS %s %llu pid=%d\n", role, (unsigned long long)s->generation, getpid());
+	if (is(first ? "slow-ready" : "slow-ack"))
+		(void)usleep(first ? 1000000 : 2500000);
 	if (first) {
 		running = true;
 		ready(s->generation);

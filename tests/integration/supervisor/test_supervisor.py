@@ -426,7 +426,7 @@ def ready_during_a_reload_catches_up():
     t = ready(worker="slow-ready", watcher="slow-ack")
     t.write(worker="slow-ready", watcher="slow-ack", reporter="other")
     t.kill("worker")
-    t.wait_for("TAKES worker 1", count=3)   # the next one has the settings of before
+    t.wait_for("SETTINGS worker 1", count=3)   # the next one has the settings of before
     t.reload()
     t.wait_for("COMMIT worker 2", count=2)
     for role, pid in re.findall(r"COMMIT (\w+) 2 pid=(\d+)", t.text()):
