@@ -70,6 +70,20 @@ class Service:
             time.sleep(0.02)
         raise AssertionError(f"{pattern!r} x {count} did not appear:\n{self.text()[-3000:]}")
 
+    def wait_until(self, what, condition, limit=20.0):
+        end = time.monotonic() + limit
+        while not condition():
+            assert time.monotonic() < end, f"{what}:\n{self.text()[-3000:]}"
+            time.sleep(0.02)
+
+    @staticmethod
+    def is_program(pid, name):
+        """A child that was just forked has the name of the supervisor still."""
+        try:
+            return os.path.basename(os.readlink(f"/proc/{pid}/exe")) == name
+        except OSError:
+            return False
+
     def wait_exit(self, limit=30.0):
         return self.process.wait(limit)
 

@@ -187,9 +187,9 @@ def a_lack_of_descriptors_does_not_end_the_service():
     t = ready()
     hold, (_, most) = os.path.join(t.dir, "hold"), resource.prlimit(t.process.pid, resource.RLIMIT_NOFILE)
     open(hold, "w").close()
+    before = {pid for pid, _ in t.children()}
     t.kill("worker")
-    t.wait_for("child died")
-    time.sleep(0.2)
+    t.wait_until("the next one", lambda: any(t.is_program(pid, "worker") for pid, _ in t.children() if pid not in before))
     # The next one is up and says HELLO as soon as it may; there is no descriptor to give it the settings with.
     fds = {int(fd) for fd in os.listdir(f"/proc/{t.process.pid}/fd")}
     resource.prlimit(t.process.pid, resource.RLIMIT_NOFILE, (min(set(range(len(fds) + 1)) - fds), most))
