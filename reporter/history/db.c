@@ -54,6 +54,12 @@ static const char schema[] =
 #include "reporter/history/schema.def"
 	;
 
+/* What was kept with an action goes with it: to look for what is left over would read the whole history. In
+ * memory, as the file is for any version of this program. */
+static const char cascade[] = "CREATE TEMP TRIGGER cascade AFTER DELETE ON intents BEGIN"
+			      " DELETE FROM results WHERE id = old.id; DELETE FROM quotes WHERE id = old.id;"
+			      " DELETE FROM unsettled WHERE id = old.id; END";
+
 /* errno for a result code of SQLite; 0 for success, row and done. */
 static int db_errno(int rc)
 {
@@ -263,6 +269,8 @@ static int try_file(struct db *d, const char *path, uint64_t max_bytes, struct f
 	if (r < 0)
 		return r;
 	rc = make_tables(d->sql);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(d->sql, cascade, NULL, NULL, NULL);
 	if (rc == SQLITE_OK)
 		rc = prepare(d, DB_INTENT_PUT); /* reads the whole schema: damage shows now */
 	return rc == SQLITE_OK ? 0 : failed(d, rc, path, ret_why);

@@ -125,14 +125,13 @@ static const struct row_kind saved_rows[] = {
 	{ DB_FAILING_SINCE_IDS, .row = DB_FAILING_SINCE_ROW, .type = MSG_FAILING_SINCE_ROW },
 	{ DB_ONE_ROW, .row = DB_SAVED_END, .type = MSG_SAVED_END },
 };
-static const struct row_kind history_rows[] = {
-	{ DB_HISTORY_IDS, DB_HISTORY_ACTION, DB_HISTORY_REFUSAL, MSG_CTL_HISTORY_ROW, NULL },
-	{ DB_HISTORY_QUOTE_IDS, .row = DB_QUOTE_ROW, .type = MSG_CTL_QUOTE_ROW },
-	{ DB_ONE_ROW, .row = DB_CTL_END, .type = MSG_CTL_END },
-};
+static const struct row_kind history_row = { DB_HISTORY_IDS, DB_HISTORY_ACTION, DB_HISTORY_REFUSAL,
+					     MSG_CTL_HISTORY_ROW, NULL };
+static const struct row_kind changed_row = { DB_HISTORY_CHANGED_IDS, DB_HISTORY_ACTION, DB_HISTORY_REFUSAL,
+					     MSG_CTL_HISTORY_ROW, NULL };
 static const struct row_kind quote_row = { DB_SHOW_QUOTE_IDS, .row = DB_QUOTE_ROW,
 					   .type = MSG_CTL_QUOTE_ROW };
-static const struct row_kind show_end = { .row = DB_CTL_END, .type = MSG_CTL_END };
+static const struct row_kind ctl_end = { .row = DB_CTL_END, .type = MSG_CTL_END };
 
 /* made: the query's from now on. */
 static void add_row(struct query *q, const struct row_kind *kind, int64_t id, struct msg_packed *made)
@@ -141,7 +140,8 @@ static void add_row(struct query *q, const struct row_kind *kind, int64_t id, st
 	q->rows[q->n++] = (struct query_row){ id, kind, made };
 }
 
-/* A row of that kind for each id. 0 or negative errno. */
+/* A row of that kind for each id; fields of the question (NULL = none) bind what is named like them. 0 or
+ * negative errno. */
 static int add_rows(struct query *q, const struct row_kind *kind, int64_t id, const struct msg *question)
 {
 	sqlite3_stmt *st = prepare(q, kind->ids, id, question);
@@ -160,15 +160,14 @@ static int finish_new(struct query *q, int r, struct query **ret)
 	return r;
 }
 
-/* Fix which rows there are; fields of the question (NULL = none) bind what is named like them. */
-static int collect(const struct query *like, const struct row_kind *kinds, size_t n_kinds,
-		   const struct msg *question, struct query **ret)
+/* Fix which rows there are. */
+static int collect(const struct query *like, const struct row_kind *kinds, size_t n_kinds, struct query **ret)
 {
 	struct query *q = xmemdup(like, sizeof(*like));
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < n_kinds; i++)
-		r = add_rows(q, &kinds[i], 0, question);
+		r = add_rows(q, &kinds[i], 0, NULL);
 	return finish_new(q, r, ret);
 }
 
@@ -176,23 +175,29 @@ int query_open_intents(struct db *db, const struct history *h, struct query **re
 {
 	const struct query q = { .db = db, .history = h };
 
-	return collect(&q, open_rows, ARRAY_SIZE(open_rows), NULL, ret);
+	return collect(&q, open_rows, ARRAY_SIZE(open_rows), ret);
 }
 
 int query_saved(struct db *db, const struct history *h, uint64_t cluster, struct query **ret)
 {
 	const struct query q = { .db = db, .history = h, .cluster = cluster };
 
-	return collect(&q, saved_rows, ARRAY_SIZE(saved_rows), NULL, ret);
+	return collect(&q, saved_rows, ARRAY_SIZE(saved_rows), ret);
 }
 
 int query_history(struct db *db, const struct history *h, const struct msg *question, struct query **ret)
 {
-	const struct query q = {
-		.db = db, .history = h, .asked = true, .conn = question->u.ctl_history.conn
-	};
+	const struct msg_ctl_history *asked = &question->u.ctl_history;
+	const struct query like = { .db = db, .history = h, .asked = true, .conn = asked->conn };
+	struct query *q = xmemdup(&like, sizeof(like));
+	int r = add_rows(q, asked->changed ? &changed_row : &history_row, 0, question);
+	const size_t n = q->n;
 
-	return collect(&q, history_rows, ARRAY_SIZE(history_rows), question, ret);
+	for (size_t i = 0; r == 0 && asked->quotes && i < n; i++)
+		if (q->rows[i].id > 0)
+			r = add_rows(q, &quote_row, q->rows[i].id, NULL);
+	add_row(q, &ctl_end, 0, NULL);
+	return finish_new(q, r, ret);
 }
 
 int query_show(struct db *db, const struct history *h, const struct msg *question, struct query **ret)
@@ -215,7 +220,7 @@ int query_show(struct db *db, const struct history *h, const struct msg *questio
 			add_row(q, NULL, 0, msg_pack(&m));
 	(void)sqlite3_reset(st);
 	r = add_rows(q, &quote_row, (int64_t)s->id, NULL);
-	add_row(q, &show_end, 0, NULL);
+	add_row(q, &ctl_end, 0, NULL);
 	return finish_new(q, r, ret);
 }
 

@@ -47,6 +47,51 @@ TEST(the_newest_come_first_and_no_more_than_asked)
 	ck_assert_int_eq(rows[1].outcome, OUTCOME_DONE);
 }
 
+static int count_step(void *ctx)
+{
+	*(unsigned *)ctx += 1;
+	return 0;
+}
+
+/* Tens of instructions of SQLite that the newest action and a prune with nothing to remove take, with so many
+ * actions. */
+static unsigned cost_with(uint64_t first, uint64_t last)
+{
+	const struct msg question = { .type = MSG_CTL_HISTORY,
+				      .u.ctl_history = { .limit = 1,
+							 .duty = -1,
+							 .outcomes = OUTCOMES_ALL,
+							 .refusals = true,
+							 .quotes = true } };
+	uint64_t days = 30;
+	struct query *q = NULL;
+	unsigned n = 0;
+	bool more;
+
+	for (uint64_t id = first; id <= last; id++) {
+		const struct msg m[] = { world_intent(id, 0, "u"), world_record(id, OUTCOME_DONE) };
+
+		ck_assert(history_add(w.h, &m[0]) && history_add(w.h, &m[1]));
+	}
+	ck_assert_int_eq(history_flush(w.h), 0);
+	sqlite3 *sql = sqlite3_db_handle(db_stmt(w.db, DB_ONE_ROW));
+
+	sqlite3_progress_handler(sql, 10, count_step, &n);
+	ck_assert_int_eq(query_history(w.db, w.h, &question, &q), 0);
+	ck_assert_int_eq(history_prune(w.h, &days, &more), 0);
+	sqlite3_progress_handler(sql, 0, NULL, NULL);
+	query_free(&q);
+	return n;
+}
+
+/* Ten million actions would keep the process from its heartbeat. */
+TEST(a_question_and_a_prune_do_not_read_all)
+{
+	const unsigned few = cost_with(1, 20);
+
+	ck_assert_uint_le(cost_with(21, 2000), few + 20);
+}
+
 TEST(refusals_stand_in_the_order_in_which_they_were_seen)
 {
 	struct msg_ctl_history_row rows[4];
