@@ -141,7 +141,7 @@ static void try_again(struct inbox *i, int err)
 /* What was not acknowledged is sent again to a process that has a file. */
 static void begin_anew(const struct inbox *i)
 {
-	(void)log_error(0, "the history was removed while it was open: starting again with a new one",
+	(void)log_error(0, "the history was removed or replaced while it was open: starting again",
 			kv_s("directory", i->settings->state_dir));
 	process_exit(i->process, EXIT_CODE_TEMPORARY);
 }

@@ -38,7 +38,8 @@ struct db {
 	dev_t dir_dev; /* of the one that was claimed */
 	ino_t dir_ino;
 	int64_t max_pages; /* 0 = no limit */
-	int lock_fd;
+	int lock_fd, dir_fd;
+	struct timespec dir_at; /* when a name in the directory last changed, as far as was_removed() knows */
 	sqlite3_stmt *stmt[DB__MAX];
 	int now[DB__MAX], day_ago[DB__MAX]; /* these parameters of each; 0 = it has none */
 	struct bindings bindings[DB__MAX];
@@ -53,7 +54,6 @@ static const char *const statements[DB__MAX] = {
 static const char schema[] =
 #include "reporter/history/schema.def"
 	;
-
 /* What was kept with an action goes with it: to look for what is left over would read the whole history. In
  * memory, as the file is for any version of this program. */
 static const char cascade[] = "CREATE TEMP TRIGGER cascade AFTER DELETE ON intents BEGIN"
@@ -230,6 +230,10 @@ static void close_file(struct db *d)
 		(void)sqlite3_finalize(d->stmt[i]);
 		d->stmt[i] = NULL;
 	}
+	/* Where the file has another name now SQLite leaves the log behind, and the next process would apply
+	 * it to the file that has the name. */
+	if (d->sql)
+		(void)sqlite3_exec(d->sql, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
 	(void)sqlite3_close(d->sql);
 	d->sql = NULL;
 	d->max_pages = 0;
@@ -303,7 +307,8 @@ static int note_dir(struct db *d, struct facts *ret_why)
 {
 	struct stat st;
 
-	if (stat(d->dir, &st) < 0)
+	d->dir_fd = open(d->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (d->dir_fd < 0 || fstat(d->dir_fd, &st) < 0)
 		return fault(ret_why, -errno, TEXT_FILE_UNREAD, d->dir, strerror(errno));
 	d->dir_dev = st.st_dev;
 	d->dir_ino = st.st_ino;
@@ -320,11 +325,23 @@ static int check_dir(const struct db *d, struct facts *ret_why)
 	return fault(ret_why, -ESTALE, TEXT_DIR_REPLACED, d->dir, "");
 }
 
+/* Has a name in the directory changed since the last call? */
+static bool dir_has_changed(struct db *d)
+{
+	const struct timespec before = d->dir_at;
+	struct stat st;
+
+	if (d->dir_fd < 0 || stat_open(d->dir_fd, &st) < 0)
+		return false;
+	d->dir_at = st.st_mtim;
+	return before.tv_sec != st.st_mtim.tv_sec || before.tv_nsec != st.st_mtim.tv_nsec;
+}
+
 int db_claim(const char *dir, struct db **ret, struct facts *ret_why)
 {
 	_cleanup_(db_close) struct db *d = xcalloc(1, sizeof(*d));
 
-	d->lock_fd = -1;
+	d->lock_fd = d->dir_fd = -1;
 	d->dir = xstrdup(dir);
 	(void)umask(077);
 	prepare_sqlite();
@@ -360,7 +377,10 @@ int db_open(struct db *d, uint64_t max_bytes, struct facts *ret_why)
 		path = xasprintf("%s/%s", d->dir, files[i]);
 		r = check_file(path, ret_why);
 	}
-	return r < 0 ? r : open_file(d, path, max_bytes, ret_why);
+	if (r == 0)
+		r = open_file(d, path, max_bytes, ret_why);
+	(void)dir_has_changed(d);
+	return r;
 }
 
 int db_give_up(struct db *d, struct facts *ret_why)
@@ -377,7 +397,7 @@ int db_open_memory(uint64_t max_bytes, struct db **ret)
 	_cleanup_(db_close) struct db *d = xcalloc(1, sizeof(*d));
 	struct facts why;
 
-	d->lock_fd = -1;
+	d->lock_fd = d->dir_fd = -1;
 	const int r = open_file(d, ":memory:", max_bytes, &why);
 
 	if (r == 0)
@@ -394,6 +414,8 @@ void db_close(struct db **d)
 		free((*d)->bindings[i].v);
 	if ((*d)->lock_fd >= 0)
 		(void)close((*d)->lock_fd);
+	if ((*d)->dir_fd >= 0)
+		(void)close((*d)->dir_fd);
 	free((*d)->dir);
 	free(*d);
 	*d = NULL;
@@ -611,17 +633,20 @@ int db_begin(struct db *d)
 	return db_do(d, DB_BEGIN);
 }
 
-/* SQLite goes on writing into a file that was removed, and nobody reads it again. */
-static bool was_removed(const struct db *d)
+/* SQLite goes on writing into a file that was removed, or has another name now, and nobody reads it again. It
+ * is asked seldom, as its answer costs a descriptor (stat_path()). */
+static bool was_removed(struct db *d)
 {
 	static const char *const files[] = { "history.db", "history.db-wal" };
-	bool gone = false;
+	int gone = false;
 
 	for (size_t i = 0; d->dir && i < ARRAY_SIZE(files); i++) {
 		_cleanup_free_ char *path = xasprintf("%s/%s", d->dir, files[i]);
 
 		gone = gone || (access(path, F_OK) < 0 && errno == ENOENT);
 	}
+	if (!gone && dir_has_changed(d))
+		(void)sqlite3_file_control(d->sql, NULL, SQLITE_FCNTL_HAS_MOVED, &gone);
 	return gone;
 }
 

@@ -100,8 +100,8 @@ const char *db_error(struct db *d);
 
 /* A transaction; they do not nest. What stands between the two hands its result on: db_end commits when r is
  * not negative and otherwise undoes all of it, as it does when the commit fails. It also takes the failure of
- * db_begin. Returns 0, or the errno that made it undo; -ESTALE: the file was removed since it was opened, so
- * nothing that was committed lasts longer than this process. */
+ * db_begin. Returns 0, or the errno that made it undo; -ESTALE: the file was removed or
+ * replaced since it was opened, so nothing that was committed lasts longer than this process. */
 int db_begin(struct db *d);
 int db_end(struct db *d, int r);
 

@@ -202,6 +202,31 @@ TEST_LOOP(nothing_is_committed_into_a_file_that_was_removed, 0, 2)
 	ck_assert_int_eq(db_end(db, db_begin(db)), -ESTALE);
 }
 
+/* Neither into one that has another name now. What else comes into the directory does no harm. */
+TEST(nothing_is_committed_into_a_file_that_was_replaced)
+{
+	char path[SUITE_PATH_MAX + 24], other[SUITE_PATH_MAX + 24];
+	struct stat st;
+
+	ck_assert_int_eq(db_end(db, db_begin(db)), 0);
+	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
+	(void)snprintf(other, sizeof(other), "%s/copy", dir);
+	for (int i = 0; i < 2; i++) {
+		(void)usleep(20000); /* so exact is the time of a change */
+		FILE *f = fopen(other, "w");
+
+		ck_assert_ptr_nonnull(f);
+		ck_assert_int_eq(fclose(f), 0);
+		ck_assert_int_eq(db_end(db, db_begin(db)), 0);
+	}
+	(void)usleep(20000);
+	ck_assert_int_eq(rename(other, path), 0);
+	ck_assert_int_eq(db_end(db, db_begin(db)), -ESTALE);
+	db_close(&db);
+	(void)snprintf(path, sizeof(path), "%s/history.db-wal", dir);
+	ck_assert(stat(path, &st) < 0 || st.st_size == 0);
+}
+
 TEST(a_file_that_is_none_is_refused)
 {
 	struct facts why;
