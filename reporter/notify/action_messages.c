@@ -598,10 +598,11 @@ static int tell(struct db *db, const struct settings *s, const struct zone *zone
 	if (r < 0)
 		return r;
 	const bool is_part = at.newest >= at.up_to + BATCH;
+	const int64_t silent_ms = clock_wall_ms() - at.notified_at; /* below 0: the clock was ahead */
 
 	/* What stands behind a part does not wait with it. */
-	if (!is_part && has_failures(&rows) && !is_done_told(s, &rows) &&
-	    clock_wall_ms() - at.notified_at < TELL_FAILURES_MS) {
+	if (!is_part && has_failures(&rows) && !is_done_told(s, &rows) && silent_ms >= 0 &&
+	    silent_ms < TELL_FAILURES_MS) {
 		*ret_left = ACTIONS_LEFT_LATER;
 		return 0;
 	}

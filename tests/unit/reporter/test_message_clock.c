@@ -64,6 +64,20 @@ TEST(objects_of_a_clock_that_was_ahead_need_an_operator_no_later)
 	HAS("kube-system: dns-3\n");
 }
 
+TEST(failures_do_not_wait_for_the_time_when_the_clock_was_ahead)
+{
+	clock_fake_advance(300 * DAY);
+	act(1, ACTION_SCALE_DOWN, "shop", "web", OUTCOME_DONE, true);
+	tell();
+	(void)told("team");
+	clock_fake_advance(-300 * DAY);
+	act(2, ACTION_DELETE, "shop", "a", OUTCOME_FORBIDDEN, true);
+	tell();
+	ck_assert(put && left == ACTIONS_LEFT_NONE);
+	(void)told("team");
+	HAS("1 action failed");
+}
+
 TEST_MAIN("reporter/message_clock")
 {
 	tcase_add_checked_fixture(t, tell_setup, tell_teardown);

@@ -84,6 +84,19 @@ TEST(what_comes_after_a_full_answer_had_no_restart_before)
 	ck_assert_int_eq(ret, DELTA_UNKNOWN);
 }
 
+/* Of a time that is yet to come they would count in every report until then. */
+TEST(restarts_of_a_clock_that_was_ahead_do_not_count)
+{
+	const int64_t ahead = clock_wall_ms() + 300 * 24 * HOUR;
+
+	put(T0, "web-1", 100, T0 - 90 * HOUR);
+	ck_assert_int_eq(samples_answered(db, "prod", true, T0), 0);
+	put(T0 + HOUR, "web-1", 104, T0 - 90 * HOUR);
+	put(ahead, "web-1", 110, T0 - 90 * HOUR);
+	ck_assert_int_eq(delta("web-1", 110, T0 - 90 * HOUR, T0), 4);
+	ck_assert_int_eq(delta("web-1", 112, T0 - 90 * HOUR, T0 + 2 * HOUR), 2);
+}
+
 /* As a preview does, which writes nothing. */
 TEST(counts_what_is_not_written_down_yet)
 {
