@@ -20,11 +20,21 @@
 /* Of the file: nearly full, and no longer so. */
 #define FULL_PERCENT 90
 #define ROOM_PERCENT 70
+/* Probes and scrapes ask for counts again and again: where that takes so long it is a twentieth of the time
+ * at most. */
+#define COUNT_SLOW_MS 100u
+#define COUNT_PAUSE   20
 
 struct queued {
 	struct msg *m; /* only as long as its own struct */
 	struct history_entry e;
 	char cluster_name[64]; /* of a RECORD: as its intent has it */
+};
+
+/* By cluster. */
+struct counted {
+	uint64_t until_ms; /* boot clock: they are new enough */
+	uint64_t n[CLUSTERS_MAX];
 };
 
 struct history {
@@ -38,8 +48,9 @@ struct history {
 	bool broken;
 	bool follows; /* deletions have been followed since it was opened, so some may be */
 	uint64_t open;
-	uint64_t days; /* kept less than configured, as the file is nearly full; 0 = it is not */
-	bool pruning;  /* the last prune has left some */
+	uint64_t days;           /* kept less than configured, as the file is nearly full; 0 = it is not */
+	bool pruning;            /* the last prune has left some */
+	struct counted *counted; /* of DB_DONE_COUNTS, of DB_AT_ZERO_COUNTS */
 };
 
 struct history *history_new(struct db *db, const struct str_list *clusters,
@@ -48,6 +59,7 @@ struct history *history_new(struct db *db, const struct str_list *clusters,
 	struct history *h = xcalloc(1, sizeof(*h));
 
 	*h = (struct history){ .db = db, .clusters = clusters, .on_committed = on_committed, .ctx = ctx };
+	h->counted = xcalloc(2, sizeof(*h->counted));
 	history_opened(h);
 	return h;
 }
@@ -69,6 +81,7 @@ void history_free(struct history **h)
 	for (size_t i = 0; i < (*h)->n; i++)
 		free((*h)->queue[i].m);
 	free((*h)->queue);
+	free((*h)->counted);
 	free(*h);
 	*h = NULL;
 }
@@ -359,20 +372,37 @@ uint64_t history_open_intents(const struct history *h)
 	return h->open;
 }
 
-int history_count(const struct history *h, enum db_stmt counts, uint64_t *ret)
+static int count(const struct history *h, enum db_stmt counts, uint64_t ret[static CLUSTERS_MAX])
 {
 	sqlite3_stmt *st =
 		db_stmt(h->db, counts, db_s("cluster_name", ""), db_i("scale_down", ACTION_SCALE_DOWN),
 			db_i("written", OUTCOMES_WRITTEN), db_i("done", OUTCOME_DONE));
 	int r;
 
-	memset(ret, 0, h->clusters->n * sizeof(*ret));
+	memset(ret, 0, CLUSTERS_MAX * sizeof(*ret));
 	while ((r = db_step(st)) > 0) {
 		const int cluster = history_cluster_index(h, db_text(st, 0));
 
 		if (cluster >= 0)
 			ret[cluster] = (uint64_t)sqlite3_column_int64(st, 1);
 	}
+	return r;
+}
+
+int history_count(const struct history *h, enum db_stmt counts, uint64_t *ret)
+{
+	struct counted *c = &h->counted[counts == DB_AT_ZERO_COUNTS];
+	const uint64_t begin = clock_boot_ms();
+	int r = 0;
+
+	if (begin >= c->until_ms) {
+		r = count(h, counts, c->n);
+		const uint64_t end = clock_boot_ms();
+		const bool is_slow = r == 0 && end - begin >= COUNT_SLOW_MS;
+
+		c->until_ms = is_slow ? end + COUNT_PAUSE * (end - begin) : 0;
+	}
+	memcpy(ret, c->n, h->clusters->n * sizeof(*ret));
 	return r;
 }
 

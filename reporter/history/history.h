@@ -72,7 +72,8 @@ bool history_writable(const struct history *h);
 /* Intents on disk without a result. */
 uint64_t history_open_intents(const struct history *h);
 /* Counts of DB_AT_ZERO_COUNTS or DB_DONE_COUNTS into ret, one for each of the clusters that are configured,
- * in their order. 0, or negative errno with what was counted until then, and 0 for the others. */
+ * in their order. Where to count takes long they are those of up to twenty times as long ago. 0, or negative
+ * errno with what was counted until then, and 0 for the others. */
 int history_count(const struct history *h, enum db_stmt counts, uint64_t *ret);
 /* An operator has paused this duty of this cluster. False when it cannot be read. */
 bool history_is_paused(const struct history *h, const char *cluster_name, uint64_t duty);

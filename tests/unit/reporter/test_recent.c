@@ -92,6 +92,45 @@ TEST(a_question_and_a_prune_do_not_read_all)
 	ck_assert_uint_le(cost_with(21, 2000), few + 20);
 }
 
+static int pass_time(void *ctx)
+{
+	(void)ctx;
+	clock_fake_advance(10);
+	return 0;
+}
+
+static uint64_t count_done(void)
+{
+	uint64_t n[2] = { 99, 99 };
+
+	ck_assert_int_eq(history_count(w.h, DB_DONE_COUNTS, n), 0);
+	ck_assert_uint_eq(n[1], 0);
+	return n[0];
+}
+
+/* Who asks for what takes long to count, again and again, keeps the process from nothing. */
+TEST(what_takes_long_is_counted_seldom)
+{
+	sqlite3 *sql = sqlite3_db_handle(db_stmt(w.db, DB_ONE_ROW));
+
+	act(1);
+	ck_assert_uint_eq(count_done(), 1);
+	act(2);
+	ck_assert_uint_eq(count_done(), 2);
+	sqlite3_progress_handler(sql, 1, pass_time, NULL);
+	const uint64_t begin = clock_boot_ms();
+
+	ck_assert_uint_eq(count_done(), 2);
+	const uint64_t took = clock_boot_ms() - begin;
+
+	ck_assert_uint_ge(took, 100);
+	sqlite3_progress_handler(sql, 0, NULL, NULL);
+	act(3); /* a second */
+	ck_assert_uint_eq(count_done(), 2);
+	clock_fake_advance(20 * (int64_t)took - 1000);
+	ck_assert_uint_eq(count_done(), 3);
+}
+
 TEST(refusals_stand_in_the_order_in_which_they_were_seen)
 {
 	struct msg_ctl_history_row rows[4];
