@@ -358,7 +358,7 @@ static void on_ctl_question(struct inbox *i, const struct msg *m)
 		return;
 	(void)log_warn(err, "a question about the history cannot be answered");
 	query_free(&q);
-	query_failed(m->type == MSG_CTL_SHOW ? m->u.ctl_show.conn : m->u.ctl_history.conn, &end);
+	query_failed(m->type == MSG_CTL_SHOW ? m->u.ctl_show.conn : m->u.ctl_history.conn, err, &end);
 	(void)process_send(i->process, &end);
 }
 

@@ -18,7 +18,8 @@
 #include "text/private_dir_text.h"
 #include "text/texts.h"
 
-#define PAGES_A_ROW 4 /* of the whole file, for each row of a cluster's share of a table */
+#define PAGES_A_ROW 4     /* of the whole file, for each row of a cluster's share of a table */
+#define LIMIT_STEPS 10000 /* instructions of SQLite between two looks at the clock */
 /* Of schema.def: the user_version of a file that this program reads. */
 #define DB_SCHEMA_VERSION 20
 
@@ -40,6 +41,7 @@ struct db {
 	int64_t max_pages; /* 0 = no limit */
 	int lock_fd, dir_fd;
 	struct timespec dir_at; /* when a name in the directory last changed, as far as was_removed() knows */
+	uint64_t until_ms;      /* of db_limit() */
 	sqlite3_stmt *stmt[DB__MAX];
 	int now[DB__MAX], day_ago[DB__MAX]; /* these parameters of each; 0 = it has none */
 	struct bindings bindings[DB__MAX];
@@ -77,6 +79,7 @@ static int db_errno(int rc)
 		{ SQLITE_NOTADB, -EBADMSG },
 		{ SQLITE_MISMATCH, -EBADMSG },
 		{ SQLITE_CANTOPEN, -EACCES },
+		{ SQLITE_INTERRUPT, -ETIME },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
@@ -422,6 +425,18 @@ void db_close(struct db **d)
 }
 
 /* -- statements -- */
+
+static int is_over(void *ctx)
+{
+	return clock_boot_ms() >= ((const struct db *)ctx)->until_ms;
+}
+
+void db_limit(struct db *d, uint64_t ms)
+{
+	d->until_ms = clock_boot_ms() + ms;
+	if (d->sql)
+		sqlite3_progress_handler(d->sql, LIMIT_STEPS, ms ? is_over : NULL, d);
+}
 
 /* Names are looked up once a statement: it is bound with messages of one type. */
 static const struct bindings *bindings_of(struct db *d, enum db_stmt id, const struct msg *m)

@@ -95,6 +95,8 @@ int db_run(sqlite3_stmt *st, int *ret_changes);
 int db_copy(struct db *from, enum db_stmt rows, struct db *to, enum db_stmt put);
 /* Run a statement that returns one number and reset it. 0, -ENOENT (no row) or negative errno. */
 int db_number(sqlite3_stmt *st, int64_t *ret);
+/* From now on a statement that is run after so long fails with -ETIME; 0: none does. */
+void db_limit(struct db *d, uint64_t ms);
 /* What SQLite says about the last failure; borrowed until the next call. */
 const char *db_error(struct db *d);
 

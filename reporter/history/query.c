@@ -14,7 +14,8 @@
 #include "ipc/timer.h"
 #include "text/texts.h"
 
-#define SCALED_MAX 4096 /* that a watcher is told of */
+#define SCALED_MAX  4096  /* that a watcher is told of */
+#define QUESTION_MS 8000u /* nothing else runs meanwhile, and a heartbeat is due */
 
 /* One kind of row: which there are, and how one becomes a message. */
 struct row_kind {
@@ -190,12 +191,15 @@ int query_history(struct db *db, const struct history *h, const struct msg *ques
 	const struct msg_ctl_history *asked = &question->u.ctl_history;
 	const struct query like = { .db = db, .history = h, .asked = true, .conn = asked->conn };
 	struct query *q = xmemdup(&like, sizeof(like));
+
+	db_limit(db, QUESTION_MS);
 	int r = add_rows(q, asked->changed ? &changed_row : &history_row, 0, question);
 	const size_t n = q->n;
 
 	for (size_t i = 0; r == 0 && asked->quotes && i < n; i++)
 		if (q->rows[i].id > 0)
 			r = add_rows(q, &quote_row, q->rows[i].id, NULL);
+	db_limit(db, 0);
 	add_row(q, &ctl_end, 0, NULL);
 	return finish_new(q, r, ret);
 }
@@ -252,14 +256,14 @@ static bool query_fail(struct query *q, struct msg *ret)
 {
 	if (!q->asked)
 		return false;
-	query_failed(q->conn, ret);
+	query_failed(q->conn, 0, ret);
 	q->i = q->n;
 	return true;
 }
 
-void query_failed(uint64_t conn, struct msg *ret)
+void query_failed(uint64_t conn, int err, struct msg *ret)
 {
-	make_end(conn, EXIT_CODE_TEMPORARY, TEXT_HISTORY_UNREADABLE, ret);
+	make_end(conn, EXIT_CODE_TEMPORARY, err == -ETIME ? TEXT_HISTORY_LONG : TEXT_HISTORY_UNREADABLE, ret);
 }
 
 /* -- side by side -- */
@@ -436,7 +440,7 @@ void query_restorable(struct db *db, const struct history *h, const struct msg_c
 	if (r > 0)
 		r = db_read_row(prepare(&like, DB_RESTORE_ROW, id, &question), MSG_CTL_RESTORE_ROW, ret);
 	if (r < 0) {
-		query_failed(q->conn, ret);
+		query_failed(q->conn, r, ret);
 		return;
 	}
 	if (r == 0) {

@@ -21,7 +21,7 @@ int query_open_intents(struct db *db, const struct history *h, struct query **re
 int query_saved(struct db *db, const struct history *h, uint64_t cluster, struct query **ret);
 /* question is a CTL_HISTORY. CTL_HISTORY_ROW, newest first (actions by the time of their intent, refusals by
  * when they were last seen), then CTL_END. For a refusal id is 0, intent_at when it was first seen and
- * result_at when last. */
+ * result_at when last. -ETIME: no index leads to them, and to look through all would take too long. */
 int query_history(struct db *db, const struct history *h, const struct msg *question, struct query **ret);
 /* question is a CTL_SHOW. CTL_SHOW_ROW for every column that says something about one action
  * (reporter/history/statements.def, SHOW), then CTL_END; an unknown number ends with EXIT_CODE_FAILURE and a
@@ -63,8 +63,9 @@ void response_stream_room(struct response_stream *s);
 
 /* -- answers of one message -- */
 
-/* The end of a response to connection conn of the control socket when the history cannot be read. */
-void query_failed(uint64_t conn, struct msg *ret);
+/* The end of a response to connection conn of the control socket when the history cannot be read: err says
+ * why. */
+void query_failed(uint64_t conn, int err, struct msg *ret);
 
 /* What has to be done to take a scale-down back, by what the history knows of it; whether it may be done is
  * judged live by a worker. *ret becomes CTL_RESTORE_ROW (action RESTORE on the action key of the scale-down,
