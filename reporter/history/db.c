@@ -56,6 +56,7 @@ static const char *const statements[DB__MAX] = {
 static const char schema[] =
 #include "reporter/history/schema.def"
 	;
+
 /* What was kept with an action goes with it: to look for what is left over would read the whole history. In
  * memory, as the file is for any version of this program. */
 static const char cascade[] = "CREATE TEMP TRIGGER cascade AFTER DELETE ON intents BEGIN"
