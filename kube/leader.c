@@ -234,9 +234,14 @@ static void see(struct leader *l, const struct lease_facts *facts, uint64_t at)
 	l->known = true;
 }
 
+/* A Lease that somebody has deleted binds as long as it would have: its holder knows nothing of it yet. */
 static void on_read(struct leader *l, long status, const struct lease_facts *facts, uint64_t now,
 		    double random)
 {
+	if (status == 404 && l->kind == LEADER_ELECTION && is_held(l, now) && !is_mine(l)) {
+		retry(l, now, random);
+		return;
+	}
 	if (status == 404 && !l->releasing) {
 		l->known = false;
 		l->other_lives = false;

@@ -156,6 +156,31 @@ TEST(le4_stops_before_another_can_begin)
 	ck_assert(leader_leads(&other, now));
 }
 
+/* Who leads hears of it with the next renewal, and is cut off from that as well. */
+TEST_LOOP(a_lease_that_is_deleted_makes_no_second_leader, 0, 2)
+{
+	const bool cut_off = _i == 1;
+	struct leader other;
+	uint64_t now, at;
+
+	leader_init(&other, OTHER, LEADER_ELECTION);
+	run(&l, &s, 1000);
+	run(&other, &s, 1000);
+	s.exists = false;
+	for (now = 1100; now < 60000; now += 100) {
+		run(&other, &s, now);
+		if (!cut_off) {
+			run(&l, &s, now);
+		} else if (leader_step(&l, now, &at) != LEADER_WAIT) {
+			free(leader_body(&l, "ns", "name", now, WALL));
+			leader_answer(&l, 0, NULL, now, 0);
+		}
+		ck_assert_msg(!(leader_leads(&l, now) && leader_leads(&other, now)), "two lead at %llu",
+			      (unsigned long long)now);
+	}
+	ck_assert(leader_leads(cut_off ? &other : &l, now));
+}
+
 /* Slow answers: validity counts from when the renewal was sent. */
 TEST(validity_begins_when_the_write_was_sent)
 {
