@@ -413,6 +413,7 @@ static const struct lifecycle_ops lifecycle_ops = {
 	.on_dead = on_dead,
 	.on_tick = on_tick,
 	.on_loaded = on_loaded,
+	.on_replaced = pauses_on_replaced,
 	.on_taken = on_taken,
 	.on_reload_end = on_reload_end,
 	.busy = count_busy,

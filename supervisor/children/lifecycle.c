@@ -429,10 +429,11 @@ static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const struc
 }
 
 /* What a new cluster needs is there before anybody can ask about it. */
-static void on_in_force(struct lifecycle *l)
+static void on_in_force(struct lifecycle *l, const struct generation *older)
 {
 	children_make(l->children, lifecycle_generation(l));
 	l->ops->on_loaded(l->above);
+	l->ops->on_replaced(l->above, older);
 }
 
 static void on_taken(struct lifecycle *l, struct child *c)

@@ -31,6 +31,9 @@ struct lifecycle_ops {
 	/* Settings are in force: for the first time, new ones, or the same and clusters that could (not) be
 	 * loaded. */
 	void (*on_loaded)(struct supervisor *s);
+	/* New settings have replaced `older`; after on_loaded(), and before a child of a new cluster starts.
+	 */
+	void (*on_replaced)(struct supervisor *s, const struct generation *older);
 	/* A child that had older settings has those in force. */
 	void (*on_taken)(struct supervisor *s, struct child *c);
 	/* A load that conn asked for has ended: exit code, and what to say of it. */

@@ -249,11 +249,13 @@ static void offer_to_all(struct settings_load *l)
  * those alone that have it. */
 static void take(struct settings_load *l, struct generation *g)
 {
-	generation_free(&l->in_force);
+	struct generation *older = l->in_force;
+
 	l->in_force = g;
 	l->taking = true;
 	log_info("settings in force", kv_u("generation", g->number));
-	l->ops->on_in_force(l->env->root);
+	l->ops->on_in_force(l->env->root, older);
+	generation_free(&older);
 	offer_to_all(l);
 }
 

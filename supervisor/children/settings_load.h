@@ -19,8 +19,8 @@ struct settings_load_ops {
 	/* Has all ended that `next` wants no more, so that it may be in force? Asked once a second until
 	 * it has. */
 	bool (*has_left)(struct lifecycle *l, const struct generation *next);
-	/* New settings are in force; who has older ones is not offered them yet. */
-	void (*on_in_force)(struct lifecycle *l);
+	/* New settings are in force instead of `older`; who has those is not offered them yet. */
+	void (*on_in_force)(struct lifecycle *l, const struct generation *older);
 	/* A child that had older settings has those in force. */
 	void (*on_taken)(struct lifecycle *l, struct child *c);
 };

@@ -269,6 +269,59 @@ static void resume_scope(struct supervisor *s, const struct msg_pause *scope, ui
 	wait_for(s, last, conn, late);
 }
 
+/* -- a cluster that is called otherwise -- */
+
+static bool is_renamed(const struct generation *older, uint64_t left, const struct generation *g, uint64_t c)
+{
+	const char *server = older->at[left].server;
+
+	return !older->wanted[c] && server[0] && strcmp(server, g->at[c].server) == 0;
+}
+
+/* p: of a cluster that left. Returns whether it goes on by another name. */
+static bool follow_name(struct supervisor *s, const struct msg_pause *p, bool earlier,
+			const struct generation *older)
+{
+	const struct generation *g = settings(s);
+	const uint64_t left = generation_find_cluster(older, p->cluster_name);
+	bool found = false;
+
+	for (uint64_t c = 0; generation_next(g, &c); c++) {
+		struct msg_pause now = *p;
+
+		if (!is_renamed(older, left, g, c))
+			continue;
+		(void)snprintf(now.cluster_name, sizeof(now.cluster_name), "%s", g->names[c]);
+		struct pause *e = longer_one(s, &now) ? NULL : pause_list_set(&s->pause_list, &now);
+
+		found = found || e || pause_list_find_scope(&s->pause_list, &now);
+		if (!e)
+			continue;
+		e->earlier = earlier;
+		save(s, e);
+		change(s, &now);
+	}
+	return found;
+}
+
+void pauses_on_replaced(struct supervisor *s, const struct generation *older)
+{
+	const int64_t now = own_state_now(s->own);
+
+	for (size_t i = 0, n = s->pause_list.n; i < n; i++) {
+		const struct pause e = s->pause_list.v[i];
+
+		if (!e.p.on || pause_has_ended(&e, now, false) || names_a_cluster(s, &e.p) ||
+		    generation_find_cluster(older, e.p.cluster_name) == older->all.clusters)
+			continue;
+		if (!follow_name(s, &e.p, e.earlier, older))
+			(void)log_warn(
+				0,
+				"a paused cluster is not configured any more: its pause waits for that name",
+				kv_s("cluster", e.p.cluster_name), kv_s("by", e.p.by));
+	}
+}
+
 /* -- the clock -- */
 
 /* The clock of this host was set: a pause lasts as long as it was asked for. */

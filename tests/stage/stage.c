@@ -217,11 +217,29 @@ static int settings_of(uint64_t edition)
 	return fd;
 }
 
+static void load_test(const struct stage *s, const struct actor *a, int fd)
+{
+	const bool other = s->o.name != STAGE_TEST;
+	const char *name = other ? "other" : "test",
+		   *server = s->o.name == STAGE_OTHER_THERE ? "https://there" : "https://here";
+	struct msg m = { .type = MSG_LOAD_CLUSTER,
+			 .u.load_cluster = {
+				 .cluster = other, .workers = STAGE_WORKERS, .workers_min = STAGE_WORKERS } };
+
+	msg_set(&m, load_cluster.cluster_name, name, strlen(name));
+	msg_set(&m, load_cluster.server, server, strlen(server));
+	(void)say(a, &m, -1);
+	if (other)
+		return;
+	send_blob(a, ROLE_WATCHER, 0, fd);
+	send_blob(a, ROLE_WORKER, 0, fd);
+}
+
 static void load(const struct stage *s, const struct actor *a)
 {
 	const int fd = settings_of(s->o.edition);
 	struct msg m = { .type = MSG_LOAD_SUPERVISOR,
-			 .u.load_supervisor = { .clusters = s->o.second ? 2 : 1,
+			 .u.load_supervisor = { .clusters = s->o.second || s->o.name ? 2 : 1,
 						.observe = s->o.observe,
 						.election = s->o.election,
 						.duties = ~s->o.duties_off & ((UINT64_C(1) << DUTY__MAX) - 1),
@@ -230,13 +248,8 @@ static void load(const struct stage *s, const struct actor *a)
 
 	msg_set(&m, load_supervisor.state_dir, s->o.dir, strlen(s->o.dir));
 	(void)say(a, &m, -1);
-	m = (struct msg){ .type = MSG_LOAD_CLUSTER,
-			  .u.load_cluster = { .workers = STAGE_WORKERS, .workers_min = STAGE_WORKERS } };
-	msg_set(&m, load_cluster.cluster_name, "test", 4);
-	(void)say(a, &m, -1);
+	load_test(s, a, fd);
 	send_blob(a, ROLE_REPORTER, CLUSTERS_MAX, fd);
-	send_blob(a, ROLE_WATCHER, 0, fd);
-	send_blob(a, ROLE_WORKER, 0, fd);
 	m = (struct msg){ .type = MSG_LOAD_CLUSTER,
 			  .u.load_cluster = { .cluster = 1, .workers = 1, .workers_min = 1 } };
 	msg_set(&m, load_cluster.cluster_name, "second", 6);

@@ -18,6 +18,9 @@
 enum stage_answer { STAGE_TAKES, STAGE_REFUSES, STAGE_IS_SILENT };
 /* Another cluster, "second": none, one that cannot be loaded, one that was there before. */
 enum stage_second { STAGE_ALONE, STAGE_WAITS, STAGE_HAS_LEFT };
+/* What the first one, "test", is called: so, or "other", as a new cluster, which cannot be loaded; there, or
+ * at another address. */
+enum stage_name { STAGE_TEST, STAGE_OTHER, STAGE_OTHER_THERE };
 
 struct stage_options {
 	const char *dir; /* state directory */
@@ -27,6 +30,7 @@ struct stage_options {
 	pid_t worker_pid;    /* of worker 0; 0 = made up */
 	uint64_t edition;    /* settings of another one differ */
 	enum stage_second second;
+	enum stage_name name;
 	enum stage_answer answers[ROLE__MAX];
 	/* What a child gets from the supervisor. */
 	void (*on_msg)(void *ctx, enum role role, uint64_t number, const struct msg *m);

@@ -162,6 +162,29 @@ def is_paused(t):
     t.expect(deleted=gone)
 
 
+@scenario("reload/paused-cluster-is-renamed", servers=("apisim",))
+def paused_is_renamed(t):
+    """A cluster that is paused and comes by another name stays paused, for what the pause was and as long as it was."""
+    two = Two(t)
+    program = two.start("here", "there")
+    program.ask("pause", "deleteEvictedPod", "there", "--for", "1h", "--reason", "migration", check=True)
+    before = program.status()["pauses"]
+    two.kubeconfigs["new"] = two.kubeconfigs["there"]
+    two.reload("here", "new")
+    two.becomes("here", "new", limit=60)
+    stays = two.there.evict(two.there.pod(two.ns))
+    gone = [t.canary(two.ns)]
+    after = program.status()["pauses"]
+    assert [p["cluster"] for p in after] == ["new"] and {**after[0], "cluster": "there"} == before[0], (before, after)
+    assert two.there.get(stays), "a paused cluster was worked in under its new name"
+    program.stop()
+    program.start()
+    assert program.status()["pauses"] == after and two.there.get(stays)
+    program.ask("resume", "new", check=True)
+    t.until("what waited there to go", lambda: not two.there.get(stays), 15)
+    t.expect(deleted=gone)
+
+
 @scenario("reload/cluster-in-trouble-goes", servers=("apisim",), timeout=120)
 def in_trouble(t):
     """The alarm of a cluster that cannot be loaded ends when the cluster is configured no more."""

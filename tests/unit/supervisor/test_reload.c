@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "model/duties.h"
+#include "supervisor/operator/pauses.h"
 #include "world.h"
 
 #define PATIENCE_MS 16000 /* a silent child has this long, and a bit */
@@ -147,6 +148,27 @@ TEST(what_a_child_did_counts_though_it_refuses)
 	ck_assert_uint_eq(stage_lives(w.s, ROLE_WORKER, number), 2);
 	ck_assert_uint_eq(only_record()->outcome, OUTCOME_DONE);
 	ck_assert_uint_eq(count(MSG_GRANT), 1);
+}
+
+/* -- a cluster that is called otherwise -- */
+
+/* The same cluster under another name, behind the same address, would be acted on at once; and one elsewhere
+ * is another one. */
+TEST_LOOP(a_pause_goes_with_its_cluster_to_another_name, 0, 2)
+{
+	struct supervisor *s = stage_supervisor(w.s);
+	struct msg m = { .type = MSG_CTL_PAUSE,
+			 .u.ctl_pause = { .duty = DUTY_EVICTED, .on = true, .cluster_name = "test" } };
+
+	pauses_on_ctl_pause(s, &m);
+	w.o.name = _i == 0 ? STAGE_OTHER : STAGE_OTHER_THERE;
+	reload();
+	for (int i = 0; i < 60; i++) /* the old one's processes end by force */
+		stage_pass(w.s, 1000);
+	ck_assert(in_force()->wanted[1] && !in_force()->wanted[0]);
+	ck_assert_int_eq(pause_list_pauses(&s->pause_list, "other", DUTY_EVICTED, 0, false), _i == 0);
+	ck_assert(!pause_list_pauses(&s->pause_list, "other", DUTY_IMAGE_PULL, 0, false));
+	ck_assert_int_eq(pauses_any(s), _i == 0);
 }
 
 /* -- time -- */
