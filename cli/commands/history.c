@@ -157,7 +157,7 @@ static void print_table(const struct items *rows, const struct table_view *view)
 		{ "ID", 0, 0 },
 		{ "WHEN", 0, 0 },
 		{ "REPLICA", 5, COLUMN_FEW | COLUMN_BELOW },
-		{ "CLUSTER", 3, COLUMN_ALIKE | COLUMN_BELOW },
+		{ "CLUSTER", 3, COLUMN_NAMED | COLUMN_BELOW },
 		{ "POD", 0, 0 },
 		{ "DUTY", 2, COLUMN_BELOW },
 		{ "OUTCOME", 0, 0 },

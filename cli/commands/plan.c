@@ -200,7 +200,7 @@ static void print_rows(const struct plan *p, const struct table_view *view)
 {
 	static const struct table_column columns[] = {
 		{ "WHEN", 0, 0 },
-		{ "CLUSTER", 4, COLUMN_ALIKE | COLUMN_BELOW },
+		{ "CLUSTER", 4, COLUMN_NAMED | COLUMN_BELOW },
 		{ "POD", 0, 0 },
 		{ "DUTY", 3, COLUMN_BELOW },
 		{ "REASON", 5, COLUMN_BELOW },
@@ -260,11 +260,33 @@ static void print_unworked(const struct msg_ctl_plan_seen *seen, const struct ta
 		   named < seen->other_namespaces ? TEXT(PLAN_SEEN_MORE) : "");
 }
 
+/* How much of all of them that was, together. Returns false where they are few: then each is told of. */
+static bool print_seen_together(const struct plan *p, const char *duties, const struct table_view *view)
+{
+	uint64_t pods = 0, namespaces = 0;
+	size_t n = 0;
+
+	for (const struct plan_cluster *c = p->clusters; c < p->clusters + p->n_clusters; c++) {
+		n += c->has_seen;
+		pods += c->has_seen ? c->seen.pods : 0;
+		namespaces += c->has_seen ? c->seen.namespaces : 0;
+	}
+	if (!table_is_long(n, view))
+		return false;
+	_cleanup_free_ char *pods_text = xasprintf(TEXT_OF(PLAN_PODS, pods), pods);
+	_cleanup_free_ char *namespaces_text = xasprintf(TEXT_OF(PLAN_NAMESPACES, namespaces), namespaces);
+
+	table_text(stdout, view, TEXT(PLAN_SEEN_MANY), n, pods_text, namespaces_text,
+		   duties ? duties : TEXT(NONE));
+	return true;
+}
+
 /* How much of each cluster that was, or that it was none; of a namespace that nothing is in, or no duty works
  * in, why. */
 static void print_seen(const struct plan *p, const struct table_view *view)
 {
 	_cleanup_free_ char *duties = duties_text(p);
+	const bool together = print_seen_together(p, duties, view);
 
 	for (const struct plan_cluster *c = p->clusters; c < p->clusters + p->n_clusters; c++) {
 		const struct msg_ctl_plan_seen *seen = &c->seen;
@@ -275,10 +297,10 @@ static void print_seen(const struct plan *p, const struct table_view *view)
 
 		if (c->left_out && *c->name)
 			table_text(stdout, view, TEXT(PLAN_LEFT_OUT), c->name);
-		if (c->has_seen && (seen->pods > 0 || p->o->namespaces.n == 0))
+		if (!together && c->has_seen && (seen->pods > 0 || p->o->namespaces.n == 0))
 			table_text(stdout, view, TEXT(PLAN_SEEN), c->name, pods, namespaces,
 				   duties ? duties : TEXT(NONE));
-		if (c->has_seen && seen->other_pods > 0 && p->o->namespaces.n == 0)
+		if (!together && c->has_seen && seen->other_pods > 0 && p->o->namespaces.n == 0)
 			print_unworked(seen, view);
 		if (c->has_seen && *unread)
 			table_text(stdout, view, TEXT(PLAN_UNREAD), c->name, unread);

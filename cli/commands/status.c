@@ -158,13 +158,6 @@ static enum table_color state_color(const char *state)
 	return strcmp(state, "degraded") == 0 || strcmp(state, "stopped") == 0 ? COLOR_BAD : COLOR_WARN;
 }
 
-#define GROUPS_FROM 12 /* more processes, or clusters, than these are shown in groups */
-
-static bool is_grouped(size_t n, const struct table_view *view)
-{
-	return view->width && !view->wide && n > GROUPS_FROM;
-}
-
 /* Processes of one role in one state, or one process alone. */
 struct group {
 	size_t first, n;
@@ -230,7 +223,7 @@ static void add_group(struct table *t, const struct msg_child_stats *c, const st
 static void add_processes(struct table *t, const struct rows *r, const char *replica,
 			  const struct table_view *view)
 {
-	const bool grouped = is_grouped(r->child_stats.n, view);
+	const bool grouped = table_is_long(r->child_stats.n, view);
 	size_t last = r->child_stats.n;
 
 	while (last > 0 && group_of(r, last - 1, grouped).first != last - 1)
@@ -464,7 +457,7 @@ static bool is_place_shown(const struct joined *j, const struct shown *c, const 
 {
 	const enum kubernetes_tried t = kubernetes_version_tried(STR_C(c->s.watch->kubernetes));
 
-	return !is_grouped(j->n_clusters, view) || t == KUBERNETES_OLDER || t == KUBERNETES_NEWER;
+	return !table_is_long(j->n_clusters, view) || t == KUBERNETES_OLDER || t == KUBERNETES_NEWER;
 }
 
 /* Which configuration, and which clusters: so that nobody acts on another one than they think. */
@@ -477,7 +470,7 @@ static void print_places(const struct joined *j, const struct table_view *view)
 		if (s->duties >> d & 1)
 			xappend(&duties, ", ", duty_name(d));
 	table_text(stdout, view, TEXT(STATUS_PLACES), s->config, duties ? duties : TEXT(NONE));
-	if (is_grouped(j->n_clusters, view))
+	if (table_is_long(j->n_clusters, view))
 		table_text(stdout, view, TEXT(STATUS_MANY_PLACES), j->n_clusters);
 	for (const struct shown *c = j->clusters; c < j->clusters + j->n_clusters; c++)
 		if (is_place_shown(j, c, view))

@@ -68,6 +68,13 @@ size_t table_width(const char *s)
 	return width;
 }
 
+#define LONG_FROM 12
+
+bool table_is_long(size_t n, const struct table_view *view)
+{
+	return view->width && !view->wide && n > LONG_FROM;
+}
+
 struct table *table_new(const struct table_column *columns, size_t n)
 {
 	struct table *t = xcalloc(1, sizeof(*t));
@@ -158,6 +165,12 @@ static bool is_empty(const struct table *t, size_t column)
 	return t->n == 0 || (all_alike(t, column) && !*t->cells[column].text);
 }
 
+/* Of one cluster all rows may be, and thirty are configured. */
+static bool is_unnamed(const struct table *t, size_t column)
+{
+	return t->n == 0 || (all_alike(t, column) && strcmp(t->cells[column].text, "default") == 0);
+}
+
 static size_t row_width(const struct table *t, const struct layout *l)
 {
 	size_t w = 0;
@@ -206,7 +219,8 @@ static void lay_out(const struct table *t, const struct table_view *view, struct
 		if (how & COLUMN_FLOWS && narrow && l[c].width > FLOW_MIN)
 			l[c].width = FLOW_MIN;
 		if ((how & COLUMN_WIDE && !view->wide) || (how & COLUMN_FEW && is_empty(t, c)) ||
-		    (how & COLUMN_ALIKE && narrow && all_alike(t, c)))
+		    (how & COLUMN_ALIKE && narrow && all_alike(t, c)) ||
+		    (how & COLUMN_NAMED && narrow && is_unnamed(t, c)))
 			l[c].place = PLACE_NOWHERE;
 	}
 	while (narrow && row_width(t, l) > view->width && (c = next_to_give_way(t, l)) < t->n_columns)

@@ -18,6 +18,8 @@ enum table_color { COLOR_NONE, COLOR_GOOD, COLOR_WARN, COLOR_BAD, COLOR_DIM };
 #define COLUMN_WIDE  4u  /* only where everything is wanted */
 #define COLUMN_FLOWS 8u  /* the last one: on a terminal goes on in the next line, below itself */
 #define COLUMN_FEW   16u /* left out where no row says anything */
+#define COLUMN_NAMED                                                                                         \
+	32u /* left out on a terminal where all rows say "default", as a cluster without a name */
 
 struct table_column {
 	const char *name;
@@ -38,6 +40,9 @@ struct table_view {
 /* A terminal has its width ($COLUMNS wins over what it says itself), colours (isatty, NO_COLOR not set, TERM
  * not dumb: no-color.org) and local times. A pipe has none of them, so what scripts read does not change. */
 struct table_view table_view_of(FILE *out, bool wide, bool utc);
+
+/* More lines of one kind than a terminal should show, where not everything is wanted? */
+bool table_is_long(size_t n, const struct table_view *view);
 
 struct table;
 

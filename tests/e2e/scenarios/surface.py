@@ -365,6 +365,9 @@ def many_clusters(t):
     assert "clusters: 30;" in text and "c00, c01, c02, c03 and 25 more: watcher" in text and "cluster c29: " not in text, text
     tree = [line for line in lines if line[:2] in ("├─", "└─")]
     assert [line[:1] for line in tree] == ["├"] * (len(tree) - 1) + ["└"], text
+    plan = "\n".join(program.on_terminal(80, "plan", timeout=30, codes=(69,)))
+    assert "clusters: 29; looked at 0 pods" in plan and "cluster c05 is left out" in plan and "cluster c00" not in plan, plan
+    assert program.ask("plan", timeout=30).stdout.count(": looked at ") == 29
     for whole in (program.ask("status").stdout, "\n".join(program.on_terminal(80, "status", "-o", "wide"))):
         assert all(f"cluster c{i:02d}: https://" in whole for i in range(30) if i != 5), whole
 

@@ -153,7 +153,7 @@ TEST(a_column_of_which_nothing_is_said_is_left_out)
 
 static const struct table_column actions[] = {
 	{ "ID", 0, 0 },
-	{ "CLUSTER", 3, COLUMN_ALIKE },
+	{ "CLUSTER", 3, COLUMN_NAMED },
 	{ "POD", 0, 0 },
 	{ "OUTCOME", 0, 0 },
 	{ "REASON", 2, COLUMN_BELOW },
@@ -161,17 +161,22 @@ static const struct table_column actions[] = {
 	{ "MORE", 0, COLUMN_WIDE },
 };
 
+static const char *first_cluster = "default";
+
 static struct table *two_actions(const char *second_cluster)
 {
 	static const char *const cells[2][6] = {
-		{ "7", "default", "shop/web-1", "done", "Evicted", "the kubelet evicted it" },
+		{ "7", NULL, "shop/web-1", "done", "Evicted", "the kubelet evicted it" },
 		{ "8", NULL, "shop/web-2", "refused", "NodeNotReady", "-" },
 	};
 	struct table *t = table_new(actions, 7);
 
 	for (size_t row = 0; row < 2; row++) {
 		for (size_t c = 0; c < 6; c++)
-			table_add(t, COLOR_NONE, "%s", cells[row][c] ? cells[row][c] : second_cluster);
+			table_add(t, COLOR_NONE, "%s",
+				  cells[row][c] ? cells[row][c]
+				  : row == 0    ? first_cluster
+						: second_cluster);
 		table_add(t, COLOR_NONE, "%s", "more");
 	}
 	return t;
@@ -205,6 +210,17 @@ TEST(one_cluster_has_no_column_on_a_terminal)
 		 "ID  CLUSTER  POD         OUTCOME  REASON        WHY\n"
 		 "7   default  shop/web-1  done     Evicted       the kubelet evicted it\n"
 		 "8   other    shop/web-2  refused  NodeNotReady  -\n");
+}
+
+/* That all rows happen to be of one says nothing: which of thirty? */
+TEST(a_cluster_with_a_name_has_a_column)
+{
+	first_cluster = "other";
+	ck_shown("other", &(const struct table_view){ .width = 200 },
+		 "ID  CLUSTER  POD         OUTCOME  REASON        WHY\n"
+		 "7   other    shop/web-1  done     Evicted       the kubelet evicted it\n"
+		 "8   other    shop/web-2  refused  NodeNotReady  -\n");
+	first_cluster = "default";
 }
 
 TEST(columns_give_way_in_their_order)
