@@ -44,7 +44,7 @@ struct child {
 	struct timer *timer;
 	struct life life;
 	int64_t started_at; /* wall */
-	bool slow;          /* it died too often, and has not been ready since */
+	bool slow;          /* it died too often, or failed to start, and has not been ready since */
 	char sandbox[256];
 	struct facts error;     /* why the last life ended */
 	struct log_quota lines; /* that its messages have the supervisor write, in all its lives */
@@ -385,6 +385,8 @@ static void act(struct child *c, enum fsm_action action)
 		spawned_kill(&c->life.process);
 		break;
 	case FSM_ACT_BACKOFF:
+		/* The pauses grow: it may never spend the budget of deaths. */
+		c->slow = c->slow || c->deaths.failures >= FAILURES_AWAITED;
 		timer_set(c->timer, backoff_delay_ms(&restart_backoff, c->deaths.failures, backoff_random()));
 		break;
 	case FSM_ACT_SLOW:

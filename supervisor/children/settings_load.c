@@ -245,6 +245,39 @@ static void offer_to_all(struct settings_load *l)
 	go_on(l);
 }
 
+static void warn_of_limit(enum text statement, uint64_t needed, uint64_t left)
+{
+	struct facts f = facts_of(statement);
+
+	if (left >= needed)
+		return;
+	facts_count(&f, FACT_NEEDED, (int64_t)needed);
+	facts_count(&f, FACT_LIMIT, (int64_t)left);
+	_cleanup_free_ char *text = facts_render(&f, NULL);
+
+	(void)log_warn(0, "a limit is too low for all clusters", kv_s("detail", text));
+}
+
+/* Is there room for all processes? A tree that does not fit would lose children later, one by one, for no
+ * reason that anybody sees. usage: of processes, "pids.current", NULL where its own are among them. */
+static void check_room(const struct generation *g, const char *usage)
+{
+	struct tree_size size = tree_size_of_none();
+	_cleanup_free_ char *own = cgroup_own();
+	struct rlimit l;
+
+	for (uint64_t c = 0; generation_next(g, &c); c++)
+		tree_size_add(&size, g->workers_min[c], g->workers[c]);
+	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur != RLIM_INFINITY)
+		warn_of_limit(TEXT_FEW_DESCRIPTORS, size.descriptors, l.rlim_cur);
+	/* This process counts already. */
+	warn_of_limit(TEXT_FEW_PROCESSES, size.most - (usage != NULL),
+		      cgroup_room(CGROUP_ROOT, own, "pids.max", usage));
+	/* What is used now is mostly pages of files, which give way. */
+	warn_of_limit(TEXT_LITTLE_MEMORY, size.memory >> 20,
+		      cgroup_room(CGROUP_ROOT, own, "memory.max", NULL) >> 20);
+}
+
 /* The loader has validated it, so nobody is asked: the supervisor goes by it from now on, and gives work to
  * those alone that have it. */
 static void take(struct settings_load *l, struct generation *g)
@@ -254,6 +287,8 @@ static void take(struct settings_load *l, struct generation *g)
 	l->in_force = g;
 	l->taking = true;
 	log_info("settings in force", kv_u("generation", g->number));
+	if (g->n_wanted > older->n_wanted)
+		check_room(g, NULL);
 	l->ops->on_in_force(l->env->root, older);
 	generation_free(&older);
 	offer_to_all(l);
@@ -297,46 +332,13 @@ void settings_load_on_dead(struct settings_load *l, const struct child *c)
 
 /* -- what the loader made -- */
 
-static void warn_of_limit(enum text statement, uint64_t needed, uint64_t left)
-{
-	struct facts f = facts_of(statement);
-
-	if (left >= needed)
-		return;
-	facts_count(&f, FACT_NEEDED, (int64_t)needed);
-	facts_count(&f, FACT_LIMIT, (int64_t)left);
-	_cleanup_free_ char *text = facts_render(&f, NULL);
-
-	(void)log_warn(0, "a limit is too low for all clusters", kv_s("detail", text));
-}
-
-/* Is there room for all processes? A tree that does not fit would lose children later, one by one, for no
- * reason that anybody sees. */
-static void check_room(const struct generation *g)
-{
-	struct tree_size size = tree_size_of_none();
-	_cleanup_free_ char *own = cgroup_own();
-	struct rlimit l;
-
-	for (uint64_t c = 0; generation_next(g, &c); c++)
-		tree_size_add(&size, g->workers_min[c], g->workers[c]);
-	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur != RLIM_INFINITY)
-		warn_of_limit(TEXT_FEW_DESCRIPTORS, size.descriptors, l.rlim_cur);
-	/* This process counts already. */
-	warn_of_limit(TEXT_FEW_PROCESSES, size.most - 1,
-		      cgroup_room(CGROUP_ROOT, own, "pids.max", "pids.current"));
-	/* What is used now is mostly pages of files, which give way. */
-	warn_of_limit(TEXT_LITTLE_MEMORY, size.memory >> 20,
-		      cgroup_room(CGROUP_ROOT, own, "memory.max", NULL) >> 20);
-}
-
 static void on_first(struct settings_load *l, struct generation *g, int code)
 {
 	if (g && !generation_follow(g, NULL))
 		generation_free(&g);
 	l->in_force = g;
 	if (g)
-		check_room(g);
+		check_room(g, "pids.current");
 	/* Only a wrong configuration is not worth another start. */
 	l->ops->on_first(l->env->root, g                          ? EXIT_CODE_OK
 				       : code == EXIT_CODE_CONFIG ? EXIT_CODE_CONFIG

@@ -78,6 +78,8 @@ int spawn_child(const struct spawn_images *images, enum role role, const char *c
 	struct actor *a = actor_of(on_stage, role, number);
 	int pair[2];
 
+	if (role == ROLE_WATCHER && on_stage->o.no_watcher)
+		return -EMFILE;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
 		return -errno;
 	*ret = (struct spawned){

@@ -29,6 +29,7 @@ struct stage_options {
 	uint64_t duties_off; /* bits */
 	pid_t worker_pid;    /* of worker 0; 0 = made up */
 	uint64_t edition;    /* settings of another one differ */
+	bool no_watcher;     /* the system starts none: a limit is reached */
 	enum stage_second second;
 	enum stage_name name;
 	enum stage_answer answers[ROLE__MAX];

@@ -1,5 +1,6 @@
 """Clusters that come and go while the program runs: by a reload, and as files of a folder."""
 import re
+import resource
 import time
 
 from harness.port import free_port
@@ -183,6 +184,32 @@ def paused_is_renamed(t):
     program.ask("resume", "new", check=True)
     t.until("what waited there to go", lambda: not two.there.get(stays), 15)
     t.expect(deleted=gone)
+
+
+@scenario("reload/clusters-that-find-no-room", servers=("apisim",))
+def no_room(t):
+    """More clusters than there are descriptors for: the log says so, those that are not watched are troubles, and the others go on."""
+    two = Two(t)
+    folder = t.dir / "clusters.d"
+    folder.mkdir()
+    for i in range(40):
+        (folder / f"c{i:02d}.yaml").write_text(two.kubeconfigs["there"].read_text())
+        (folder / f"c{i:02d}.yaml").chmod(0o600)
+    program = t.program(two.config("here"), kubeconfig=None, start=False)
+    program.preexec = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (150, 150))
+    two.program = program.start()
+    assert "a limit is too low" not in program.log(), program.log()
+    two.reload("here", clustersFrom=f"{folder}/*.yaml")
+    t.until("the warning", lambda: "a limit is too low" in program.log(), 20)
+
+    def unseen():
+        status = program.status()
+        blind = {c["cluster"] for c in status["clusters"] if not c["synced"]}
+        return len(status["clusters"]) == 41 and blind and blind == {x["cluster"] for x in status["troubles"] if x["trouble"] == "cluster-unseen"}
+    t.until("each that is not watched to be a trouble", unseen, 40)
+    assert "Too many open files" in program.ask("status").stdout, program.status()["troubles"]
+    t.expect(deleted=[t.canary(two.ns)])
+    assert program.stop() == 0
 
 
 @scenario("reload/cluster-in-trouble-goes", servers=("apisim",), timeout=120)

@@ -140,14 +140,19 @@ TEST(it_is_all_that_stands_of_it)
 	ck_assert_uint_eq(last_row()->n, 0);
 }
 
-static bool watcher_stays_away(void)
+static struct child *watcher(void)
 {
 	const struct children *all = lifecycle_children(stage_supervisor(w.s)->root);
 
 	for (size_t i = 0; i < children_count(all); i++)
 		if (child_info(children_get(all, i))->role == ROLE_WATCHER)
-			return child_is_slow(children_get(all, i));
+			return children_get(all, i);
 	ck_abort();
+}
+
+static bool watcher_stays_away(void)
+{
+	return child_is_slow(watcher());
 }
 
 /* What the last one said before it died does not take turns with its death: the log would have a line of each
@@ -188,6 +193,34 @@ TEST(a_watcher_that_stays_away_is_one_trouble_with_one_detail)
 			      EN(row->particulars));
 	}
 	ck_assert_uint_eq(unseen, 1);
+}
+
+static bool stands(enum trouble kind)
+{
+	for (size_t i = count(MSG_TROUBLE_ROW); i-- > 0;)
+		if (heard(MSG_TROUBLE_ROW, i)->u.trouble_row.trouble == kind)
+			return heard(MSG_TROUBLE_ROW, i)->u.trouble_row.n > 0;
+	return false;
+}
+
+/* As when thirty clusters are added, and the limit of descriptors or processes is low: the pauses between the
+ * attempts grow, so that ten never come within a minute. */
+TEST(a_watcher_that_cannot_be_started_is_a_trouble)
+{
+	open_history();
+	w.o.no_watcher = true;
+	stage_from_now(w.s, &w.o);
+	stage_die(w.s, ROLE_WATCHER, 0);
+	for (int i = 0; i < 20; i++) {
+		child_event(watcher(), FSM_EV_TIMER);
+		stage_pass(w.s, 31000);
+		ck_assert(i < 5 || (stands(TROUBLE_PROCESS) && stands(TROUBLE_CLUSTER_UNSEEN)));
+	}
+	w.o.no_watcher = false;
+	stage_from_now(w.s, &w.o);
+	child_event(watcher(), FSM_EV_TIMER);
+	stage_pass(w.s, 1000);
+	ck_assert(!stands(TROUBLE_PROCESS) && !stands(TROUBLE_CLUSTER_UNSEEN));
 }
 
 /* An API server that cannot be reached is one trouble, whose remedy is not that of the Lease. */
