@@ -16,8 +16,8 @@ void pauses_on_pause(struct supervisor *s, const struct msg *m);
 void pauses_on_open_end(struct supervisor *s);
 void pauses_on_reporter_dead(struct supervisor *s);
 void pauses_on_watcher_ready(const struct supervisor *s, uint64_t cluster);
-/* New settings have replaced `older`: the pause of a cluster that left goes on for one that came with the same
- * address, which is the same by another name. */
+/* New settings have replaced `older`: the pause of a cluster that left goes on for one that came with the
+ * same address, which is the same by another name. */
 void pauses_on_replaced(struct supervisor *s, const struct generation *older);
 /* Ends pauses that have ended, and tells the history what it did not take. */
 void pauses_tick(struct supervisor *s);
