@@ -10,6 +10,7 @@
 #include "base/xalloc.h"
 #include "config/settings.h"
 #include "model/phrases.h"
+#include "text/facts_text.h"
 
 void when_format(int64_t at_ms, const struct zone *zone, char ret[static WHEN_TEXT_MAX])
 {
@@ -45,6 +46,19 @@ void when_format_in_zone(int64_t at_ms, const struct zone *zone, char ret[static
 	when_format(at_ms, zone, when);
 	when_format_zone(at_ms, zone, name);
 	(void)snprintf(ret, WHEN_IN_ZONE_MAX, at_ms > 0 ? "%s %s" : "%s", when, name);
+}
+
+static void format_time(const void *zone, int64_t at_ms, char ret[static RFC3339_MAX])
+{
+	char when[WHEN_IN_ZONE_MAX];
+
+	when_format_in_zone(at_ms, zone, when);
+	(void)snprintf(ret, RFC3339_MAX, "%.*s", RFC3339_MAX - 1, when);
+}
+
+char *facts_in_zone(const struct facts *f, const struct zone *zone, enum language l)
+{
+	return facts_render(f, &(const struct facts_view){ l, format_time, zone });
 }
 
 char *cluster_prefix(const struct str_list *clusters, const char *name)

@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "config/zone.h"
+#include "model/facts.h"
 #include "model/language.h"
 
 /* "2026-11-22 17:55", Unix ms in the local time of the zone (NULL = UTC); "?" for a time that is not known
@@ -19,6 +20,10 @@ void when_format_zone(int64_t at_ms, const struct zone *zone, char ret[static WH
 /* Both, for a text that names the zone nowhere else: "2026-11-22 17:55 UTC+8"; "?" alone as above. */
 #define WHEN_IN_ZONE_MAX (2 * WHEN_TEXT_MAX)
 void when_format_in_zone(int64_t at_ms, const struct zone *zone, char ret[static WHEN_IN_ZONE_MAX]);
+
+/* Facts in one line as facts_render() makes it, their times as when_format_in_zone() prints them; the caller
+ * frees it. */
+char *facts_in_zone(const struct facts *f, const struct zone *zone, enum language l);
 
 /* "[prod] " where there are several clusters, "" where there is one, or none is named; the caller frees it.
  */

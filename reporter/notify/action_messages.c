@@ -18,7 +18,6 @@
 #include "reporter/notify/outbox.h"
 #include "reporter/notify/routine.h"
 #include "reporter/notify/finished_actions.h"
-#include "text/facts_text.h"
 #include "text/short_line.h"
 
 /* Actions of one message at most. */
@@ -238,13 +237,13 @@ static int add_single(struct composer *c, struct section *s, const struct action
 	if (*t->kind->node)
 		entry_add_fact(e, "node", t->kind->node);
 	if (t->kind->part == SECTION_FORCED) {
-		_cleanup_free_ char *live = facts_render_in(&t->result.evidence, c->language);
+		_cleanup_free_ char *live = facts_in_zone(&t->result.evidence, c->zone, c->language);
 
 		document_addf(&e->lines, phrase(NEWS_CERTIFICATE, c->language), live);
 		return 0;
 	}
 	if (!facts_empty(&t->intent.evidence)) {
-		_cleanup_free_ char *evidence = facts_render_in(&t->intent.evidence, c->language);
+		_cleanup_free_ char *evidence = facts_in_zone(&t->intent.evidence, c->zone, c->language);
 
 		document_add(&e->lines, evidence);
 	}
@@ -320,7 +319,7 @@ static void add_count(struct composer *c, struct section *s, const struct action
 		      code);
 	if (failed) {
 		_cleanup_free_ char *object = object_of(c, t);
-		_cleanup_free_ char *detail = facts_render_in(&t->result.detail, c->language);
+		_cleanup_free_ char *detail = facts_in_zone(&t->result.detail, c->zone, c->language);
 
 		document_addf(&e->lines, phrase(NEWS_EXAMPLE, c->language), object, detail);
 	} else {

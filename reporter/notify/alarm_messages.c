@@ -17,7 +17,6 @@
 #include "reporter/notify/sink_select.h"
 #include "reporter/notify/outbox.h"
 #include "reporter/notify/sender.h"
-#include "text/facts_text.h"
 
 /* -- the alarms of the present -- */
 
@@ -138,7 +137,7 @@ static char *title_of(const struct composer *t, const struct alarm *a, const cha
 
 static void add_names(const struct composer *t, struct entry *e, const struct alarm *a)
 {
-	_cleanup_free_ char *detail = facts_render_in(a->detail, t->language);
+	_cleanup_free_ char *detail = facts_in_zone(a->detail, t->from->zone, t->language);
 
 	if (strcmp(a->kind, ALARM_OF_PAUSE) == 0) {
 		document_addf(&e->lines, phrase(NEWS_PAUSED_BY, t->language), a->name, detail);

@@ -102,6 +102,15 @@ static json_t *when_value(const struct series *s, int64_t at_ms)
 	return json_string(when);
 }
 
+static void format_time(const void *series, int64_t at_ms, char ret[static RFC3339_MAX])
+{
+	const struct series *s = series;
+	char when[WHEN_TEXT_MAX];
+
+	when_format(at_ms + INT64_C(1000) * s->utc_offset_s, NULL, when);
+	(void)snprintf(ret, RFC3339_MAX, "%s", when);
+}
+
 /* Without the year: "11-22", "11-22 17:55". */
 static json_t *short_when_value(const struct series *s, int64_t at_ms, size_t size)
 {
@@ -184,7 +193,8 @@ static json_t *held_value(const struct series *s, enum language l)
 		const struct series_held *h = &s->held[i];
 		const struct reason_desc *reason = reason_find(h->reason);
 		const char *sentence = reason->text[l].sentence;
-		_cleanup_free_ char *detail = facts_render_in(h->detail, l);
+		_cleanup_free_ char *detail =
+			facts_render(h->detail, &(const struct facts_view){ l, format_time, s });
 
 		(void)json_array_append_new(
 			rows, json_pack("{s:o, s:o, s:s, s:o, s:o, s:s, s:o}", "cluster",

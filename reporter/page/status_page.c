@@ -14,7 +14,6 @@
 #include "model/reasons.h"
 #include "reporter/news/words.h"
 #include "reporter/page/chart.h"
-#include "text/facts_text.h"
 #include "text/short_line.h"
 #include "text/templates.h"
 
@@ -42,7 +41,7 @@ static json_t *ago_value(const struct status_page *p, int64_t at_ms)
 
 static json_t *facts_value(const struct status_page *p, const struct facts *f)
 {
-	_cleanup_free_ char *text = facts_render_in(f, p->language);
+	_cleanup_free_ char *text = facts_in_zone(f, p->zone, p->language);
 
 	return template_text(text);
 }
@@ -228,13 +227,16 @@ char *status_page_end(struct status_page *p, size_t *ret_size)
 	static const char *const tables[STATUS__MAX] = { "troubles", "pauses",  "clusters", "due",
 							 "actions",  "at_zero", "refusals", "sinks" };
 	const struct template_target target = { p->language, ESCAPE_HTML, false };
+	char zone[WHEN_TEXT_MAX];
+
+	when_format_zone(p->now_ms, p->zone, zone);
 	json_t *data =
-		json_pack("{s:s, s:o, s:i, s:b, s:b, s:o, s:b, s:o, s:o, s:s, s:b, s:b}", "language",
+		json_pack("{s:s, s:o, s:i, s:b, s:b, s:o, s:b, s:o, s:o, s:s, s:s, s:b}", "language",
 			  language_name(p->language), "at", when_value(p, p->now_ms), "refresh",
 			  LIVE_REFRESH_S, "ready", (int)p->ready, "observe", (int)p->observe, "tiles",
 			  tiles_value(p), "many", p->n[STATUS_CLUSTERS] > 1, "next",
 			  when_value(p, p->report_next_ms), "last", when_value(p, p->report_delivered_ms),
-			  "version", p->version, "local", p->zone != NULL, "no_history", (int)p->no_history);
+			  "version", p->version, "zone", zone, "no_history", (int)p->no_history);
 
 	for (enum status_table t = 0; t < STATUS__MAX; t++) {
 		(void)json_object_set_new(data, tables[t], list_value(p, t));

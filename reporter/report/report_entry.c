@@ -11,7 +11,6 @@
 #include "model/phrases.h"
 #include "model/reasons.h"
 #include "reporter/news/words.h"
-#include "text/facts_text.h"
 
 #define HOUR_MS    3600000.0
 #define NUMBER_MAX 32
@@ -306,7 +305,7 @@ void report_entry_add_attention(const struct attention_group *g, const struct re
 	if (*g->names)
 		document_add(&e->lines, g->names);
 	if (!facts_empty(g->detail))
-		add_part(&when, l == LANGUAGE_ZH ? "：" : ": ", facts_render_in(g->detail, l));
+		add_part(&when, l == LANGUAGE_ZH ? "：" : ": ", facts_in_zone(g->detail, in->zone, l));
 	document_add(&e->lines, when);
 	document_addf(&e->lines, phrase(NEWS_REMEDY, l), reason->text[l].remedy);
 	fact_text(e, "cluster", g->cluster);

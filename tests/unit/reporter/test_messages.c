@@ -105,6 +105,7 @@ TEST(whom_a_workload_concerns)
 	test_set(&m[1], record.target, "deployments.apps/shop/web");
 	m[1].u.record.replicas = 3;
 	facts_quoted(&m[1].u.record.evidence, FACT_CONTACT, STR_LIT("ou_web"));
+	facts_time(&m[0].u.intent.evidence, FACT_DEADLINE, WORLD_NOW);
 	world_write(m, 2);
 	tell();
 	struct outbox_row row;
@@ -118,6 +119,7 @@ TEST(whom_a_workload_concerns)
 	outbox_row_done(&row);
 	(void)told("team");
 	HAS("kubectl -n shop scale deployments.apps web --replicas=3\n");
+	HAS("deadline 2023-11-14 22:13 UTC\n");
 }
 
 TEST(the_title_tells_what_was_done_from_what_would_be)
@@ -508,10 +510,11 @@ TEST(a_new_sink_is_told_what_stands)
 
 TEST(guards_pauses_and_objects_need_an_operator_too)
 {
-	const struct facts budget = quoting("Budget 1");
+	struct facts budget = quoting("Budget 1");
 	const struct msg pause = { .type = MSG_PAUSE,
 				   .u.pause = { .duty = DUTY_EVICTED, .on = true, .at = WORLD_NOW } };
 
+	facts_time(&budget, FACT_DEADLINE, WORLD_NOW);
 	world_write(&pause, 1);
 	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET), &budget, "prod"), 0);
 	act(1, ACTION_DELETE, "pay", "api-1", OUTCOME_FORBIDDEN, true);
@@ -525,6 +528,7 @@ TEST(guards_pauses_and_objects_need_an_operator_too)
 	look(0);
 	(void)told("team");
 	HAS("action budget for this period is spent");
+	HAS("deadline 2023-11-14 22:13 UTC"); /* in the zone of the message, which is named */
 	HAS("permission denied (403)");
 	HAS("kube-system: dns-1");
 	(void)told("pay");

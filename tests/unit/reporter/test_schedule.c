@@ -1,5 +1,6 @@
 /* test_schedule.c - which run is due; how its time is written. */
 // SPDX-License-Identifier: Apache-2.0
+#include "base/cleanup.h"
 #include "config/zone_file.h"
 #include "reporter/report/schedule.h"
 #include "reporter/news/words.h"
@@ -58,6 +59,24 @@ TEST_LOOP(times_are_written_in_their_zone, 0, (int)(sizeof(zones) / sizeof(zones
 	ck_assert_str_eq(text, zones[_i].text);
 	when_format_in_zone(0, z, text);
 	ck_assert_str_eq(text, "?");
+	zone_free(&z);
+	free(bytes);
+}
+
+/* In the line of facts, too: a deadline in UTC is missed by hours in Shanghai. */
+TEST(facts_are_told_in_the_zone)
+{
+	struct facts f = { 0 };
+	struct zone *z = NULL;
+	void *bytes = NULL;
+	size_t size = 0;
+
+	ck_assert_int_eq(zone_load("Asia/Shanghai", &bytes, &size), 0);
+	ck_assert_int_eq(zone_parse(bytes, size, &z), 0);
+	facts_time(&f, FACT_DEADLINE, MON);
+	_cleanup_free_ char *line = facts_in_zone(&f, z, LANGUAGE_ZH);
+
+	ck_assert_str_eq(line, "期限 2023-11-13 17:00 UTC+8");
 	zone_free(&z);
 	free(bytes);
 }
