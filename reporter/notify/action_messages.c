@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "model/annotations.h"
 #include "model/object_events.h"
 #include "model/duties.h"
 #include "model/phrases.h"
@@ -181,6 +182,16 @@ static void add_kubectl(const struct composer *c, struct entry *e, const struct 
 			      name_of(t), t->result.replicas);
 }
 
+/* How somebody who does not want what was announced refuses it. */
+static void add_refusal(const struct composer *c, struct entry *e, const struct action_details *t)
+{
+	_cleanup_free_ char *kind = xstrndup(t->result.target, strcspn(t->result.target, "/"));
+
+	if (t->kind->outcome == OUTCOME_ANNOUNCED && *kind)
+		document_addf(&e->lines, phrase(NEWS_REFUSE_KUBECTL, c->language), t->kind->ns, kind,
+			      name_of(t), ANNOTATION_SKIP, duty_name((enum duty)t->kind->duty));
+}
+
 /* Of a text, so many of its last lines, each marked as not ours. */
 static void add_last_lines(struct entry *e, const char *text)
 {
@@ -230,6 +241,7 @@ static int add_single(struct composer *c, struct section *s, const struct action
 	if (*at_a_glance)
 		document_add(&e->lines, at_a_glance);
 	add_why(c, e, t);
+	add_refusal(c, e, t);
 	add_facts(e, t);
 	entry_add_contact(e, &t->result.evidence);
 	entry_add_number(e, "actionId", t->id);
@@ -325,6 +337,9 @@ static void add_count(struct composer *c, struct section *s, const struct action
 	} else {
 		add_example(c, e, t);
 	}
+	if (t->kind->outcome == OUTCOME_ANNOUNCED)
+		document_addf(&e->lines, phrase(NEWS_REMEDY, c->language),
+			      reason_desc(REASON_ANNOUNCED)->text[c->language].remedy);
 	add_facts(e, t);
 	entry_add_number(e, "count", (int64_t)n);
 	entry_add_fact(e, "actionIds", ids);

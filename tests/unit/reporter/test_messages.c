@@ -122,6 +122,25 @@ TEST(whom_a_workload_concerns)
 	HAS("deadline 2023-11-14 22:13 UTC\n");
 }
 
+/* While there is time, whoever reads it can refuse it. */
+TEST(what_was_announced_can_be_refused)
+{
+	act(1, ACTION_SCALE_DOWN, "shop", "web", OUTCOME_ANNOUNCED, true);
+	act(2, ACTION_FORCE_DELETE, "shop", "db-0", OUTCOME_ANNOUNCED, true);
+	act(3, ACTION_DELETE, "shop", "cron", OUTCOME_ANNOUNCED, true);
+	tell();
+	(void)told("team");
+	HAS("to refuse it: kubectl -n shop annotate deployments.apps web "
+	    "ops-pod-cleaner.io/skip=errImagePull\n");
+	HAS("to refuse it: kubectl -n shop annotate pods db-0 "
+	    "ops-pod-cleaner.io/skip=deleteTerminatingPod\n");
+	HAS("refuse it by ops-pod-cleaner.io/skip\n");
+	act(4, ACTION_SCALE_DOWN, "shop", "web", OUTCOME_DONE, true);
+	tell();
+	(void)told("team");
+	HAS_NO("to refuse it");
+}
+
 TEST(the_title_tells_what_was_done_from_what_would_be)
 {
 	act(1, ACTION_SCALE_DOWN, "shop", "web", OUTCOME_WOULD, true);
