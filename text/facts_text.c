@@ -221,7 +221,7 @@ static void print_label(struct filling *in, enum fact key)
 static void print_line(struct filling *in)
 {
 	const struct marks *m = &marks[in->view->language];
-	bool after_sentence = false, first = true;
+	bool after_sentence = false, first = true, said[TEXT__MAX] = { false };
 	struct fact_value v;
 
 	mark_used(*in);
@@ -230,8 +230,13 @@ static void print_line(struct filling *in)
 		const bool sentence =
 			is_statement(v.key) || (quoted && !*fact_label(v.key, in->view->language));
 
-		if (in->used[v.key])
+		/* A statement twice would be filled from the same facts twice. */
+		const enum text t = is_statement(v.key) ? text_find(v.text) : TEXT__MAX;
+
+		if (in->used[v.key] || (t < TEXT__MAX && said[t]))
 			continue;
+		if (t < TEXT__MAX)
+			said[t] = true;
 		if (!first)
 			(void)fputs(after_sentence || sentence ? m->quoted_next : m->next, in->out);
 		print_label(in, v.key);

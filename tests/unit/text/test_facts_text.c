@@ -58,6 +58,14 @@ TEST(times_are_those_of_the_reader)
 	ck_assert_str_eq(own, "pod gone since 1700000000000 in Asia/Shanghai");
 }
 
+/* As a watcher and a worker find the same: the history keeps what both found. */
+TEST(a_statement_is_made_once)
+{
+	facts_finding(&f, TEXT_FRESH_ATTEMPT);
+	facts_finding(&f, TEXT_FRESH_ATTEMPT);
+	assert_told("a pod was deleted for a fresh attempt", "已删除一个 Pod，以便重新尝试");
+}
+
 TEST(programs_get_an_object)
 {
 	facts_name(&f, FACT_NODE, STR_LIT("n1"));
