@@ -237,7 +237,8 @@ static void add_rule(struct table *t, const struct explain_row *row, const struc
 	table_add(t, COLOR_NONE, "%s", r->rule);
 	table_add(t, results[r->holds].color, "%s",
 		  phrase_text(results[r->holds].text, language_of_environment()));
-	table_add(t, results[r->holds].of_facts, "%s%s%s", question, *question && *facts ? ": " : "", facts);
+	table_add(t, results[r->holds].of_facts, "%s%s%s", question, *question && *facts ? TEXT(COLON) : "",
+		  facts);
 }
 
 static void add_verdict(struct table *t, const struct report *e, const struct explain_row *row,
@@ -257,7 +258,7 @@ static void add_verdict(struct table *t, const struct report *e, const struct ex
 	table_add(t, COLOR_NONE, "%s", told.reason);
 	table_add(t, COLOR_NONE, "%s", until);
 	table_add(t, COLOR_NONE, "%s%s%s%s", output_sentence(told.reason, language_of_environment()),
-		  facts[0] ? ": " : "", facts, refused);
+		  facts[0] ? TEXT(COLON) : "", facts, refused);
 }
 
 static void print_remedies(const struct report *e, const struct table_view *view)

@@ -192,8 +192,8 @@ static void add_why(struct table *t, const struct dry_run_row *r, const struct t
 
 	table_add(t, COLOR_NONE, "%s%s%s%s%s%s%s%s",
 		  r->stopped ? trouble_desc((enum trouble)r->stopped->trouble)->name : "",
-		  r->stopped ? "; " : "", say, say[0] && facts[0] ? ": " : "", facts,
-		  *at_a_glance ? "; " : "", at_a_glance, refused);
+		  r->stopped ? TEXT(SEMICOLON) : "", say, say[0] && facts[0] ? TEXT(COLON) : "", facts,
+		  *at_a_glance ? TEXT(SEMICOLON) : "", at_a_glance, refused);
 }
 
 static void print_rows(const struct plan *p, const struct table_view *view)
@@ -320,8 +320,8 @@ static void print_stops(const struct plan *p, const struct table_view *view)
 						  : xstrdup("");
 		_cleanup_free_ char *detail = facts_render_in(&t->particulars, l);
 
-		table_text(stdout, view, TEXT(PLAN_STOPPED), in, d->text[l].sentence, *detail ? ": " : "",
-			   detail, d->text[l].remedy);
+		table_text(stdout, view, TEXT(PLAN_STOPPED), in, d->text[l].sentence,
+			   *detail ? TEXT(COLON) : "", detail, d->text[l].remedy);
 	}
 }
 

@@ -113,7 +113,7 @@ static void complain_of(const char *cluster, const struct facts *why)
 	_cleanup_free_ char *in = *cluster ? xasprintf(TEXT(THAT_CLUSTER), cluster) : xstrdup("");
 	_cleanup_free_ char *text = facts_render_in(why, language_of_environment());
 
-	output_complain(NULL, "%s%s%s", in, *in ? ": " : "", text);
+	output_complain(NULL, "%s%s%s", in, *in ? TEXT(COLON) : "", text);
 }
 
 static int ask_server(const struct check *k, const struct msg_ctl_access *a, bool *ret_allowed)

@@ -408,7 +408,7 @@ static void print_troubles(const struct rows *r, const struct table_view *view)
 
 		table_text(stdout, view, TEXT(STATUS_TROUBLE), in,
 			   table_span(clock_wall_ms() - t->since, span), next, d->text[l].sentence,
-			   *detail ? ": " : "", detail, d->text[l].remedy);
+			   *detail ? TEXT(COLON) : "", detail, d->text[l].remedy);
 	}
 }
 
@@ -518,7 +518,8 @@ static void print_sinks(const struct rows *r, const struct table_view *view)
 
 		if (k->waiting > 0)
 			table_text(stdout, view, TEXT_OF(STATUS_SINK, k->waiting), k->name, k->waiting,
-				   table_span(clock_wall_ms() - k->oldest, span), *error ? ": " : "", error);
+				   table_span(clock_wall_ms() - k->oldest, span), *error ? TEXT(COLON) : "",
+				   error);
 	}
 }
 

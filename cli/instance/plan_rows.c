@@ -180,7 +180,8 @@ static void print_remedy(const char *reason, const struct table_view *view, bool
 	if (r >= REASON__MAX || printed[r] || !output_remedy(reason, language_of_environment())[0])
 		return;
 	printed[r] = true;
-	table_text(stdout, view, "%s: %s", reason, output_remedy(reason, language_of_environment()));
+	table_text(stdout, view, "%s%s%s", reason, TEXT(COLON),
+		   output_remedy(reason, language_of_environment()));
 }
 
 void dry_run_rows_print_remedies(const struct dry_run_rows *l, const struct table_view *view)

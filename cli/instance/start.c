@@ -403,8 +403,8 @@ static void note_no_history(struct state *s, const struct facts *particulars)
 	const enum language l = language_of_environment();
 	_cleanup_free_ char *told = facts_render_in(particulars, l);
 
-	(void)snprintf(s->no_history, sizeof(s->no_history), "%s: %s",
-		       trouble_desc(TROUBLE_HISTORY)->text[l].sentence, told);
+	(void)snprintf(s->no_history, sizeof(s->no_history), "%s%s%s",
+		       trouble_desc(TROUBLE_HISTORY)->text[l].sentence, TEXT(COLON), told);
 }
 
 static void on_row(struct state *s, const struct msg *m)

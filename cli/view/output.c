@@ -124,7 +124,8 @@ void output_complain(const char *command, const char *fmt, ...)
 
 void output_complain_facts(const struct facts *f)
 {
-	_cleanup_free_ char *text = facts_render_in(f, language_of_environment());
+	const struct table_view view = table_view_of(stderr, false, json_expected);
+	_cleanup_free_ char *text = output_facts(f, &view);
 
 	output_complain(NULL, "%s", text);
 }
@@ -158,7 +159,7 @@ void output_pause(const struct msg_pause *p, const struct table_view *v)
 	output_time(v, p->at, since);
 	output_time(v, p->until, until);
 	table_text(stdout, v, TEXT(STATUS_PAUSED), output_duties(p->duty), clusters, since, p->by,
-		   p->until ? until : TEXT(UNTIL_RESUMED), *why ? ": " : "", why);
+		   p->until ? until : TEXT(UNTIL_RESUMED), *why ? TEXT(PAUSED_WHY) : "", why);
 }
 
 const char *output_action(uint64_t action)

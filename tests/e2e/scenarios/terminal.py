@@ -202,3 +202,22 @@ def read_terminal(master):
         return os.read(master, 4096)
     except OSError:
         return b""
+
+
+@scenario("terminal/times", servers=("apisim",))
+def times(t):
+    """A refusal on a terminal tells times in the zone of who reads it, as the tables do; to a pipe they are UTC."""
+    program = t.run(evicted=t.ns())
+    program.ask("pause", "--for", "2h", check=True)
+    shorter, zone = ["pause", "--for", "1h"], {"TZ": "Asia/Shanghai"}
+    piped = program.ask(*shorter, env=zone).stderr
+    master, slave = pty.openpty()
+    shown = subprocess.Popen([program.binary, *shorter, "--control-socket", program.socket], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=slave, env={**program.env, **zone})
+    assert shown.wait(10) == 1
+    os.close(slave)
+    told = read_terminal(master).decode()
+    os.close(master)
+    utc, = re.findall(r"until (\S+Z)", piped)
+    local, = re.findall(r"until (\S+ [0-9:]+)", told)
+    assert time.mktime(time.strptime(local, "%Y-%m-%d %H:%M:%S")) - time.mktime(time.strptime(utc, "%Y-%m-%dT%H:%M:%SZ")) == 8 * 3600, (piped, told)

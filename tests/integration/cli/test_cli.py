@@ -133,7 +133,7 @@ def speaks_the_language_of_the_locale():
     for env in ({"LANG": "zh_CN.UTF-8"}, {"LC_ALL": "zh_CN.UTF-8", "LANG": "C"}):
         text = call(*words, env=env)
         assert "default/web-1：将被删除，现在由 deleteEvictedPod 执行，因为：" in text and "Evicted" in text and "VERDICT" in text, text
-        assert "命中" in text and "decided" not in text and "清理任务是否启用: deleteEvictedPod 已启用" in text and "is it enabled" not in text, text
+        assert "据此判定" in text and "decided" not in text and "清理任务是否启用：deleteEvictedPod 已启用" in text and "is it enabled" not in text, text
         assert "未知的选项 '--nonsense'；用法见" in call("plan", "--nonsense", code=64, env=env)
     for env in ({}, {"LC_ALL": "C", "LANG": "zh_CN.UTF-8"}, {"LANG": "zh_CN.GB18030"}):
         assert call(*words, env=env) == call(*words), env
