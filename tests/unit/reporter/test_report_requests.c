@@ -94,7 +94,7 @@ TEST(test_what_does_not_arrive_is_said_in_the_language_of_who_asks)
 	ck_assert_uint_eq(ends, 1);
 	char *zh = facts_render_in(&end.u.ctl_end.why, LANGUAGE_ZH);
 
-	ck_assert_str_eq(zh, "chat: 该地址没有接收者：修正 url（邮件则检查收件人）（没有 url）");
+	ck_assert_str_eq(zh, "chat：该地址没有接收者：修正 url（邮件则检查收件人）（没有 url）");
 	free(zh);
 }
 
