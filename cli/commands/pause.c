@@ -1,6 +1,5 @@
 /* pause.c - `pause` and `resume`. */
 // SPDX-License-Identifier: Apache-2.0
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,16 +36,6 @@ static int take_arguments(const struct options *o, struct msg *request)
 			msg_set(request, ctl_pause.cluster_name, o->args[i], n);
 	}
 	return EXIT_CODE_OK;
-}
-
-/* The name of the operator; the instance adds the uid that the kernel reports. */
-static void set_name(struct msg *m)
-{
-	const struct passwd *who = getpwuid(getuid());
-	const char *sudo = getenv("SUDO_USER");
-	const char *name = sudo ? sudo : who ? who->pw_name : "";
-
-	msg_set(m, ctl_pause.by, name, strlen(name));
 }
 
 static void print_text(const struct msg_ctl_pause *p, const struct table_view *view)
@@ -105,7 +94,9 @@ int command_pause(const struct options *o)
 	p->until = o->for_ms ? clock_wall_ms() + o->for_ms : 0;
 	if (o->reason)
 		facts_quoted(&p->why, FACT_WHY, STR_C(o->reason));
-	set_name(&request);
+	const char *name = ctl_operator();
+
+	msg_set(&request, ctl_pause.by, name, strlen(name));
 	struct remaining remaining = { 0 };
 
 	code = ctl_ask(o->socket, &request, 20000, add_remaining, &remaining);

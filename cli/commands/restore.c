@@ -220,7 +220,9 @@ static void take_answer(struct item *i, const struct msg_ctl_dry_run_result *t)
 static struct msg question(const struct item *i, bool dry)
 {
 	struct msg ask = { .type = MSG_CTL_RESTORE, .u.ctl_restore = { .id = i->r.id, .dry = dry } };
+	const char *name = ctl_operator();
 
+	msg_set(&ask, ctl_restore.by, name, strlen(name));
 	if (!i->mark.target[0])
 		return ask;
 	ask.u.ctl_restore.duty = i->mark.duty;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,14 @@ static int ended(const char *why)
 {
 	output_complain(NULL, TEXT(CTL_ENDED), why);
 	return EXIT_CODE_UNAVAILABLE;
+}
+
+const char *ctl_operator(void)
+{
+	const char *sudo = getenv("SUDO_USER");
+	const struct passwd *own = sudo ? NULL : getpwuid(getuid());
+
+	return sudo ? sudo : own ? own->pw_name : "";
 }
 
 int ctl_send(struct ctl *c, const struct msg *m)

@@ -25,6 +25,9 @@ void ctl_close(struct ctl **c);
 /* The same as ctl_ask on an open connection. */
 int ctl_request(struct ctl *c, const struct msg *request, uint64_t timeout_ms,
 		void (*on_row)(void *ctx, const struct msg *m), void *ctx);
+/* Return the name of the operator, "" when there is none: the user who called sudo, else the own one. The
+ * instance adds the uid that the kernel reports. Valid until getpwuid() is called again. */
+const char *ctl_operator(void);
 /* Send without waiting. 0 or EXIT_CODE_UNAVAILABLE. */
 int ctl_send(struct ctl *c, const struct msg *m);
 /* Next message of the instance. 0, or EXIT_CODE_UNAVAILABLE (none within timeout_ms, or the end). */

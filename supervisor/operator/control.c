@@ -60,6 +60,7 @@ struct connection {
 	uint64_t used_ms;        /* boot time of the last request or answer */
 	uint64_t restore_id;     /* of the CTL_RESTORE that is not answered yet; 0 = none */
 	bool restore_dry;
+	char restore_by[64]; /* who asks for it */
 	struct restore_row *rows;
 	size_t n_rows;
 #if defined(OPC_PROBES)
@@ -164,12 +165,13 @@ static bool on_looked(struct connection *c, const struct msg_ctl_dry_run_result 
 	return false;
 }
 
-/* What is put back is known: a worker looks at it first. */
-static void look(struct connection *c, uint64_t id, bool dry, const struct msg *row)
+/* What is put back is known: a worker looks at it first. Adds to the row who asks. */
+static void look(struct connection *c, uint64_t id, bool dry, struct msg *row)
 {
 	struct supervisor *s = c->control->supervisor;
 	struct msg ask = { .type = MSG_CTL_DRY_RUN };
 
+	facts_quoted(&row->u.ctl_restore_row.evidence, FACT_BY, STR_C(c->restore_by));
 	keep_row(c, id, row, !dry);
 	msg_copy_fields(&ask, row);
 	ask.u.ctl_dry_run.id = id;
@@ -191,7 +193,9 @@ static bool on_ctl_restore_row(struct connection *c, const struct msg *m)
 		refuse_request(c, EXIT_CODE_FAILURE, TEXT_CLUSTER_GONE);
 		return true;
 	}
-	look(c, r->origin, c->restore_dry, m);
+	struct msg row = *m;
+
+	look(c, r->origin, c->restore_dry, &row);
 	return true;
 }
 
@@ -302,12 +306,20 @@ static void forward(struct connection *c, struct msg *m)
 	answers_ask(&s->answers, &c->asker, children_find(s->children, to, cluster), to, m);
 }
 
+/* The kernel says who asks; the name that the operator gives stands before it. */
+static void say_who(const struct connection *c, const char *name, char ret[static 64])
+{
+	(void)snprintf(ret, 64, "%.40s%suid %u%s", name, name[0] ? " (" : "", (unsigned)c->uid,
+		       name[0] ? ")" : "");
+}
+
 /* What was shown is done. What was not is looked up, one at a time: the reporter's answer is held against the
  * question, and a worker looks at it first. */
 static void on_ctl_restore(struct connection *c, struct msg *m)
 {
 	struct restore_row *shown = find_row(c, m->u.ctl_restore.id);
 
+	say_who(c, m->u.ctl_restore.by, c->restore_by);
 	if (m->u.ctl_restore.want_target[0]) { /* two histories may have given it the same number */
 		restore_by_mark(c, &m->u.ctl_restore);
 		return;
@@ -322,14 +334,11 @@ static void on_ctl_restore(struct connection *c, struct msg *m)
 	forward(c, m);
 }
 
-/* The kernel says who asks; the name that the operator gives stands before it. */
 static void on_ctl_pause(struct connection *c, struct msg *m)
 {
-	struct msg_ctl_pause *p = &m->u.ctl_pause;
-	char by[2 * sizeof(p->by)];
+	char by[64];
 
-	(void)snprintf(by, sizeof(by), "%.40s%suid %u%s", p->by, p->by[0] ? " (" : "", (unsigned)c->uid,
-		       p->by[0] ? ")" : "");
+	say_who(c, m->u.ctl_pause.by, by);
 	msg_text(m, ctl_pause.by, by);
 	pauses_on_ctl_pause(c->control->supervisor, m);
 }

@@ -1,4 +1,5 @@
 """What a person at the terminal sees beforehand, holds, learns and takes back."""
+import os
 import subprocess
 import time
 import urllib.request
@@ -214,6 +215,7 @@ def restore(t):
     assert len(rows) == 1 and mine.name in rows[0]["target"], rows
     shown = program.ask_json("show", str(rows[0]["id"]))
     assert shown["origin"] and shown["wantReplicas"] == 2 and shown["request"].startswith("PATCH "), shown
+    assert f"uid {os.getuid()}" in shown["evidence"]["by"], shown
     again = program.ask("restore", f"{ns}/{mine.name}", "--yes", timeout=60)
     assert again.returncode == 1 and "NotZeroAnymore" in again.stdout, again
     t.note = f"{len(rows)} restored, 3 left alone"

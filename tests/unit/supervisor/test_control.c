@@ -188,9 +188,21 @@ static struct msg row_of(uint64_t id)
 
 static void ask_restore(bool dry)
 {
-	const struct msg m = { .type = MSG_CTL_RESTORE, .u.ctl_restore = { .id = 7, .dry = dry } };
+	struct msg m = { .type = MSG_CTL_RESTORE, .u.ctl_restore = { .id = 7, .dry = dry } };
 
+	strcpy(m.u.ctl_restore.by, "ann");
 	ask(&m);
+}
+
+/* Who asked for a restore, as the history will have it: the name that was given, and the kernel's word. */
+static void check_by(const struct facts *evidence, const char *name)
+{
+	_cleanup_free_ char *want = *name ? xasprintf("%s (uid %u)", name, (unsigned)getuid())
+					  : xasprintf("uid %u", (unsigned)getuid());
+	struct fact_value by;
+
+	ck_assert(facts_find(evidence, FACT_BY, &by));
+	ck_assert(str_is(by.text, want));
 }
 
 /* The history says what was taken, and the worker what would be done. */
@@ -252,6 +264,7 @@ TEST(an_order_grants_what_the_dry_run_showed)
 	const struct msg_intent *i = &heard(MSG_INTENT, 0)->u.intent;
 
 	ck_assert(i->by_operator && i->vouched);
+	check_by(&i->evidence, "ann");
 	ck_assert_str_eq(i->want_target, "deployments.apps/shop/web");
 	ck_assert_str_eq(i->want_uid, "d-1");
 	ck_assert_int_eq(i->want_replicas, 3);
@@ -312,6 +325,7 @@ TEST(by_the_mark_a_worker_looks_each_time)
 	const struct msg_ctl_dry_run *d = &heard(MSG_CTL_DRY_RUN, 0)->u.ctl_dry_run;
 
 	ck_assert(d->by_operator && !d->vouched);
+	check_by(&d->evidence, "");
 	ck_assert_uint_eq(d->origin, 0);
 	ck_assert_uint_eq(d->action, ACTION_RESTORE);
 	ck_assert_str_eq(d->ns, "shop");
