@@ -232,13 +232,17 @@ class Program:
                 found.append((pid, names[pid]))
         return found
 
+    def main_pid(self):
+        """The supervisor."""
+        return self.process.pid
+
     def lasting(self):
         """tree() without what comes and goes: a loader, and what the supervisor has forked and is not another program yet."""
-        return sorted((pid, role) for pid, role in self.tree() if role in ROLES and role != "loader" and (role != "supervisor" or pid == self.process.pid))
+        return sorted((pid, role) for pid, role in self.tree() if role in ROLES and role != "loader" and (role != "supervisor" or pid == self.main_pid()))
 
     def pids(self, role):
         """Of the supervisor its own: what it has forked bears its name until it is another program."""
-        return [pid for pid, name in self.tree() if name == role and (role != "supervisor" or pid == self.process.pid)]
+        return [pid for pid, name in self.tree() if name == role and (role != "supervisor" or pid == self.main_pid())]
 
     def kill(self, role, which=0, sig=signal.SIGKILL):
         """One process of that role; its pid, or None when there is none."""
