@@ -36,7 +36,8 @@
 /* -- the supervisor -- */
 
 static const char *const settings[START__MAX][8] = {
-	[START_DRY_RUN] = { "mode=observe" },
+	/* A Lease is a write, too; and who holds it without acting keeps a replica that acts from it. */
+	[START_DRY_RUN] = { "mode=observe", "leaderElection.enable=false" },
 	[START_ROUND] = { "leaderElection.presence=false" },
 	[START_LOOKING] = { "plansOnly=true", "mode=observe", "leaderElection.enable=false",
 			    "tooManyRestart.enable=false", "metricsListen=", "startupQuiet=0s" },

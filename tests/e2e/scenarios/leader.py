@@ -92,6 +92,21 @@ def terminated_watcher(t):
     t.expect(deleted=[pod])
 
 
+@scenario("leader/dry-run-leads-nothing")
+def dry_run(t):
+    """`run --dry-run` with the file of replicas that elect a leader: it judges without the Lease, and keeps no replica from it."""
+    ns = t.ns()
+    pod = t.objects.evict(t.objects.pod(ns))
+    t.policy.observe = True
+    onlooker = t.program(configured(t, ns, election=True, mode="enforce"), t.kubeconfig(), start=False)
+    onlooker.args = ["--dry-run"]
+    onlooker.start()
+    t.wait_history(onlooker, outcome="would")
+    assert not lease_of(t) and not t.writes() and t.objects.get(pod), (lease_of(t), t.writes())
+    other = t.program(configured(t, ns, election=True, mode="observe"), t.kubeconfig())
+    t.until("a replica to lead beside it", lambda: leading(other), 10)
+
+
 # --- presence: instances without election ---
 
 def configured(t, ns, namespace="default", election=False, **more):
