@@ -119,10 +119,35 @@ static int64_t known_since(const struct supervisor *s, uint64_t action, const st
 	return clock_wall_ago(since > 0 && since < now ? now - since : 0);
 }
 
+/* Names of earlier lives may fill the registry: one that the settings have no more makes room. Returns false
+ * when there is none, or room for another cluster. */
+static bool forget_cluster(const struct supervisor *s)
+{
+	const struct generation *g = settings(s);
+	const char *name;
+	size_t gone = CLUSTERS_MAX;
+
+	for (size_t i = 0; i < CLUSTERS_MAX; i++) {
+		name = failing_since_cluster(s->own->known, i);
+		if (!name)
+			return false;
+		if (generation_find_cluster(g, name) == g->all.clusters)
+			gone = i;
+	}
+	if (gone < CLUSTERS_MAX)
+		failing_since_forget_cluster(s->own->known, gone);
+	return gone < CLUSTERS_MAX;
+}
+
 /* Without room it is left out, which is logged once. */
 static void add_known(struct supervisor *s, const struct failing_since_key *key, int64_t at)
 {
-	if (failing_since_add(s->own->known, key, at > 1 ? at : 1) || s->failing_is_full)
+	bool added;
+
+	do
+		added = failing_since_add(s->own->known, key, at > 1 ? at : 1);
+	while (!added && forget_cluster(s));
+	if (added || s->failing_is_full)
 		return;
 	s->failing_is_full = true;
 	(void)log_warn(

@@ -101,6 +101,21 @@ void failing_since_forget_all(struct failing_since_registry *k)
 			drop(k, &k->by_owner[b]);
 }
 
+const char *failing_since_cluster(const struct failing_since_registry *k, size_t i)
+{
+	return k->clusters[i].n > 0 ? k->clusters[i].name : NULL;
+}
+
+void failing_since_forget_cluster(struct failing_since_registry *k, size_t i)
+{
+	for (size_t b = 0; b < BUCKETS; b++)
+		for (struct failing_since_entry **p = &k->by_owner[b]; *p;)
+			if ((*p)->cluster == i)
+				drop(k, p);
+			else
+				p = &(*p)->next;
+}
+
 static struct failing_since_entry *make(const struct failing_since_key *key, size_t cluster, int64_t at)
 {
 	const size_t owner = strlen(key->owner) + 1, revision = strlen(key->revision) + 1;

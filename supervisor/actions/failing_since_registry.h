@@ -45,6 +45,11 @@ int64_t failing_since_get(const struct failing_since_registry *k, const struct f
 const char *failing_since_revision(const struct failing_since_registry *k,
 				   const struct failing_since_key *key);
 
+/* The name of the i-th cluster of which something is known, below CLUSTERS_MAX; NULL when that place is free.
+ * Where none is, no other cluster has room. Borrowed. */
+const char *failing_since_cluster(const struct failing_since_registry *k, size_t i);
+void failing_since_forget_cluster(struct failing_since_registry *k, size_t i);
+
 /* All of them: the first (e NULL), the one behind e, NULL behind the last. */
 const struct failing_since_entry *failing_since_next(const struct failing_since_registry *k,
 						     const struct failing_since_entry *e);

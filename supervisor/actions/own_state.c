@@ -142,6 +142,11 @@ struct write_count *own_state_count(struct own_state *o, const char *cluster_nam
 	return c;
 }
 
+void own_state_forget_count(struct own_state *o, struct write_count *c)
+{
+	*c = o->counts[--o->n_counts];
+}
+
 /* -- the clock -- */
 
 static int64_t wall_ahead(void)

@@ -98,5 +98,7 @@ bool own_state_follow_clock(struct own_state *o);
 
 /* What was written to this cluster; made when it is new, NULL when there are too many. */
 struct write_count *own_state_count(struct own_state *o, const char *cluster_name);
+/* Remove a count, which may move another one to its place. */
+void own_state_forget_count(struct own_state *o, struct write_count *c);
 
 #endif

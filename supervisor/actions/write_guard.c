@@ -50,10 +50,24 @@ static bool charge(struct write_span *s)
 	return !ahead;
 }
 
-static uint64_t left(const struct supervisor *s, uint64_t cluster)
+/* Names of earlier lives may fill the table: one that the settings have no more makes room. */
+static struct write_count *count_of(const struct supervisor *s, uint64_t cluster)
 {
 	const struct generation *g = settings(s);
 	struct write_count *c = own_state_count(s->own, g->names[cluster]);
+
+	for (size_t i = 0; !c && i < s->own->n_counts; i++)
+		if (generation_find_cluster(g, s->own->counts[i].cluster_name) == g->all.clusters) {
+			own_state_forget_count(s->own, &s->own->counts[i]);
+			c = own_state_count(s->own, g->names[cluster]);
+		}
+	return c;
+}
+
+static uint64_t left(const struct supervisor *s, uint64_t cluster)
+{
+	const struct generation *g = settings(s);
+	struct write_count *c = count_of(s, cluster);
 
 	if (g->all.observe || !has_limit(g))
 		return UINT64_MAX;
@@ -94,7 +108,7 @@ bool write_guard_check(struct supervisor *s, uint64_t cluster, uint64_t under_wa
 void write_guard_on_result(struct supervisor *s, uint64_t cluster, const struct lease *l,
 			   const struct msg_result *r)
 {
-	struct write_count *c = own_state_count(s->own, settings(s)->names[cluster]);
+	struct write_count *c = count_of(s, cluster);
 
 	if (l->by_operator || !(OUTCOMES_WRITTEN >> r->outcome & 1) || !c || !has_limit(settings(s)))
 		return;

@@ -390,6 +390,26 @@ TEST(the_limit_survives_our_death)
 	ck_assert_uint_eq(do_many(40, 15), 15);
 }
 
+/* So many names as there is room for, none of which is configured any more. */
+TEST(clusters_of_earlier_lives_leave_room_to_count)
+{
+	w.o.writes_per_minute = 5;
+	start_again();
+	struct own_state *own = stage_supervisor(w.s)->own;
+
+	own->n_counts = 0;
+	for (unsigned i = 0; i < CLUSTERS_MAX; i++) {
+		char name[16];
+
+		(void)snprintf(name, sizeof(name), "gone-%u", i);
+		ck_assert_ptr_nonnull(own_state_count(own, name));
+	}
+	ck_assert_int_eq(own_state_save(own), 0);
+	start_again();
+	open_history();
+	ck_assert_uint_eq(do_many(0, 20), 5);
+}
+
 static void pause_all(bool on)
 {
 	struct msg m = { .type = MSG_CTL_PAUSE, .u.ctl_pause = { .duty = DUTY_ALL, .on = on } };

@@ -109,6 +109,29 @@ TEST(what_is_known_survives_our_death)
 	ck_assert_int_eq(known_of("rs-1", "r1"), then);
 }
 
+/* So many names as there is room for, none of which is configured any more. */
+TEST(clusters_of_earlier_lives_leave_room)
+{
+	struct own_state *own = stage_supervisor(w.s)->own;
+
+	for (unsigned i = 0; i < CLUSTERS_MAX; i++) {
+		char name[16];
+
+		(void)snprintf(name, sizeof(name), "gone-%u", i);
+		const struct failing_since_key key = { name, DUTY_IMAGE_PULL, "rs-1", "r1" };
+
+		ck_assert(failing_since_add(own->known, &key, 1));
+	}
+	ck_assert_int_eq(own_state_save(own), 0);
+	start_again();
+	open_history();
+	name_failing("rs-1", "r1", true);
+	const int64_t then = clock_wall_ms() - SLACK_MS;
+
+	stage_pass(w.s, HOUR_MS);
+	ck_assert_int_eq(known_of("rs-1", "r1"), then);
+}
+
 /* The attack: the reporter alone names what may fail one day, as old as it likes. */
 TEST(rows_of_the_history_make_nothing_known)
 {
