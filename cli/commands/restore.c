@@ -261,6 +261,35 @@ static int each(struct restore *r, bool dry)
 	return code;
 }
 
+/* Is what stands at 0 not what this history knows: scaled down by another replica, or another object of that
+ * name? */
+static bool is_of_another(const struct item *i)
+{
+	return i->r.outcome == OUTCOME_REFUSED &&
+	       (strcmp(i->r.reason, reason_code(REASON_NOT_MARKED)) == 0 ||
+		strcmp(i->r.reason, reason_code(REASON_OWNER_UID_DIFFERS)) == 0);
+}
+
+/* What would be put back. A workload that was asked for by its name, and is not as the history knows it, is
+ * looked at by its mark; where there is none, what was said before stands. */
+static int look(struct restore *r)
+{
+	const int code = each(r, true);
+	struct restore marked = { .o = r->o, .workload = r->workload, .ctl = r->ctl };
+
+	if (code != EXIT_CODE_OK || !r->workload)
+		return code;
+	for (size_t i = 0; i < r->n; i++)
+		if (r->v[i].mark.target[0] || !is_of_another(&r->v[i]))
+			return code;
+	(void)find_marks(&marked, r->o->socket);
+	if (marked.n == 0)
+		return code;
+	free(r->v);
+	*r = marked;
+	return each(r, true);
+}
+
 static size_t count(const struct restore *r, enum outcome outcome)
 {
 	size_t n = 0;
@@ -427,7 +456,7 @@ static int act(struct restore *r)
 	int code = find_scale_downs(r);
 
 	if (code == EXIT_CODE_OK)
-		code = each(r, true);
+		code = look(r);
 	if (code != EXIT_CODE_OK)
 		return code;
 	const size_t would = count(r, OUTCOME_WOULD);

@@ -181,6 +181,22 @@ def by_the_mark(t):
     assert restore(program, name).returncode == 1 and len(ups(t)) == 1
 
 
+@scenario("restore/by-the-mark-of-another-replica")
+def by_another_mark(t):
+    """This history knows an older scale-down; the workload bears the mark of another replica's. By its name it is put back as that says; the
+    number of this history's is still refused."""
+    program, workload, number = scaled_down(t)
+    mark = {"history": "f" * 32, "action": "77"}
+    t.admin.patch(path_of("Deployment", workload.ns, workload.name),
+                  {"metadata": {"annotations": {f"ops-pod-cleaner.io/scaled-down-{key}": value for key, value in mark.items()}}})
+    answer = restore(program, str(number))
+    assert answer.returncode == 1 and "NotMarked" in answer.stdout and not ups(t), answer
+    done = restore(program, f"{workload.ns}/{workload.name}")
+    assert done.returncode == 0 and "what its mark says is all that is known" in done.stderr, done
+    t.until("the replicas", lambda: workload.wanted() == 2, 10)
+    assert len(ups(t)) == 1
+
+
 @scenario("restore/by-a-mark-that-lies")
 def by_a_mark_that_lies(t):
     """Somebody has set the replicas since, or has changed the mark between the look and the order: nothing is put back."""
