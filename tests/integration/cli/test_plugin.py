@@ -121,6 +121,18 @@ def what_one_knows_is_enough():
         assert call(command, "x", **THREE, codes={"a-0": 3, "a-2": 4})[0] == (3 if wanted == 0 else 4), command
 
 
+def every_replica_is_paused_and_resumed():
+    """The one that leads first; a standby that was not told would act as soon as it leads. One that is not paused has nothing to resume."""
+    two = {**THREE, "pods": "a-0\na-1\n", "replicas": ""}
+    for command in ("pause", "resume"):
+        assert asked_in(call(command, "--reason", "-", **two)[3]) == ["a-1", "a-0"], command
+        assert asked_in(call(command, **THREE)[3]) == ["a-1", "a-0", "a-2"], command
+    assert call("pause", **two, codes={"a-0": 69})[0] == call("resume", **two, codes={"a-0": 69})[0] == 69
+    assert call("pause", **two, codes={"a-0": 1})[0] == 1
+    assert call("resume", **two, codes={"a-0": 1})[0] == 0
+    assert call("resume", **two, codes={"a-0": 1, "a-1": 1})[0] == 1
+
+
 def words_arrive_as_they_are():
     calls = call("pause", "--reason", "two  words; $HOME `x` 'y'", pods="a\n")[3]
     assert "two  words; $HOME `x` 'y'" in calls.splitlines(), calls
@@ -201,7 +213,7 @@ def what_is_typed_goes_along_only_when_it_is_asked_for():
 
 
 cases.run([the_leader_is_asked, the_leader_by_its_whole_name, the_only_pod_needs_no_lease, nobody_leads_is_said,
-           each_that_shares_is_asked, those_that_share_are_shown_as_one, a_number_means_one_replica, what_one_knows_is_enough, words_arrive_as_they_are,
+           each_that_shares_is_asked, those_that_share_are_shown_as_one, a_number_means_one_replica, what_one_knows_is_enough, every_replica_is_paused_and_resumed, words_arrive_as_they_are,
            options_of_kubectl_stand_first, what_stands_in_the_way_is_said, the_exit_code_is_that_of_the_command, the_language_goes_along,
            misuse_is_refused, what_it_says_itself_is_in_the_language_of_the_caller,
            its_language_is_found_as_the_program_finds_it, what_is_typed_goes_along_only_when_it_is_asked_for], sys.argv[1:])
