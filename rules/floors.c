@@ -18,6 +18,7 @@ static const struct floor_desc {
 	[FLOOR_WORKED] = { HEEDS(IMAGE_PULL) | HEEDS(CRASH_LOOP), TEXT_FLOOR_WORKED },
 	[FLOOR_SERVED] = { HEEDS(IMAGE_PULL) | HEEDS(CRASH_LOOP), TEXT_FLOOR_SERVED },
 	[FLOOR_KNOWN] = { HEEDS(IMAGE_PULL) | HEEDS(CRASH_LOOP), TEXT_FLOOR_KNOWN },
+	[FLOOR_WATCHED] = { HEEDS(IMAGE_PULL) | HEEDS(CRASH_LOOP), TEXT_FLOOR_WATCHED },
 };
 _Static_assert(sizeof(descs) / sizeof(descs[0]) == FLOOR__MAX, "a row for each");
 

@@ -16,8 +16,9 @@ enum floor {
 	FLOOR_REVISION,    /* what owns its pods was made */
 	FLOOR_UNAVAILABLE, /* its condition Available became False: until then enough of its pods served */
 	FLOOR_WORKED,      /* a pod of the revision worked until then (judge_worked_at) */
-	FLOOR_SERVED, /* a pod of an older revision, which fails by no duty, was Ready until then, or made */
-	FLOOR_KNOWN,  /* its watcher first said so to the supervisor (GRANT) */
+	FLOOR_SERVED,  /* a pod of an older revision, which fails by no duty, was Ready until then, or made */
+	FLOOR_KNOWN,   /* its watcher first said so to the supervisor (GRANT) */
+	FLOOR_WATCHED, /* nobody watched the cluster before, and the pod does not tell of a time before */
 	FLOOR__MAX
 };
 

@@ -153,6 +153,34 @@ int64_t judge_worked_at(enum duty d, const struct pod_facts *p, int64_t now)
 	return duties[d]->worked_at ? duties[d]->worked_at(p, now) : 0;
 }
 
+int64_t judge_unready_since(const struct pod_facts *p, int64_t now)
+{
+	int64_t at = p->unready_since > 0 ? p->unready_since : now;
+
+	for (uint32_t i = 0; i < p->n_containers && i < POD_CONTAINERS_MAX; i++) {
+		const struct container_facts *k = &p->containers[i];
+
+		if (k->kind == CONTAINER_INIT && k->state == CONTAINER_TERMINATED && k->exit_code == 0 &&
+		    k->finished_at > at)
+			at = k->finished_at;
+	}
+	return at;
+}
+
+/* From one crash of a loop to the next: a back-off of 5 min, and a run that is too short to end it. */
+#define CRASH_EVERY_MS (300000 + JUDGE_STEADY_MS)
+
+int64_t judge_told_since(enum duty d, const struct pod_facts *p, int64_t since, int32_t before, int64_t now)
+{
+	const bool older = p->created <= since;
+	const int64_t from = older ? since : p->created, unready = judge_unready_since(p, now);
+	const int64_t crashes = (int64_t)pod_most_restarts(p) - (older ? before : 0);
+
+	if (d != DUTY_CRASH_LOOP || from >= unready || from <= 0)
+		return unready;
+	return time_add(now, -from) <= crashes * CRASH_EVERY_MS ? from : unready;
+}
+
 /* What the kubelet says of a container before it has its image. */
 static bool waits_for_its_turn(struct str reason)
 {

@@ -49,5 +49,12 @@ bool judge_proves(const struct pod_facts *p, enum container_kind kind);
 bool judge_works(enum duty d, const struct pod_facts *p, int64_t now);
 /* Until when this pod, which may be over, shows that its revision worked, Unix ms; 0: nothing tells. */
 int64_t judge_worked_at(enum duty d, const struct pod_facts *p, int64_t now);
+/* Since when a pod that cannot start is not Ready, but not while its init containers still worked; `now` when
+ * nothing tells. */
+int64_t judge_unready_since(const struct pod_facts *p, int64_t now);
+/* Since when a pod that fails has at least, by itself and whoever watched. Of a crash loop, which is Ready
+ * with each start where no probe says otherwise, its restarts tell: those since the clock began at `since`,
+ * by when there were `before`. */
+int64_t judge_told_since(enum duty d, const struct pod_facts *p, int64_t since, int32_t before, int64_t now);
 
 #endif

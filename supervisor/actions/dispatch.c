@@ -124,19 +124,33 @@ static int64_t known_since(const struct supervisor *s, uint64_t action, const st
 static bool forget_cluster(const struct supervisor *s)
 {
 	const struct generation *g = settings(s);
-	const char *name;
-	size_t gone = CLUSTERS_MAX;
+	const struct failing_since_cluster *c, *gone = NULL;
+	size_t n = 0;
 
-	for (size_t i = 0; i < CLUSTERS_MAX; i++) {
-		name = failing_since_cluster(s->own->known, i);
-		if (!name)
-			return false;
-		if (generation_find_cluster(g, name) == g->all.clusters)
-			gone = i;
-	}
-	if (gone < CLUSTERS_MAX)
-		failing_since_forget_cluster(s->own->known, gone);
-	return gone < CLUSTERS_MAX;
+	for (size_t i = 0; (c = failing_since_next_cluster(s->own->known, &i)); n++)
+		if (generation_find_cluster(g, c->name) == g->all.clusters)
+			gone = c;
+	if (n < CLUSTERS_MAX || !gone)
+		return false;
+	failing_since_forget_cluster(s->own->known, gone);
+	return true;
+}
+
+/* Likewise, since when its cluster has been watched without a break; 0 where there was none. */
+static int64_t watched_since(const struct supervisor *s, uint64_t action, const struct failing_since_key *key)
+{
+	const int64_t since = failing_since_watched_since(s->own->known, key->cluster_name);
+	const int64_t now = own_state_now(s->own);
+
+	if (duty_workload((enum duty)key->duty) < 0 || action == ACTION_RESTORE || since == 0)
+		return 0;
+	return clock_wall_ago(since < now ? now - since : 0);
+}
+
+/* What it said last may be as old as SLACK_MS. */
+static void note_watched(struct supervisor *s, uint64_t cluster)
+{
+	failing_since_watched(s->own->known, settings(s)->names[cluster], own_state_now(s->own) - SLACK_MS);
 }
 
 /* Without room it is left out, which is logged once. */
@@ -167,6 +181,7 @@ void dispatch_on_failing_since(struct supervisor *s, const struct msg_failing_si
 		return;
 	const struct failing_since_key key = key_of(s, m->cluster, m->duty, m->owner, m->revision);
 
+	note_watched(s, m->cluster);
 	if (m->at > 0)
 		add_known(s, &key, own_state_now(s->own) - SLACK_MS);
 	else
@@ -193,6 +208,7 @@ static void send_prefetch(struct supervisor *s, const struct lease *l, const str
 	m.u.prefetch.id = l->id;
 	m.u.prefetch.observe = settings(s)->all.observe;
 	m.u.prefetch.known_since = known_since(s, from->u.nominate.action, key);
+	m.u.prefetch.watched_since = watched_since(s, from->u.nominate.action, key);
 	worker_pool_note_used(s, w);
 	if (child_send(w, &m, -1) == 0)
 		state_of(s, w)->prefetch_id = l->id;
@@ -257,6 +273,7 @@ void dispatch_on_nominate(struct supervisor *s, struct child *watcher, const str
 	}
 	const struct failing_since_key key = key_of(s, n->cluster, n->duty, n->action_key, n->revision);
 
+	note_watched(s, n->cluster);
 	if (duty_workload((enum duty)n->duty) >= 0) /* named now, if it was not before */
 		add_known(s, &key, own_state_now(s->own));
 	struct lease *l = lease_open(s->leases, m, settings(s)->all.observe);
@@ -395,6 +412,7 @@ static bool send_grant(struct supervisor *s, struct child *worker)
 
 	own_state_history(s->own, m.u.grant.history);
 	m.u.grant.known_since = known_since(s, i->action, &key);
+	m.u.grant.watched_since = watched_since(s, i->action, &key);
 	worker_pool_note_used(s, worker);
 	(void)child_send(worker, &m, -1); /* a failure is followed by the worker's death */
 	return true;
@@ -596,6 +614,9 @@ void dispatch_tick(struct supervisor *s, uint64_t now_ms)
 	for (uint64_t c = 0; settings(s) && generation_next(settings(s), &c); c++)
 		if (lease_is_waiting(s->leases, c))
 			dispatch_cluster(s, c);
+	for (uint64_t c = 0; settings(s) && generation_next(settings(s), &c); c++)
+		if (s->watch_stats[c].u.watch_stats.synced)
+			note_watched(s, c);
 	keep_floor(s, now_ms);
 	own_state_keep_known(s->own);
 	if (settings(s))

@@ -15,15 +15,11 @@
 #define BUCKETS 4096u
 #endif
 
-/* A cluster of which something is known. */
-struct cluster {
-	char name[64];
-	size_t n; /* 0: the place is free */
-};
+#define KEEP_MS 600000 /* it is not written down more often that a cluster is watched */
 
 struct failing_since_registry {
 	struct failing_since_entry *by_owner[BUCKETS];
-	struct cluster clusters[CLUSTERS_MAX];
+	struct failing_since_cluster clusters[CLUSTERS_MAX]; /* n 0: the place is free */
 	bool changed;
 };
 
@@ -50,7 +46,7 @@ static size_t find_cluster(const struct failing_since_registry *k, const char *n
 	return i;
 }
 
-static size_t make_cluster(struct failing_since_registry *k, const char *name)
+static size_t make_cluster(struct failing_since_registry *k, const char *name, int64_t at)
 {
 	size_t i = find_cluster(k, name);
 
@@ -58,8 +54,10 @@ static size_t make_cluster(struct failing_since_registry *k, const char *name)
 		return i;
 	for (i = 0; i < CLUSTERS_MAX && k->clusters[i].n > 0; i++)
 		;
-	if (i < CLUSTERS_MAX)
-		(void)snprintf(k->clusters[i].name, sizeof(k->clusters[i].name), "%s", name);
+	if (i == CLUSTERS_MAX)
+		return i;
+	k->clusters[i] = (struct failing_since_cluster){ .watched = at };
+	(void)snprintf(k->clusters[i].name, sizeof(k->clusters[i].name), "%s", name);
 	return i;
 }
 
@@ -101,13 +99,10 @@ void failing_since_forget_all(struct failing_since_registry *k)
 			drop(k, &k->by_owner[b]);
 }
 
-const char *failing_since_cluster(const struct failing_since_registry *k, size_t i)
+void failing_since_forget_cluster(struct failing_since_registry *k, const struct failing_since_cluster *c)
 {
-	return k->clusters[i].n > 0 ? k->clusters[i].name : NULL;
-}
+	const size_t i = (size_t)(c - k->clusters);
 
-void failing_since_forget_cluster(struct failing_since_registry *k, size_t i)
-{
 	for (size_t b = 0; b < BUCKETS; b++)
 		for (struct failing_since_entry **p = &k->by_owner[b]; *p;)
 			if ((*p)->cluster == i)
@@ -140,7 +135,7 @@ static bool begin_earlier(struct failing_since_registry *k, struct failing_since
 
 bool failing_since_add(struct failing_since_registry *k, const struct failing_since_key *key, int64_t at)
 {
-	const size_t cluster = make_cluster(k, key->cluster_name);
+	const size_t cluster = make_cluster(k, key->cluster_name, at);
 	struct failing_since_entry **p = cluster < CLUSTERS_MAX ? find(k, cluster, key) : NULL;
 
 	if (p && *p)
@@ -212,11 +207,68 @@ const char *failing_since_cluster_name(const struct failing_since_registry *k,
 	return k->clusters[e->cluster].name;
 }
 
+static struct failing_since_cluster *cluster_of(struct failing_since_registry *k, const char *name)
+{
+	const size_t i = find_cluster(k, name);
+
+	return i < CLUSTERS_MAX ? &k->clusters[i] : NULL;
+}
+
+void failing_since_watched(struct failing_since_registry *k, const char *cluster_name, int64_t at)
+{
+	struct failing_since_cluster *c = cluster_of(k, cluster_name);
+
+	if (!c || (at >= c->watched && at - c->watched < KEEP_MS))
+		return;
+	if (at - c->watched > FAILING_SINCE_BREAK_MS)
+		c->since = at;
+	c->watched = at;
+	k->changed = true;
+}
+
+int64_t failing_since_watched_since(const struct failing_since_registry *k, const char *cluster_name)
+{
+	const size_t i = find_cluster(k, cluster_name);
+
+	return i < CLUSTERS_MAX ? k->clusters[i].since : 0;
+}
+
+const struct failing_since_cluster *failing_since_next_cluster(const struct failing_since_registry *k,
+							       size_t *i)
+{
+	while (*i < CLUSTERS_MAX && k->clusters[*i].n == 0)
+		++*i;
+	return *i < CLUSTERS_MAX ? &k->clusters[(*i)++] : NULL;
+}
+
+bool failing_since_on_kept(struct failing_since_registry *k, const char *cluster_name, int64_t watched,
+			   int64_t since)
+{
+	struct failing_since_cluster *c = cluster_of(k, cluster_name);
+
+	if (!c)
+		return false;
+	c->watched = watched;
+	c->since = since;
+	return true;
+}
+
+static int64_t moved(int64_t at, int64_t step)
+{
+	return at + step > 1 ? at + step : 1;
+}
+
 void failing_since_move(struct failing_since_registry *k, int64_t step)
 {
 	for (size_t b = 0; b < BUCKETS; b++)
 		for (struct failing_since_entry *e = k->by_owner[b]; e; e = e->next)
-			e->at = e->at + step > 1 ? e->at + step : 1;
+			e->at = moved(e->at, step);
+	for (size_t i = 0; i < CLUSTERS_MAX; i++) {
+		struct failing_since_cluster *c = &k->clusters[i];
+
+		c->watched = moved(c->watched, step);
+		c->since = c->since > 0 ? moved(c->since, step) : 0;
+	}
 	k->changed = true;
 }
 

@@ -32,6 +32,14 @@ struct failing_since_entry {
 	char owner[]; /* and behind it the revision */
 };
 
+/* A cluster of which something is known. */
+struct failing_since_cluster {
+	char name[64];
+	size_t n;        /* entries of it */
+	int64_t watched; /* when it was last seen to be watched, */
+	int64_t since;   /* and since when without a break; 0: there was none */
+};
+
 struct failing_since_registry *failing_since_new(void);
 void failing_since_free(struct failing_since_registry **k);
 void failing_since_forget_all(struct failing_since_registry *k);
@@ -45,16 +53,24 @@ int64_t failing_since_get(const struct failing_since_registry *k, const struct f
 const char *failing_since_revision(const struct failing_since_registry *k,
 				   const struct failing_since_key *key);
 
-/* The name of the i-th cluster of which something is known, below CLUSTERS_MAX; NULL when that place is free.
- * Where none is, no other cluster has room. Borrowed. */
-const char *failing_since_cluster(const struct failing_since_registry *k, size_t i);
-void failing_since_forget_cluster(struct failing_since_registry *k, size_t i);
-
 /* All of them: the first (e NULL), the one behind e, NULL behind the last. */
 const struct failing_since_entry *failing_since_next(const struct failing_since_registry *k,
 						     const struct failing_since_entry *e);
 const char *failing_since_cluster_name(const struct failing_since_registry *k,
 				       const struct failing_since_entry *e);
+/* The cluster is watched at `at`. What heals and fails again within a break of an hour nobody sees. */
+#define FAILING_SINCE_BREAK_MS 3600000
+void failing_since_watched(struct failing_since_registry *k, const char *cluster_name, int64_t at);
+/* The end of its last break; 0: there was none while anything of it was known. */
+int64_t failing_since_watched_since(const struct failing_since_registry *k, const char *cluster_name);
+/* The first from *i on, NULL behind the last. *i: 0 at first. */
+const struct failing_since_cluster *failing_since_next_cluster(const struct failing_since_registry *k,
+							       size_t *i);
+/* What is known of that cluster; c is not valid any more. */
+void failing_since_forget_cluster(struct failing_since_registry *k, const struct failing_since_cluster *c);
+/* As it was kept. False: nothing is known of that cluster. */
+bool failing_since_on_kept(struct failing_since_registry *k, const char *cluster_name, int64_t watched,
+			   int64_t since);
 /* Their clock was set: nothing is known for longer, or shorter. */
 void failing_since_move(struct failing_since_registry *k, int64_t step);
 /* Something has changed since this was said to be kept. */

@@ -1,5 +1,6 @@
 /* own_state.c - see own_state.h. The file is messages of ipc/messages.def, one behind the other: OWN_STATE,
- * then OWN_COUNT, PAUSE and OWN_FAILING in any number, and OWN_END with the MAC of all bytes before it. */
+ * then OWN_COUNT, PAUSE, OWN_FAILING and OWN_WATCHED in any number, and OWN_END with the MAC of all bytes
+ * before it. */
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/actions/own_state.h"
 
@@ -223,6 +224,19 @@ static void put_known(const struct own_state *o, FILE *f)
 	}
 }
 
+/* Behind what is known: of no other cluster is it kept. */
+static void put_watched(const struct own_state *o, FILE *f)
+{
+	const struct failing_since_cluster *c;
+	struct msg m = { .type = MSG_OWN_WATCHED };
+
+	for (size_t i = 0; (c = failing_since_next_cluster(o->known, &i));) {
+		m.u.own_watched = (struct msg_own_watched){ .at = c->watched, .since = c->since };
+		msg_text(&m, own_watched.cluster_name, c->name);
+		put(f, &m);
+	}
+}
+
 static void put_all(const struct own_state *o, FILE *f)
 {
 	struct msg m = { .type = MSG_OWN_STATE, .u.own_state = { .floor = o->floor, .unread = o->unread } };
@@ -238,6 +252,7 @@ static void put_all(const struct own_state *o, FILE *f)
 			put(f, &m);
 	}
 	put_known(o, f);
+	put_watched(o, f);
 }
 
 int own_state_save(struct own_state *o)
@@ -298,6 +313,7 @@ static bool take_pause(struct own_state *o, const struct msg_pause *m)
 static bool take(struct own_state *o, const struct msg *m)
 {
 	const struct msg_own_failing *f = &m->u.own_failing;
+	const struct msg_own_watched *c = &m->u.own_watched;
 
 	switch (m->type) {
 	case MSG_OWN_STATE:
@@ -315,6 +331,8 @@ static bool take(struct own_state *o, const struct msg *m)
 			o->known,
 			&(struct failing_since_key){ f->cluster_name, f->duty, f->owner, f->revision },
 			f->at);
+	case MSG_OWN_WATCHED:
+		return failing_since_on_kept(o->known, c->cluster_name, c->at, c->since);
 	default:
 		return false;
 	}

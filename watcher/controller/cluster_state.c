@@ -310,22 +310,6 @@ static void measure(struct cluster_state *c, uint32_t h, size_t i, const struct 
 	fill_clock(c, p, i, ret);
 }
 
-/* Since when a pod has failed at least that is seen for the first time: since it is not Ready, but not while
- * its init containers still worked. */
-static int64_t failing_at_least_since(const struct pod_facts *p, int64_t now)
-{
-	int64_t at = p->unready_since > 0 ? p->unready_since : now;
-
-	for (uint32_t i = 0; i < p->n_containers && i < POD_CONTAINERS_MAX; i++) {
-		const struct container_facts *k = &p->containers[i];
-
-		if (k->kind == CONTAINER_INIT && k->state == CONTAINER_TERMINATED && k->exit_code == 0 &&
-		    k->finished_at > at)
-			at = k->finished_at;
-	}
-	return at;
-}
-
 /* The clock of a pod that fails by the i-th duty, and what begins with others at the same time. */
 static void failing(struct cluster_state *c, uint32_t h, size_t i, const struct pod_facts *p, bool pulled,
 		    struct pod_context *ret)
@@ -338,7 +322,7 @@ static void failing(struct cluster_state *c, uint32_t h, size_t i, const struct 
 
 	ret->failing_since = workloads_fails(c->workloads, k, now);
 	if (c->policy->plans_only)
-		ret->failing_since = workloads_failed_before(c->workloads, k, failing_at_least_since(p, now));
+		ret->failing_since = workloads_failed_before(c->workloads, k, judge_unready_since(p, now));
 	measure(c, h, i, p, ret);
 	pulled = workloads_pulled(c->workloads, k, pulled);
 	if (only_begins) {

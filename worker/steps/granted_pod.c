@@ -69,6 +69,17 @@ static int64_t known_at(const struct action *a)
 	return a->dry_run ? 0 : action_now(a) - (age > 0 ? age : 0);
 }
 
+/* Since when somebody has watched it without a break, or the pod tells for itself; 0: there was no break. */
+static int64_t watched_at(const struct action *a)
+{
+	const int64_t now = action_now(a), wall = clock_wall_ms(), since = a->grant.watched_since;
+	const int64_t at = now - (since < wall ? wall - since : 0);
+	const int64_t told = judge_told_since((enum duty)a->grant.duty, &a->pod, a->grant.since,
+					      (int32_t)a->grant.restarts_before, now);
+
+	return since == 0 ? 0 : at < told ? at : told;
+}
+
 /* Whoever owns it may have marked the workload, not its pods. */
 static enum step_then judge_deletion(struct action *a)
 {
@@ -88,6 +99,7 @@ static enum step_then judge_pod_alone(struct action *a)
 	floors_add(&a->found.floors, FLOOR_WORKED,
 		   judge_worked_at((enum duty)a->grant.duty, &a->pod, action_now(a)));
 	floors_add(&a->found.floors, FLOOR_KNOWN, known_at(a));
+	floors_add(&a->found.floors, FLOOR_WATCHED, watched_at(a));
 	action_heed_floors(a);
 	if (!action_judge(a, STAGE_CACHE))
 		return look_at_workload(a);

@@ -362,6 +362,35 @@ TEST(a_pod_that_waits_for_its_gang_proves_nothing)
 	ck_assert_ptr_nonnull(strstr(EN(v.evidence), "pods that were never started and prove nothing 1"));
 }
 
+/* Behind a break nobody knows what happened in it: restarts tell of a loop, where no probe says that it is
+ * not Ready. */
+TEST_LOOP(what_a_pod_tells_of_its_loop, 0, 7)
+{
+	enum { H = 3600000 };
+	static const struct {
+		enum duty duty;
+		int64_t created, unready;
+		int32_t restarts, before;
+		int64_t told;
+	} told[] = {
+		{ DUTY_CRASH_LOOP, -10 * H, -60000, 40, 0, -10 * H },  /* four an hour */
+		{ DUTY_CRASH_LOOP, -10 * H, -60000, 39, 0, -60000 },   /* it worked for a while */
+		{ DUTY_CRASH_LOOP, -100 * H, -60000, 80, 0, -20 * H }, /* older than the clock */
+		{ DUTY_CRASH_LOOP, -100 * H, -60000, 80, 1, -60000 },  /* one of them was before that */
+		{ DUTY_CRASH_LOOP, -10 * H, -11 * H, 1, 0, -11 * H },  /* a probe says so */
+		{ DUTY_CRASH_LOOP, -10 * H, 0, 1, 0, 0 },              /* nothing does */
+		{ DUTY_IMAGE_PULL, -10 * H, -60000, 99, 0, -60000 },   /* it had its image each time */
+	};
+	const int64_t now = INT64_C(1790000000000);
+	struct pod_facts p = { .created = now + told[_i].created,
+			       .unready_since = told[_i].unready ? now + told[_i].unready : 0,
+			       .n_containers = 1 };
+
+	p.containers[0].restarts = told[_i].restarts;
+	ck_assert_int_eq(judge_told_since(told[_i].duty, &p, now - 20 * H, told[_i].before, now) - now,
+			 told[_i].told);
+}
+
 TEST(guards)
 {
 	struct pod_facts p = pod_crashing();

@@ -16,6 +16,7 @@ TEST_LOOP(each_floor_alone, 0, FLOOR__MAX)
 		[FLOOR_WORKLOAD] = { true, true },     [FLOOR_REVISION] = { true, true },
 		[FLOOR_UNAVAILABLE] = { true, false }, [FLOOR_WORKED] = { true, true },
 		[FLOOR_SERVED] = { true, true },       [FLOOR_KNOWN] = { true, true },
+		[FLOOR_WATCHED] = { true, true },
 	};
 
 	for (size_t d = 0; d < 2; d++) {

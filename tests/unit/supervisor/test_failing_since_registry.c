@@ -132,6 +132,47 @@ TEST(a_walk_meets_all_of_them)
 	ck_assert_ptr_null(failing_since_next(known, NULL));
 }
 
+static int64_t watched(int64_t at)
+{
+	failing_since_watched(known, "prod", at);
+	return failing_since_watched_since(known, "prod");
+}
+
+TEST(a_break_is_longer_than_an_hour)
+{
+	const struct failing_since_key key = key_of("prod", 2, "a", "r1");
+
+	ck_assert_int_eq(watched(100), 0); /* nothing of it is known */
+	ck_assert(add("a", "r1", 100));
+	ck_assert_int_eq(watched(100 + FAILING_SINCE_BREAK_MS), 0);
+	ck_assert_int_eq(watched(101 + 2 * FAILING_SINCE_BREAK_MS), 101 + 2 * FAILING_SINCE_BREAK_MS);
+	ck_assert_int_eq(watched(100 + 3 * FAILING_SINCE_BREAK_MS), 101 + 2 * FAILING_SINCE_BREAK_MS);
+	ck_assert_int_eq(failing_since_watched_since(known, "test"), 0);
+	failing_since_remove(known, &key);
+	ck_assert(add("a", "r1", 9 * FAILING_SINCE_BREAK_MS));
+	ck_assert_int_eq(failing_since_watched_since(known, "prod"), 0);
+}
+
+/* A file that is written each second would be. */
+TEST(that_it_is_watched_is_written_down_now_and_then)
+{
+	ck_assert(add("a", "r1", 100));
+	failing_since_kept(known);
+	(void)watched(100 + 599999);
+	ck_assert(!failing_since_is_changed(known));
+	(void)watched(100 + 600000);
+	ck_assert(failing_since_is_changed(known));
+}
+
+TEST(a_clock_that_is_set_makes_no_break)
+{
+	ck_assert(add("a", "r1", 100));
+	failing_since_move(known, 5 * FAILING_SINCE_BREAK_MS);
+	ck_assert_int_eq(watched(100 + 5 * FAILING_SINCE_BREAK_MS), 0);
+	ck_assert_int_eq(watched(100), 0); /* set back, and nobody has told */
+	ck_assert_int_eq(watched(100 + FAILING_SINCE_BREAK_MS), 0);
+}
+
 TEST_MAIN("supervisor/known")
 {
 	tcase_add_checked_fixture(t, set_up, tear_down);

@@ -132,6 +132,59 @@ TEST(clusters_of_earlier_lives_leave_room)
 	ck_assert_int_eq(known_of("rs-1", "r1"), then);
 }
 
+static int64_t watched_since_of(const char *owner)
+{
+	(void)known_of(owner, "r1");
+	const int64_t since = heard(MSG_GRANT, 0)->u.grant.watched_since;
+
+	ck_assert_int_eq(heard(MSG_PREFETCH, 0)->u.prefetch.watched_since, since);
+	return since;
+}
+
+/* It was stopped for a day, or its state is that of a day ago. */
+TEST(what_was_known_before_a_break)
+{
+	const struct msg end = end_of(9);
+	const struct msg_grant *g;
+
+	open_history();
+	name_failing("rs-1", "r1", true);
+	const int64_t then = clock_wall_ms() - SLACK_MS;
+
+	stage_pass(w.s, 1000);
+	ck_assert_int_eq(watched_since_of("rs-1"), 0);
+	stage_pass(w.s, 1000);
+	clock_fake_advance(24 * HOUR_MS);
+	start_again();
+	say(ROLE_REPORTER, &end);
+	const int64_t back = clock_wall_ms() - SLACK_MS;
+
+	ck_assert_int_eq(watched_since_of("rs-1"), back);
+	ck_assert_int_eq(known_of("rs-1", "r1"), then);
+	stage_pass(w.s, 1000);
+	start_again(); /* a break is remembered */
+	say(ROLE_REPORTER, &end);
+	ck_assert_int_eq(watched_since_of("rs-1"), back);
+	g = &heard(MSG_GRANT, 0)->u.grant;
+	ck_assert_int_ge(g->known_since, then);
+}
+
+/* Without a word of what fails: a cluster that is in step is watched. */
+TEST_LOOP(a_watcher_that_is_in_step_makes_no_break, 0, 2)
+{
+	const struct msg stats = { .type = MSG_WATCH_STATS, .u.watch_stats = { .synced = _i == 0 } };
+
+	open_history();
+	name_failing("rs-1", "r1", true);
+	for (int i = 0; i < 3; i++) {
+		say(ROLE_WATCHER, &stats);
+		stage_pass(w.s, HOUR_MS - 1000);
+	}
+	const int64_t since = watched_since_of("rs-1");
+
+	ck_assert_int_eq(since, _i == 0 ? 0 : clock_wall_ms() - SLACK_MS);
+}
+
 /* The attack: the reporter alone names what may fail one day, as old as it likes. */
 TEST(rows_of_the_history_make_nothing_known)
 {

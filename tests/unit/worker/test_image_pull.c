@@ -183,6 +183,47 @@ TEST_LOOP(a_forged_since_is_not_older_than_what_is_known, 0, 7)
 	}
 }
 
+/* Nobody watched the cluster for longer than an hour: what failed before and fails now may have worked in
+ * between. Its pod tells, where it is not a new one. */
+TEST_LOOP(after_a_break_the_pod_must_tell, 0, 6)
+{
+#define NOT_READY_SINCE(at)                                                                                  \
+	PULLING ",'conditions':[{'type':'Ready','status':'False','lastTransitionTime':'" at "'}]"
+	static const struct {
+		int64_t watched;
+		const char *status;
+		bool acts;
+	} rows[] = {
+		{ NOW - 2 * SEC, NOT_READY_SINCE(TWO_SECONDS_AGO), false }, /* it was replaced, or served */
+		{ NOW - 2 * SEC, PULLING, false },
+		{ NOW - 2 * SEC, NOT_READY_SINCE(LIVE), true }, /* the same pod for a day */
+		{ NOW - HOUR, NOT_READY_SINCE(TWO_SECONDS_AGO), false },
+		{ NOW - HOUR - 1, NOT_READY_SINCE(TWO_SECONDS_AGO), true }, /* watched long enough since */
+		{ 0, NOT_READY_SINCE(TWO_SECONDS_AGO), true }, /* pods are replaced, and somebody watched */
+	};
+
+	on_pod("41", "," BY_STS ",'labels':{'controller-revision-hash':'web-7'}", "", rows[_i].status);
+	on("GET /apis/apps/v1" NS "statefulsets/web", 200,
+	   "{'metadata':{'name':'web','uid':'sts-1','creationTimestamp':'" LIVE
+	   "'},'status':{'updateRevision':'web-7'}}");
+	on_scale("/apis/apps/v1" NS "statefulsets/web/scale", "sts-1", "'replicas':1");
+	on_pods(OURS(BY_STS ",'labels':{'controller-revision-hash':'web-7'}"));
+	on_written("PATCH /apis/apps/v1" NS "statefulsets/web", "sts-1");
+	fake.grant.since = NOW - 25 * HOUR;
+	fake.grant.watched_since = rows[_i].watched;
+	go();
+	if (rows[_i].acts)
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+	else
+		RESULT(REFUSED, WAITING_FOR_THRESHOLD);
+	if (_i == 0) {
+		ck_assert_uint_eq(fake.result.retry_ms, HOUR - 2 * SEC + 1);
+		ck_assert_ptr_nonnull(strstr(EN(fake.result.evidence),
+					     "fails since " TWO_SECONDS_AGO
+					     " at most: before then nobody watched"));
+	}
+}
+
 /* The same attack, where its own pods tell: one had the images of the revision and ran. */
 TEST_LOOP(a_pod_that_ran_tells_since_when, 0, 5)
 {
