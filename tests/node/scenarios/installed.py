@@ -187,6 +187,17 @@ def type_what_the_pages_show(release, share):
             assert done.returncode == 0 and word in done.stdout, f"{command}: {done}"
 
 
+def pause_every_replica(release, share):
+    """A standby that was not told would act as soon as it leads."""
+    def paused():
+        return [bool((release.status(pod) or {}).get("pauses")) for pod in release.pods()]
+    command, = share.of("README.md", "kubectl ops_pod_cleaner pause")
+    done = release.type(share.typed(command))
+    assert done.returncode == 0 and paused() == [True, True], (done, paused())
+    done = release.type("kubectl ops_pod_cleaner resume")
+    assert done.returncode == 0 and paused() == [False, False], (done, paused())
+
+
 def look_at_the_status_page(release, share):
     """kubectl's port-forward, which goes on until it is ended."""
     text, = (share.typed(c) for c in share.of("docs/pod.md", "* port-forward *"))
@@ -228,6 +239,7 @@ def from_the_chart(t):
         is_confined(release, leader, "reporter", "watcher", "worker")   # it has acted
         ask_the_leader(release, leader)
         type_what_the_pages_show(release, share)
+        pause_every_replica(release, share)
         look_at_the_status_page(release, share)
         kill_children(t, release, leader)
         gone.append(evicted(t, first, "two"))
