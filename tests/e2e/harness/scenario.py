@@ -197,6 +197,13 @@ class Test:
         return until(f"a write on {name}", lambda: next(
             (r for r in self.writes_on(obj, dry) if code is None or r.code == code), None), timeout)
 
+    def no_write_before(self, what, at):
+        """None is made before that time, Unix seconds, by the server's log: a busy machine may look too late."""
+        def early():
+            return [r for r in self.writes() if r.t < at]
+        self.never(what, early, at - time.time())
+        assert not early(), f"{what}: {early()}"
+
     def expect(self, deleted=(), forced=(), scaled=(), failed=(), patched=(), dry=False):
         """Exactly these writes were made and no other. failed: [(object, status)] that were refused by the server.
         patched: objects that were themselves patched (announced, suspended)."""

@@ -28,7 +28,7 @@ def acts(t):
     program = t.run(terminating=ns, hours="4s")
     pod, deadline = stuck(t, ns)
     long_grace, long_deadline = stuck(t, ns, grace=4)
-    t.never("acted one second before the threshold", lambda: t.writes(), deadline + 4 - 1 - time.time())
+    t.no_write_before("acted one second before the threshold", deadline + 4 - 1)
     first = t.wait_write(pod)
     second = t.wait_write(long_grace)
     for request, due in ((first, deadline + 4), (second, long_deadline + 4)):

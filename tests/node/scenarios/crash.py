@@ -14,7 +14,7 @@ def restarts(found):
     return max((c.get("restartCount", 0) for c in pods.statuses(found)), default=0)
 
 
-@scenario("crash/loops", servers=("node",), timeout=120)
+@scenario("crash/loops", servers=("node",), timeout=200)
 def crash_loops(t):
     """A real CrashLoopBackOff, of main and init containers, for exit codes, memory and a command that is absent: scaled to 0 when every pod of it crashes, told and left alone while one of them serves."""
     ns = t.ns()
