@@ -15,7 +15,11 @@ def free_port():
         while True:
             port = PORTS[next(_next) % len(PORTS)]
             try:
-                socket.create_server(("127.0.0.1", port)).close()
+                with socket.socket() as probe:
+                    # Bound, and not listening: what another thread has just forked holds it until it is another program, and would
+                    # keep a listener from the port.
+                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    probe.bind(("127.0.0.1", port))
                 return port
             except OSError:
                 pass        # taken
