@@ -119,23 +119,6 @@ static int64_t known_since(const struct supervisor *s, uint64_t action, const st
 	return clock_wall_ago(since > 0 && since < now ? now - since : 0);
 }
 
-/* Names of earlier lives may fill the registry: one that the settings have no more makes room. Returns false
- * when there is none, or room for another cluster. */
-static bool forget_cluster(const struct supervisor *s)
-{
-	const struct generation *g = settings(s);
-	const struct failing_since_cluster *c, *gone = NULL;
-	size_t n = 0;
-
-	for (size_t i = 0; (c = failing_since_next_cluster(s->own->known, &i)); n++)
-		if (generation_find_cluster(g, c->name) == g->all.clusters)
-			gone = c;
-	if (n < CLUSTERS_MAX || !gone)
-		return false;
-	failing_since_forget_cluster(s->own->known, gone);
-	return true;
-}
-
 /* Likewise, since when its cluster has been watched without a break; 0 where there was none. */
 static int64_t watched_since(const struct supervisor *s, uint64_t action, const struct failing_since_key *key)
 {
@@ -151,6 +134,23 @@ static int64_t watched_since(const struct supervisor *s, uint64_t action, const 
 static void note_watched(struct supervisor *s, uint64_t cluster)
 {
 	failing_since_watched(s->own->known, settings(s)->names[cluster], own_state_now(s->own) - SLACK_MS);
+}
+
+/* Names of earlier lives may fill the registry: one that the settings have no more makes room. Returns false
+ * when there is none, or room for another cluster. */
+static bool forget_cluster(const struct supervisor *s)
+{
+	const struct generation *g = settings(s);
+	const struct failing_since_cluster *c, *gone = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; (c = failing_since_next_cluster(s->own->known, &i)); n++)
+		if (generation_find_cluster(g, c->name) == g->all.clusters)
+			gone = c;
+	if (n < CLUSTERS_MAX || !gone)
+		return false;
+	failing_since_forget_cluster(s->own->known, gone);
+	return true;
 }
 
 /* Without room it is left out, which is logged once. */
